@@ -1,7 +1,7 @@
 //! The command `atf`: inspects, recovers, converts and scrubs traces.
 //!
 //! `cli` has a file per subcommand with its options, its help and its `run`. `info`, `dump`,
-//! `explain` and `symbolize` implement four of them. All offsets and names come from the layout that the spec
+//! `explain`, `record` and `symbolize` implement five of them. All offsets and names come from the layout that the spec
 //! resolves (`format`).
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,8 @@ mod info;
 mod json;
 mod output;
 mod parallel;
+#[cfg(target_os = "linux")]
+mod record;
 mod symbolize;
 mod target;
 mod text;

@@ -82,6 +82,14 @@ fn has_file(folder: &Path, name: &str) -> bool {
     fs::symlink_metadata(folder.join(name)).is_ok()
 }
 
+/// Returns the sessions below a folder, ordered by name.
+#[cfg(target_os = "linux")]
+pub(crate) fn sessions_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut sessions = Vec::new();
+    sessions_below(folder, DEPTH, &mut sessions)?;
+    Ok(sessions)
+}
+
 /// Adds the sessions below a folder, ordered by name. Does not follow symlinks.
 fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));

@@ -71,7 +71,7 @@ pub use event::{Detail, Event, Link, ThreadSummary};
 pub use memory::{Fate, Memory, Step};
 pub use names::add_symbols;
 pub use options::{Durability, WriteOptions};
-pub use session::{SessionTotals, SessionWriter};
+pub use session::{SessionTotals, SessionWriter, session_name};
 pub use storage::{Disk, Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};
 

@@ -521,9 +521,10 @@ fn missing(storage: &dyn Storage, folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(missing)
 }
 
-/// Returns the name `session_<YYYYMMDD>_<HHMMSS>` for a time in UTC. A time before 1970 or after
-/// 9999 is clamped: a wrong clock must not cost the trace.
-fn session_name(moment: SystemTime) -> String {
+/// Returns the name of a folder, `session_<YYYYMMDD>_<HHMMSS>`, for a time in UTC (S0, S1). A time
+/// before 1970 or after 9999 is clamped: a wrong clock must not cost the trace.
+#[must_use]
+pub fn session_name(moment: SystemTime) -> String {
     /// The last second of the year 9999.
     const LAST: u64 = 253_402_300_799;
     let since_1970 = moment.duration_since(SystemTime::UNIX_EPOCH);

@@ -5,6 +5,8 @@ mod convert;
 mod dump;
 mod explain;
 mod info;
+#[cfg(target_os = "linux")]
+mod record;
 mod recover;
 mod rewrite;
 mod scrub;
@@ -40,6 +42,9 @@ enum Command {
     Check(check::Options),
     /// Name every byte of a file by its field, with its value and meaning
     Explain(explain::Options),
+    /// Run a program and record its calls
+    #[cfg(target_os = "linux")]
+    Record(record::Options),
     /// Write a finalized copy of an unfinalized or damaged trace
     Recover(recover::Options),
     /// Write a trace in the other wire version
@@ -61,6 +66,11 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Check(options)) => match check::run(&options) {
             Ok(status) => return ExitCode::from(status),
             Err(message) => Err(Failure::Usage(message)),
+        },
+        #[cfg(target_os = "linux")]
+        Ok(Command::Record(options)) => match record::run(&options) {
+            Ok(status) => return ExitCode::from(status),
+            Err(failure) => Err(failure),
         },
         Ok(Command::Dump(options)) => dump::run(&options),
         Ok(Command::Explain(options)) => explain::run(&options),

@@ -1,0 +1,120 @@
+//! Finishes the sessions of a run: finalizes those of processes that died, names functions, and
+//! summarizes.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::Duration;
+
+use atf::rewrite::{RecoverOptions, recover};
+use atf::session::SessionReader;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::output::{Failure, complain};
+use crate::symbolize;
+use crate::target::sessions_in;
+use crate::text::{Counted, Printable};
+
+/// What was recorded.
+#[derive(Default)]
+struct Summary {
+    threads: u64,
+    events: u64,
+    lost: u64,
+}
+
+/// Finishes the sessions in a folder; false, and the folder is gone, if there are none.
+pub(super) fn sessions(
+    folder: &Path,
+    debug_dirs: &[PathBuf],
+    elapsed: Duration,
+) -> Result<bool, Failure> {
+    let sessions = sessions_in(folder)?;
+    let mut summary = Summary::default();
+    for session in &sessions {
+        if let Err(error) = finalize(session) {
+            let session = Printable(session.display());
+            complain(format_args!("{session}: not finalized: {error}"));
+        }
+        if let Err(failure) = symbolize::Report::of(session, debug_dirs) {
+            complain(format_args!("no names: {failure}"));
+        }
+        summary.add(&SessionReader::open(session)?);
+    }
+    if summary.events == 0 {
+        // A program without hooks leaves nothing, one whose functions are all excluded leaves
+        // sessions without events.
+        fs::remove_dir_all(folder)?;
+        return Ok(false);
+    }
+    summary.tell(folder, sessions.len(), elapsed);
+    Ok(true)
+}
+
+/// Replaces the session of a process that died by a finalized one, if nothing is lost by that.
+fn finalize(session: &Path) -> Result<(), String> {
+    if is_finalized(session).map_err(|error| error.to_string())? {
+        return Ok(());
+    }
+    // Other commands know that the events in such a folder are duplicates.
+    let name = format!(".atf-{}-{}", process::id(), u32::MAX);
+    let copy = session.with_file_name(name);
+    let report = recover(session, &copy, &RecoverOptions::default());
+    let report = report.map_err(|error| error.to_string())?;
+    let failed = |error: io::Error| error.to_string();
+    if report.losses() > 0 {
+        fs::remove_dir_all(&copy).map_err(failed)?;
+        return Err("it is damaged; `atf recover` tells how".to_owned());
+    }
+    let exchanged = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE);
+    exchanged.map_err(|error| failed(error.into()))?;
+    fs::remove_dir_all(&copy).map_err(failed)
+}
+
+fn is_finalized(session: &Path) -> atf::Result<bool> {
+    let session = SessionReader::open(session)?;
+    for thread in session.threads() {
+        let thread = thread.open()?;
+        if !thread.index().completeness().has_verified_footer() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+impl Summary {
+    fn add(&mut self, session: &SessionReader) {
+        for thread in session.threads() {
+            self.threads += 1;
+            if let Ok(thread) = thread.open() {
+                self.events += thread.index().event_count();
+            }
+        }
+        let listed = session
+            .manifest()
+            .map_or(&[][..], |manifest| &manifest.threads);
+        let lost = listed.iter().filter_map(|thread| thread.lost_events);
+        self.lost += lost.map(|loss| loss.count).sum::<u64>();
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
+    fn tell(&self, folder: &Path, sessions: usize, elapsed: Duration) {
+        let lost = match self.lost {
+            0 => "none lost".to_owned(),
+            lost => format!("{lost} lost"),
+        };
+        let rate = self.events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
+        let processes = match sessions {
+            1 => String::new(),
+            count => format!(" in {count} processes"),
+        };
+        complain(format_args!(
+            "recorded {} of {}{processes} in {:.3} s ({rate:.1} M per second), {lost}",
+            Counted(self.events, "event"),
+            Counted(self.threads, "thread"),
+            elapsed.as_secs_f64(),
+        ));
+        complain(format_args!("written to {}", Printable(folder.display())));
+    }
+}

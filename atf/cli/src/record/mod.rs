@@ -1,0 +1,141 @@
+//! Runs a program with the library that records it, and finishes what it recorded.
+
+mod finish;
+mod signals;
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Instant, SystemTime};
+
+use atf::write::session_name;
+
+use crate::output::{Failure, complain};
+use crate::text::Printable;
+
+/// The library's file.
+const LIBRARY: &str = "libatf_instrument.so";
+
+/// How a program is recorded.
+pub(crate) struct Settings<'a> {
+    pub(crate) out: &'a Path,
+    /// The library's settings.
+    pub(crate) variables: Vec<(&'static str, String)>,
+    pub(crate) debug_dirs: &'a [PathBuf],
+    /// The library, unless it is where it is installed.
+    pub(crate) library: Option<&'a Path>,
+    /// The program and its arguments.
+    pub(crate) program: &'a [OsString],
+}
+
+/// Runs the program, and returns the exit status for this command.
+pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
+    let library = library(settings.library)?;
+    let folder = create_session(settings.out)?;
+    let started = Instant::now();
+    let status = run_program(settings, &library, &folder);
+    let elapsed = started.elapsed();
+    let status = status.inspect_err(|_| {
+        // It is empty.
+        let _ = fs::remove_dir(&folder);
+    })?;
+    let is_recorded = finish::sessions(&folder, settings.debug_dirs, elapsed)?;
+    if let Some(signal) = status.signal() {
+        complain(format_args!("the program was ended by signal {signal}"));
+    }
+    if is_recorded {
+        return Ok(exit_status(status));
+    }
+    let program = Printable(Path::new(&settings.program[0]).display());
+    complain(format_args!(
+        "nothing was recorded: was {program} compiled with -finstrument-functions?"
+    ));
+    Ok(match exit_status(status) {
+        0 => 2,
+        status => status,
+    })
+}
+
+fn exit_status(status: ExitStatus) -> u8 {
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(u8::MAX)
+}
+
+/// Finds the library: where the user says, next to this program, or where it is installed.
+fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
+    let found = match chosen {
+        Some(path) => Some(path.to_owned()),
+        None => {
+            let folder = env::current_exe().ok();
+            let folder = folder.as_deref().and_then(Path::parent);
+            let places =
+                folder.map(|folder| [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)]);
+            places.into_iter().flatten().find(|path| path.is_file())
+        }
+    };
+    let found = found.ok_or_else(|| {
+        Failure::Usage(format!(
+            "{LIBRARY} is neither next to atf nor in ../lib: pass it with --library, or build it with `cargo build --release -p atf-instrument`"
+        ))
+    })?;
+    // The loader takes a name without a slash for one of the system's libraries.
+    fs::canonicalize(&found)
+        .map_err(|error| Failure::Usage(format!("{}: {error}", found.display())))
+}
+
+/// Creates the folder for the sessions of all processes of this run.
+fn create_session(out: &Path) -> Result<PathBuf, Failure> {
+    let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", out.display()));
+    fs::create_dir_all(out).map_err(failed)?;
+    // The program may change its working directory.
+    let out = fs::canonicalize(out).map_err(failed)?;
+    let name = session_name(SystemTime::now());
+    for run in 1.. {
+        // Of several runs in one second, the first has the plain name.
+        let suffix = if run == 1 {
+            String::new()
+        } else {
+            format!("_{run}")
+        };
+        match fs::create_dir(out.join(format!("{name}{suffix}"))) {
+            Ok(()) => return Ok(out.join(format!("{name}{suffix}"))),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Err(failed(io::ErrorKind::AlreadyExists.into()))
+}
+
+fn run_program(
+    settings: &Settings<'_>,
+    library: &Path,
+    folder: &Path,
+) -> Result<ExitStatus, Failure> {
+    let [program, arguments @ ..] = settings.program else {
+        return Err(Failure::Usage("no program".to_owned()));
+    };
+    let mut preloaded = library.as_os_str().to_owned();
+    if let Some(more) = env::var_os("LD_PRELOAD").filter(|more| !more.is_empty()) {
+        preloaded.push(":");
+        preloaded.push(more);
+    }
+    let failed = |error: io::Error| {
+        let program = Path::new(program).display();
+        Failure::Usage(format!("{program}: cannot be run: {error}"))
+    };
+    let signals = signals::listen().map_err(failed)?;
+    let mut command = Command::new(program);
+    command.args(arguments).env("LD_PRELOAD", preloaded);
+    command.env("ATF_SESSION", folder);
+    command.envs(settings.variables.iter().map(|(name, value)| (name, value)));
+    let mut child = command.spawn().map_err(failed)?;
+    signals.pass_to(&child);
+    child.wait().map_err(failed)
+}
