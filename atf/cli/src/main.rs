@@ -12,6 +12,7 @@ mod explain;
 mod format;
 mod info;
 mod json;
+mod loss;
 mod output;
 mod parallel;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,6 @@
 //! Writes the events of files that are still being written, as they arrive.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -16,6 +17,7 @@ use atf::{Error, FileKind, Wire};
 use super::detail::Detail;
 use super::filter::{Filter, times};
 use super::names::Names;
+use super::told::tell_losses_of;
 use super::trace::{ThreadName, session_around};
 use super::{Dump, Row, Sink, several, wire_of};
 use crate::output::{Failure, Outcome, State, complain};
@@ -74,6 +76,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         state: State::Fine,
     };
     let mut has_threads = false;
+    let mut dumped = BTreeSet::new();
     loop {
         let mut is_quiet = true;
         if let Some(session) = &mut session {
@@ -93,7 +96,9 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         has_threads |= !threads.is_empty();
         let mut still = Vec::with_capacity(threads.len());
         for mut thread in threads {
-            match thread.turn(&mut output, names)? {
+            let turn = thread.turn(&mut output, names)?;
+            dumped.extend(thread.id());
+            match turn {
                 Turn::More => is_quiet = false,
                 Turn::NotYet => {}
                 Turn::Over => continue,
@@ -103,12 +108,24 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         threads = still;
         output.sink.flush()?;
         if output.left == 0 || (has_threads && threads.is_empty()) {
-            return Ok(output.state);
+            break;
         }
         if is_quiet {
             sleep(interval);
         }
     }
+    if let Some(session) = &mut session {
+        // The tracer may count its losses after the last event.
+        session.follower.poll_manifest()?;
+        let times = output.filter.as_ref().map(Filter::times);
+        let (times, start_ns) = (times.unwrap_or(0..=u64::MAX), output.start_ns);
+        let manifest = session.follower.manifest();
+        tell_losses_of(manifest, &times, start_ns.unwrap_or(0), |id| {
+            let process = None;
+            dumped.contains(&id).then_some(ThreadName { process, id })
+        });
+    }
+    Ok(output.state)
 }
 
 /// A session that provides names and, if it is the dumped path, threads.
@@ -208,6 +225,12 @@ impl Source {
 }
 
 impl Thread {
+    /// The id in its folder's name, else in its header, if known yet.
+    fn id(&self) -> Option<u32> {
+        let header = self.source.index().header();
+        self.id.or(header.map(|header| header.thread_id))
+    }
+
     /// Writes some of the thread's events.
     fn turn(&mut self, output: &mut Output<'_, '_>, names: &Names<'_>) -> Result<Turn, Failure> {
         for _ in 0..TURN {
@@ -268,12 +291,7 @@ impl Output<'_, '_> {
                 self.filter.insert(filter)
             }
         };
-        let thread_id = thread
-            .source
-            .index()
-            .header()
-            .map(|header| header.thread_id);
-        let id = thread.id.or(thread_id).unwrap_or_default();
+        let id = thread.id().unwrap_or_default();
         let is_wanted = self.dump.threads.is_empty() || self.dump.threads.contains(&id);
         if !is_wanted || !filter.admits(0, &new.event) {
             return Ok(());

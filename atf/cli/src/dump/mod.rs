@@ -31,13 +31,14 @@ use crate::text::Counted;
 pub(crate) use filter::Kind;
 pub(crate) use pattern::Pattern;
 pub(crate) use time::{Time, parse_span};
+pub(crate) use trace::session_around;
 
 use detail::{Detail, Details, Found};
 use json::Json;
 use names::{Named, Names};
 use ready::Ready;
 use text::Text;
-use told::{Told, tell_unverified};
+use told::{Told, tell_losses, tell_unverified};
 use trace::{ThreadName, ThreadPlace, Trace, are_processes};
 
 /// The output format.
@@ -210,6 +211,7 @@ impl Dump<'_> {
         if output.written > 0 {
             tell_unverified(merge.unverified().count());
         }
+        tell_losses(trace, &ready);
         let is_partial = self.last.is_some() || output.written >= self.limit;
         Ok(output.finish(&merge, is_partial))
     }
@@ -275,6 +277,7 @@ impl Dump<'_> {
         if written > 0 {
             tell_unverified(partly);
         }
+        tell_losses(trace, &ready);
         // Also report problems outside the paired events.
         match trace.merge(self.threads) {
             Ok(merge) => merge

@@ -1,11 +1,16 @@
 //! Reports each problem of a trace once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use atf::Error;
+use atf::manifest::Manifest;
 
+use super::ready::Ready;
+use super::trace::{ThreadName, Trace};
+use crate::loss::Lost;
 use crate::output::{State, complain};
-use crate::text::Counted;
+use crate::text::{Counted, Since};
 
 /// Reports problems on standard error and remembers them.
 #[derive(Debug, Default)]
@@ -36,5 +41,43 @@ pub(crate) fn tell_unverified(threads: usize) {
         complain(format_args!(
             "{threads} read partly, so no checksum was compared; to compare: `atf info --verify`"
         ));
+    }
+}
+
+/// Reports what the tracer lost of the dumped threads in the dumped time. The exit status stays: the
+/// events that are in the files are intact, and no other copy has those that are not.
+pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
+    for (process, session) in (0..).zip(trace.sessions()) {
+        let of_process = ready.threads.iter().filter(|it| it.process == process);
+        let dumped: BTreeMap<u32, ThreadName> =
+            of_process.map(|it| (it.name.id, it.name)).collect();
+        let manifest = session.manifest();
+        tell_losses_of(manifest, &ready.filter.times(), ready.start_ns(), |id| {
+            dumped.get(&id).copied()
+        });
+    }
+}
+
+/// Reports what a session's tracer lost of the threads that have a name.
+pub(crate) fn tell_losses_of(
+    manifest: Option<&Manifest>,
+    times: &RangeInclusive<u64>,
+    start_ns: u64,
+    name_of: impl Fn(u32) -> Option<ThreadName>,
+) {
+    for thread in manifest.into_iter().flat_map(|manifest| &manifest.threads) {
+        let lost = Lost::of(thread);
+        if let Some((first, last)) = lost.times()
+            && first <= *times.end()
+            && last >= *times.start()
+            && let Some(name) = name_of(thread.id)
+        {
+            let [first, last] = [first, last].map(|time_ns| Since { time_ns, start_ns });
+            let called = thread.name.as_ref().map(|name| format!(" ({name})"));
+            let called = called.unwrap_or_default();
+            complain(format_args!(
+                "thread {name}{called}: the tracer lost {lost}, from {first}s to {last}s"
+            ));
+        }
     }
 }

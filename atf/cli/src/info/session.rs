@@ -5,7 +5,8 @@ use std::path::Path;
 
 use atf::check::Kind;
 use atf::check::rules::table as rules;
-use atf::manifest::{Manifest, Module};
+use atf::clock::TimingAnchor;
+use atf::manifest::{Manifest, ManifestThread, Module};
 use atf::session::SessionReader;
 use serde::Serialize;
 
@@ -16,6 +17,7 @@ use super::verify::Contents;
 use super::{Problem, Times};
 use crate::format::member;
 use crate::json::{self, U64};
+use crate::loss::Lost;
 use crate::output::Failure;
 use crate::parallel;
 
@@ -26,6 +28,9 @@ pub(crate) struct SessionInfo {
     pub(crate) index_events: U64,
     pub(crate) detail_events: U64,
     pub(crate) time: Option<Times>,
+    /// What the tracer lost of all threads, as the manifest states. It is no problem of the files.
+    #[serde(flatten)]
+    pub(crate) lost: Lost,
     pub(crate) manifest: Option<ManifestInfo>,
     pub(crate) threads: Vec<ThreadInfo>,
     /// The recovery that produced it, if any.
@@ -49,6 +54,8 @@ pub(crate) struct ManifestInfo {
     pub(crate) threads: usize,
     pub(crate) symbols: usize,
     pub(crate) modules: Vec<ModuleInfo>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) timing_anchors: Vec<AnchorInfo>,
     /// Threads whose `has_detail` is wrong. Tracers in the field write it before they know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) wrong_has_detail: Vec<HasDetail>,
@@ -72,6 +79,17 @@ pub(crate) struct ModuleInfo {
     pub(crate) base_address: Option<U64>,
     pub(crate) size: Option<U64>,
     pub(crate) uuid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) function_offsets: Option<bool>,
+}
+
+/// A moment on the trace's clock and on a recording's clock.
+#[derive(Debug, Serialize)]
+pub(crate) struct AnchorInfo {
+    pub(crate) host_time_ns: U64,
+    /// As text, since it may need 64 bits.
+    pub(crate) media_time: String,
+    pub(crate) media_timescale: i32,
 }
 
 impl SessionInfo {
@@ -83,15 +101,18 @@ impl SessionInfo {
             index_events: U64(0),
             detail_events: U64(0),
             time: None,
+            lost: Lost::default(),
             manifest: session.manifest().map(ManifestInfo::new),
             threads: Vec::new(),
             recovered: Recovered::of(session.path()),
             problems: unrecognized(&session),
         };
+        let listed = session.manifest().into_iter().flat_map(|it| &it.threads);
+        let listed: BTreeMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
         let threads = parallel::map(session.threads(), |entry| {
             let thread = ThreadInfo::of(Some(entry.id()), entry.path(), entry.open(), verify);
             progress.step();
-            thread
+            thread.listed(listed.get(&entry.id()).copied())
         });
         threads.into_iter().for_each(|thread| this.add(thread));
         let threads = &this.threads;
@@ -119,6 +140,7 @@ impl SessionInfo {
         if let Some((count, _)) = facts(&thread.detail) {
             self.detail_events.0 = self.detail_events.0.saturating_add(count);
         }
+        self.lost = self.lost.plus(thread.lost);
         self.threads.push(thread);
     }
 
@@ -179,6 +201,11 @@ impl ManifestInfo {
             threads: manifest.threads.len(),
             symbols: manifest.symbols.len(),
             modules: manifest.modules.iter().map(ModuleInfo::new).collect(),
+            timing_anchors: manifest
+                .timing_anchors
+                .iter()
+                .map(AnchorInfo::new)
+                .collect(),
             wrong_has_detail: Vec::new(),
             problem_count: U64(manifest.problem_count),
             problems: problems.collect(),
@@ -216,6 +243,17 @@ impl ModuleInfo {
             base_address: module.base_address.map(U64),
             size: module.size.map(U64),
             uuid: module.uuid.clone(),
+            function_offsets: module.function_offsets,
+        }
+    }
+}
+
+impl AnchorInfo {
+    fn new(anchor: &TimingAnchor) -> Self {
+        Self {
+            host_time_ns: U64(anchor.host_time_ns),
+            media_time: anchor.media_time.value.to_string(),
+            media_timescale: anchor.media_time.timescale,
         }
     }
 }

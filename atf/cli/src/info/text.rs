@@ -9,6 +9,7 @@ use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Info, Problem, Times};
 use crate::format::member;
+use crate::loss::Lost;
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Seconds, Span};
 
@@ -258,6 +259,11 @@ impl<W: Write> Text<W> {
         if let Some(links) = &thread.links {
             self.links(links)?;
         }
+        if let Some(name) = &thread.name {
+            self.label("name")?;
+            writeln!(self.out, "{}", Printable(name))?;
+        }
+        self.lost(&thread.lost)?;
         self.recovered(thread.recovered.as_ref())?;
         self.set_aside(thread)?;
         self.problems(thread.all_problems())
@@ -280,6 +286,7 @@ impl<W: Write> Text<W> {
             None => writeln!(self.out, "none")?,
         }
         self.table(session)?;
+        self.lost(&session.lost)?;
         if let Some(contents) = session.contents() {
             self.contents(&contents, "index")?;
         }
@@ -293,6 +300,17 @@ impl<W: Write> Text<W> {
         let manifest = session.manifest.iter().flat_map(|m| &m.problems);
         let threads = session.threads.iter().flat_map(ThreadInfo::all_problems);
         self.problems(session.problems.iter().chain(manifest).chain(threads))
+    }
+
+    /// Writes what the tracer lost, if anything.
+    fn lost(&mut self, lost: &Lost) -> Written {
+        let Some((first, last)) = lost.times() else {
+            return Ok(());
+        };
+        self.label("lost")?;
+        let (odd, first, last) = (self.colours.odd, Seconds(first), Seconds(last));
+        write!(self.out, "{odd}{lost}{odd:#}, from {first} s to {last} s: ")?;
+        Ok(writeln!(self.out, "the tracer could not keep them")?)
     }
 
     fn recovered(&mut self, recovered: Option<&Recovered>) -> Written {
@@ -356,7 +374,17 @@ impl<W: Write> Text<W> {
         for module in &manifest.modules {
             let path = Printable(module.path.as_deref().unwrap_or("(path unknown)"));
             self.label("")?;
-            writeln!(self.out, "module {:#010x} {path}", module.module_id)?;
+            write!(self.out, "module {:#010x} {path}", module.module_id)?;
+            if module.function_offsets == Some(true) {
+                write!(self.out, ", functions by offset")?;
+            }
+            writeln!(self.out)?;
+        }
+        for anchor in &manifest.timing_anchors {
+            self.label("")?;
+            let (time, parts) = (Seconds(anchor.host_time_ns.0), &anchor.media_time);
+            let scale = anchor.media_timescale;
+            writeln!(self.out, "at {time} s a recording is at {parts}/{scale} s")?;
         }
         for wrong in &manifest.wrong_has_detail {
             self.label("")?;
@@ -419,6 +447,12 @@ impl<W: Write> Text<W> {
             {
                 write!(self.out, "; details ")?;
                 self.state(detail)?;
+            }
+            if thread.lost.times().is_some() {
+                write!(self.out, "; the tracer lost {}", thread.lost)?;
+            }
+            if let Some(name) = &thread.name {
+                write!(self.out, "  ({})", Printable(name))?;
             }
             if thread.has_problems() {
                 write!(self.out, "  {bad}!{bad:#}")?;

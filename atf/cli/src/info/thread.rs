@@ -5,6 +5,8 @@ use std::path::Path;
 use atf::check::Kind;
 use atf::check::rules::table as rules;
 use atf::detail::DetailReader;
+use atf::manifest::ManifestThread;
+use atf::session::SessionReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::{Error, ErrorKind};
 use serde::Serialize;
@@ -13,7 +15,9 @@ use super::Problem;
 use super::aside::{Recovered, SetAside};
 use super::file::FileInfo;
 use super::verify::LinkedDetails;
+use crate::dump::session_around;
 use crate::json::{self, U64};
+use crate::loss::Lost;
 use crate::text::Counted;
 
 /// A description of a thread's folder.
@@ -22,7 +26,13 @@ pub(crate) struct ThreadInfo {
     /// The id in the folder's name, in a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<u32>,
+    /// Its name in the session's manifest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
     pub(crate) path: String,
+    /// What its tracer lost, as the manifest states.
+    #[serde(flatten)]
+    pub(crate) lost: Lost,
     pub(crate) index: Option<FileInfo>,
     pub(crate) detail: Option<FileInfo>,
     /// The events that a killed writer left in `ring.atf`; the files' numbers include them.
@@ -62,11 +72,26 @@ pub(crate) struct Links {
 }
 
 impl ThreadInfo {
-    /// Describes a thread's folder without its session.
+    /// Describes a thread's folder. Of its session, only the manifest's entry counts.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
-        Self {
+        let this = Self {
             recovered: Recovered::of(path),
             ..Self::of(None, path, ThreadReader::open(path), verify)
+        };
+        let session = session_around(path);
+        let manifest = session.as_ref().and_then(SessionReader::manifest);
+        let index = this.index.as_ref().and_then(|file| file.facts.as_ref());
+        let id = index.map(|facts| facts.thread_id);
+        let listed = manifest.and_then(|it| it.threads.iter().find(|it| Some(it.id) == id));
+        this.listed(listed)
+    }
+
+    /// Adds what the manifest says about the thread.
+    pub(crate) fn listed(self, listed: Option<&ManifestThread>) -> Self {
+        Self {
+            name: listed.and_then(|listed| listed.name.clone()),
+            lost: listed.map(Lost::of).unwrap_or_default(),
+            ..self
         }
     }
 
@@ -79,7 +104,9 @@ impl ThreadInfo {
     ) -> Self {
         let mut this = Self {
             id,
+            name: None,
             path: json::path(path),
+            lost: Lost::default(),
             index: None,
             detail: None,
             ring: None,

@@ -387,3 +387,103 @@ fn info_reports_unverified_checksums_and_unreadable_manifests() {
     );
     assert!(text.contains("manifest  unreadable\n"), "{text}");
 }
+
+/// The time of thread 7's first event.
+const START: u64 = 0x0004_62d5_3c8a_0000;
+
+#[test]
+fn losses_of_the_tracer_are_told_and_are_no_damage() {
+    let folder = session(None);
+    let (first, last) = (START + 1000, START + 3000);
+    let loss = |count: u64, first: u64, last: u64| {
+        format!(r#"{{"count": {count}, "first_ns": {first}, "last_ns": {last}}}"#)
+    };
+    let (events, details) = (loss(3, first, last), loss(1, first, first));
+    let manifest = format!(
+        r#"{{"threads": [{{"id": 7, "name": "render", "lost_events": {events},
+        "lost_details": {details}}}], "modules": [{{"module_id": 1, "function_offsets": true}}],
+        "timing_anchors": [{{"host_time_ns": 5000000000, "media_time": -3,
+        "media_timescale": 600}}]}}"#
+    );
+    fs::write(folder.path().join("s/manifest.json"), manifest).unwrap();
+    let message = "atf: thread 7 (render): the tracer lost 3 events and 1 detail, \
+                   from +0.000001000s to +0.000003000s\n";
+    for arguments in [
+        &["dump", "s"] as &[&str],
+        &["dump", "--json", "s"],
+        &["dump", "--follow", "s"],
+        &["dump", "--follow", "s/thread_7"],
+        &["dump", "s/thread_7"],
+        &["dump", "--limit", "0", "s"],
+        &["dump", "--from", "+3us", "--spans", "s"],
+    ] {
+        let (status, _, messages) = run(&folder, arguments);
+        assert_eq!(status, 0, "{arguments:?}: {messages}");
+        assert!(messages.ends_with(message), "{arguments:?}: {messages}");
+    }
+    for other in ["--from=+4us", "--to=+0.9us"] {
+        let (_, _, messages) = run(&folder, &["dump", other, "s"]);
+        assert!(!messages.contains("lost"), "{other}: {messages}");
+    }
+
+    let (status, text, _) = run(&folder, &["info", "s"]);
+    assert_eq!(status, 0, "{text}");
+    for expected in [
+        "finalized; the tracer lost 3 events and 1 detail  (render)\n",
+        "lost      3 events and 1 detail, from 1234567.890076648 s to 1234567.890078648 s: \
+         the tracer could not keep them\n",
+        "module 0x00000001 (path unknown), functions by offset\n",
+        "at 5.000000000 s a recording is at -3/600 s\n",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let (_, text, _) = run(&folder, &["info", "s/thread_7"]);
+    assert!(
+        text.contains("name      render\n  lost      3 events"),
+        "{text}"
+    );
+    let (_, text, _) = run(&folder, &["info", "--json", "s"]);
+    let info: Value = serde_json::from_str(&text).unwrap();
+    for lost in [&info, &info["threads"][0]] {
+        assert_eq!(lost["lost_events"]["count"], "3");
+        assert_eq!(lost["lost_events"]["last_ns"], last.to_string());
+        assert_eq!(lost["lost_details"]["first_ns"], first.to_string());
+    }
+    assert_eq!(info["threads"][0]["name"], "render");
+    assert_eq!(info["manifest"]["modules"][0]["function_offsets"], true);
+    let anchor = &info["manifest"]["timing_anchors"][0];
+    assert_eq!(anchor["media_time"], "-3");
+    assert_eq!(anchor["media_timescale"], 600);
+
+    // Of the manifest, only the losses are told, as advice.
+    let (_, text, _) = run(&folder, &["check", "s"]);
+    let found = text.split_once("manifest.json: accept\n  advice ATF-MANI-014  ");
+    let rest = found.map(|(_, rest)| rest.lines().nth(2));
+    let last = "3 files: 3 accept, 0 recover, 0 reject; 9 events, 3 details";
+    assert_eq!(rest, Some(Some(last)), "{text}");
+}
+
+#[test]
+fn losses_of_all_threads_add_up() {
+    let folder = session(None);
+    thread(
+        folder.path(),
+        "thread_8",
+        &IndexFile::finalized(1, 9).bytes(),
+    );
+    let manifest = r#"{"threads": [
+        {"id": 7, "lost_events": {"count": 3, "first_ns": 20, "last_ns": 30}},
+        {"id": 8, "lost_events": {"count": 4, "first_ns": 10, "last_ns": 25}}]}"#;
+    fs::write(folder.path().join("s/manifest.json"), manifest).unwrap();
+    let (_, text, _) = run(&folder, &["info", "--json", "s"]);
+    let info: Value = serde_json::from_str(&text).unwrap();
+    let lost = &info["lost_events"];
+    let found = ["count", "first_ns", "last_ns"].map(|key| lost[key].as_str().unwrap());
+    assert_eq!(found, ["7", "10", "30"]);
+    assert_eq!(info.get("lost_details"), None);
+    let (_, _, messages) = run(&folder, &["dump", "--thread", "8", "--limit", "0", "s"]);
+    assert!(
+        messages.contains("thread 8:") && !messages.contains("thread 7:"),
+        "{messages}"
+    );
+}

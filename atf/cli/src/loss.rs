@@ -1,0 +1,79 @@
+//! What a tracer lost, as the manifest states.
+
+use std::fmt;
+
+use atf::manifest::{Loss, ManifestThread};
+use serde::Serialize;
+
+use crate::json::U64;
+use crate::text::Counted;
+
+/// The events and the details that a tracer lost, of a thread or of a session.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct Lost {
+    #[serde(rename = "lost_events", skip_serializing_if = "Option::is_none")]
+    pub(crate) events: Option<LossInfo>,
+    #[serde(rename = "lost_details", skip_serializing_if = "Option::is_none")]
+    pub(crate) details: Option<LossInfo>,
+}
+
+/// How many were lost, and the timestamps of the first and the last.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct LossInfo {
+    pub(crate) count: U64,
+    pub(crate) first_ns: U64,
+    pub(crate) last_ns: U64,
+}
+
+impl Lost {
+    /// Returns what was lost of a thread. A loss of 0 is none.
+    pub(crate) fn of(thread: &ManifestThread) -> Self {
+        let info = |loss: Option<Loss>| {
+            let loss = loss.filter(|loss| loss.count > 0)?;
+            Some(LossInfo {
+                count: U64(loss.count),
+                first_ns: U64(loss.first_ns),
+                last_ns: U64(loss.last_ns),
+            })
+        };
+        Self {
+            events: info(thread.lost_events),
+            details: info(thread.lost_details),
+        }
+    }
+
+    /// Adds what another thread lost.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let both = |all: Option<LossInfo>, one: Option<LossInfo>| match (all, one) {
+            (Some(all), Some(one)) => Some(LossInfo {
+                count: U64(all.count.0.saturating_add(one.count.0)),
+                first_ns: all.first_ns.min(one.first_ns),
+                last_ns: all.last_ns.max(one.last_ns),
+            }),
+            (all, one) => all.or(one),
+        };
+        Self {
+            events: both(self.events, other.events),
+            details: both(self.details, other.details),
+        }
+    }
+
+    /// Returns the first and the last timestamp of all that was lost; `None` if nothing was.
+    pub(crate) fn times(&self) -> Option<(u64, u64)> {
+        let losses = [self.events, self.details].into_iter().flatten();
+        let times = losses.map(|loss| (loss.first_ns.0, loss.last_ns.0));
+        times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lanes = [(self.events, "event"), (self.details, "detail")];
+        let lost = lanes.map(|(loss, noun)| loss.map(|loss| Counted(loss.count.0, noun)));
+        match lost {
+            [Some(events), Some(details)] => write!(f, "{events} and {details}"),
+            [Some(one), None] | [None, Some(one)] => write!(f, "{one}"),
+            [None, None] => f.write_str("nothing"),
+        }
+    }
+}
