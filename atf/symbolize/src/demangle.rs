@@ -1,31 +1,87 @@
 //! Names as written in the program's source.
 
 use std::fmt::{self, Write};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// The longest demangled name in bytes: a short mangled one can stand for gigabytes.
 const LONGEST: usize = 1 << 16;
-/// The longest C++ name that is demangled, since the time to parse one may grow faster than its size.
+/// The longest C++ name that is demangled, in bytes.
 const LONGEST_CPP: usize = 1 << 14;
 
-/// Demangles a name of Rust (legacy and v0, without the hash) or C++ (Itanium). Returns all others
-/// unchanged, also those that are damaged or too long.
-#[must_use]
-pub fn demangle(name: &str) -> String {
-    let mut out = Limited(String::new());
-    let is_written = if let Ok(rust) = rustc_demangle::try_demangle(name) {
-        write!(out, "{rust:#}").is_ok()
-    } else if name.starts_with("_Z") && name.len() <= LONGEST_CPP {
-        let options = cpp_demangle::DemangleOptions::new();
-        let symbol = cpp_demangle::Symbol::new(name.as_bytes());
-        symbol.is_ok_and(|symbol| symbol.structured_demangle(&mut out, &options).is_ok())
-    } else {
-        false
-    };
-    if is_written && !out.0.is_empty() {
-        out.0
-    } else {
-        name.to_owned()
+/// How long one C++ name may take: a damaged one of 90 bytes can take hours, a real one takes 10 µs.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Demangles the names of one file. C++ names are demangled by a thread of its own: after a name that
+/// takes too long, all others stay as they are, and the thread is left behind.
+#[derive(Debug, Default)]
+pub(crate) struct Demangler(Mutex<State>);
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Idle,
+    Working(Sender<String>, Receiver<Option<String>>),
+    GaveUp,
+}
+
+impl Demangler {
+    /// Demangles a name of Rust (legacy and v0, without the hash) or C++ (Itanium). Returns all others
+    /// unchanged, also those that are damaged or too long.
+    pub(crate) fn demangle(&self, name: &str) -> String {
+        let demangled = if let Ok(rust) = rustc_demangle::try_demangle(name) {
+            let mut out = Limited(String::new());
+            write!(out, "{rust:#}").ok().map(|()| out.0)
+        } else if name.starts_with("_Z") && name.len() <= LONGEST_CPP {
+            self.cpp(name)
+        } else {
+            None
+        };
+        let demangled = demangled.filter(|demangled| !demangled.is_empty());
+        demangled.unwrap_or_else(|| name.to_owned())
     }
+
+    fn cpp(&self, name: &str) -> Option<String> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Idle) {
+            *state = start();
+        }
+        let State::Working(names, results) = &*state else {
+            return None;
+        };
+        let result = names.send(name.to_owned()).ok();
+        let result = result.and_then(|()| results.recv_timeout(PATIENCE).ok());
+        if result.is_none() {
+            *state = State::GaveUp;
+        }
+        result?
+    }
+}
+
+fn start() -> State {
+    let (names, inbox) = mpsc::channel::<String>();
+    let (outbox, results) = mpsc::channel();
+    let work = move || {
+        for name in inbox {
+            if outbox.send(cpp(&name)).is_err() {
+                return;
+            }
+        }
+    };
+    match thread::Builder::new().spawn(work) {
+        Ok(_) => State::Working(names, results),
+        Err(_) => State::GaveUp,
+    }
+}
+
+fn cpp(name: &str) -> Option<String> {
+    let mut out = Limited(String::new());
+    let symbol = cpp_demangle::Symbol::new(name.as_bytes()).ok()?;
+    let options = cpp_demangle::DemangleOptions::new();
+    symbol.structured_demangle(&mut out, &options).ok()?;
+    Some(out.0)
 }
 
 struct Limited(String);
@@ -42,7 +98,21 @@ impl fmt::Write for Limited {
 
 #[cfg(test)]
 mod tests {
-    use super::demangle;
+    use super::Demangler;
+
+    fn demangle(name: &str) -> String {
+        Demangler::default().demangle(name)
+    }
+
+    #[test]
+    fn a_name_that_takes_hours_ends_the_demangling_of_cpp() {
+        let demangler = Demangler::default();
+        assert_eq!(demangler.demangle("_Z1fv"), "f()");
+        let slow = format!("_Z1fDv{}", "nw".repeat(40));
+        assert_eq!(demangler.demangle(&slow), slow);
+        assert_eq!(demangler.demangle("_Z1fv"), "_Z1fv");
+        assert_eq!(demangler.demangle("_RNvC1a1b"), "a::b");
+    }
 
     #[test]
     fn names_of_rust_and_cpp_are_demangled_and_others_kept() {
@@ -84,6 +154,7 @@ mod tests {
     #[test]
     fn damaged_names_are_kept_or_demangled_without_a_panic() {
         let whole = "_ZNKSt6vectorIN5shape3BoxIiEESaIS2_EE5beginEvPFvRKT_DpOT0_EXadL_Z1fvEE";
+        let demangler = Demangler::default();
         let mut seed = 7_u64;
         for _ in 0..20_000 {
             let mut bytes = whole.as_bytes().to_vec();
@@ -93,7 +164,7 @@ mod tests {
                 bytes[place] = whole.as_bytes()[usize::try_from(seed >> 12 & 63).unwrap()];
             }
             let name = String::from_utf8(bytes).unwrap();
-            assert!(!demangle(&name).is_empty());
+            assert!(!demangler.demangle(&name).is_empty());
         }
     }
 }

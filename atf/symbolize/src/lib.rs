@@ -6,7 +6,8 @@
 //!
 //! Files are untrusted. Only their tables are read, at positions, never mapped: a program that is
 //! replaced meanwhile gives an error or other names, nothing worse. Nothing is allocated for a size
-//! that the file does not have, and at most [`LIMIT`] bytes are read of one file.
+//! that the file does not have, and at most [`LIMIT`] bytes are read of one file. A C++ name whose
+//! demangling takes longer than a second stays mangled, as all further ones of its file.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -40,7 +41,6 @@ mod macho;
 mod search;
 mod table;
 
-pub use demangle::demangle;
 pub use error::{Error, ErrorKind};
 pub use file::LIMIT;
 pub use search::{Found, Search};

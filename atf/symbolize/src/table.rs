@@ -7,6 +7,7 @@ use std::path::Path;
 use object::read::{FileKind, ReadCache};
 use object::{Endianness, elf, macho};
 
+use crate::demangle::Demangler;
 use crate::error::{Error, ErrorKind};
 use crate::file::{Fault, LIMIT, Parts};
 
@@ -29,6 +30,7 @@ pub struct SymbolTable {
     has_statics: bool,
     functions: Vec<Function>,
     strings: Vec<u8>,
+    demangler: Demangler,
 }
 
 #[derive(Debug)]
@@ -136,6 +138,7 @@ impl SymbolTable {
             has_statics,
             functions: functions.collect(),
             strings,
+            demangler: Demangler::default(),
         }
     }
 
@@ -172,7 +175,7 @@ impl SymbolTable {
         let name = String::from_utf8_lossy(name(&self.strings, function.name)?);
         // `name@@VERSION` in a library with versions.
         let end = name.find('@').filter(|end| *end > 0).unwrap_or(name.len());
-        Some(crate::demangle(name.get(..end)?))
+        Some(self.demangler.demangle(name.get(..end)?))
     }
 }
 
