@@ -1,6 +1,6 @@
 //! A traced thread's part of a recording.
 
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use super::losses::Losses;
 use super::recording::Shared;
 use super::{Lost, Recorder};
 use crate::error::{Error, ErrorKind, Result};
+use crate::sys::Turns;
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
 /// How often a thread's writer is asked for, and the time between two attempts.
@@ -108,33 +109,31 @@ impl LossCounter {
 #[derive(Debug)]
 pub(super) struct Direct {
     /// `None` once the recording has stopped, or the files cannot be written.
-    writer: Mutex<Option<ThreadWriter>>,
+    writer: Turns<Option<ThreadWriter>>,
     losses: Arc<Losses>,
 }
 
 impl Direct {
     pub(super) fn new(writer: ThreadWriter) -> Self {
         Self {
-            writer: Mutex::new(Some(writer)),
+            writer: Turns::new(Some(writer)),
             losses: Arc::new(Losses::new()),
         }
     }
 
     fn is_over(&self) -> bool {
-        let writer = self.writer.lock();
-        writer.unwrap_or_else(PoisonError::into_inner).is_none()
+        self.writer.with(|writer| writer.is_none()) == Some(true)
     }
 
     /// Finalizes the files, unless that was done. Later events are lost.
     ///
-    /// The lock is taken for one event at a time. Who still has it after many attempts never
-    /// returns it: it is this thread, interrupted by a signal handler that ends the program.
+    /// The thread has it for one event at a time. If it still has it after many attempts, it is this
+    /// thread, interrupted by a signal handler that ends the program.
     pub(super) fn finalize(&self) -> Option<Result<ThreadSummary>> {
         for _ in 0..ATTEMPTS {
-            match self.writer.try_lock() {
-                Ok(mut writer) => return writer.take().map(|mut writer| writer.finalize()),
-                Err(TryLockError::Poisoned(_)) => return None,
-                Err(TryLockError::WouldBlock) => thread::sleep(WAITING),
+            match self.writer.with(Option::take) {
+                Some(writer) => return writer.map(|mut writer| writer.finalize()),
+                None => thread::sleep(WAITING),
             }
         }
         None
@@ -153,7 +152,7 @@ struct DirectRecorder {
 }
 
 impl DirectRecorder {
-    /// Writes an event. The lock is free unless the recording stops meanwhile, or a signal handler
+    /// Writes an event. The writer is free unless the recording stops meanwhile, or a signal handler
     /// interrupted this very function.
     #[inline]
     fn write<T>(
@@ -161,15 +160,11 @@ impl DirectRecorder {
         event: &Event,
         write: impl FnOnce(&mut ThreadWriter) -> Result<T>,
     ) -> Result<T, Lost> {
-        let mut guard = match self.direct.writer.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(self.lose(event)),
-        };
-        let Some(writer) = guard.as_mut() else {
-            return Err(self.lose(event));
-        };
-        write(writer).map_err(|error| self.lose_by(event, error))
+        let written = self.direct.writer.with(|writer| writer.as_mut().map(write));
+        match written.flatten() {
+            Some(written) => written.map_err(|error| self.lose_by(event, error)),
+            None => Err(self.lose(event)),
+        }
     }
 
     #[cold]

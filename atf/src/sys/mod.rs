@@ -14,6 +14,7 @@ pub(crate) mod clock_windows;
 mod map;
 mod prefetch;
 mod ring;
+mod turns;
 #[cfg(unix)]
 mod unix;
 
@@ -22,6 +23,7 @@ pub(crate) use prefetch::prefetch;
 pub(crate) use ring::RingArea;
 #[cfg(test)]
 pub(crate) use ring::watch;
+pub(crate) use turns::Turns;
 #[cfg(unix)]
 pub(crate) use unix::file_size_limit;
 #[cfg(any(target_os = "linux", target_os = "android"))]

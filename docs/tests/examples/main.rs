@@ -17,13 +17,14 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 11] = [
+const DOCUMENTS: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",
     "samples/README.md",
     "conformance/testees/README.md",
     "docs/editions.md",
+    "docs/record.md",
     "docs/safety.md",
     "docs/speed.md",
     "docs/conformance/README.md",

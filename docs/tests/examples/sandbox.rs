@@ -18,7 +18,12 @@ pub(crate) fn root() -> PathBuf {
 
 /// The folder with the commands. Builds them once; after `cargo test --workspace` they are up to date.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
-    let packages = ["atf-cli", "atf-conformance", "atf-codegen"];
+    let packages = [
+        "atf-cli",
+        "atf-conformance",
+        "atf-codegen",
+        "atf-instrument",
+    ];
     let mut cargo = Command::new(env!("CARGO"));
     cargo
         .current_dir(root())

@@ -22,6 +22,9 @@ use How::{Elsewhere, Form, Parses, Runs, Rust};
 /// Runs unchanged.
 const RUNS: How = Runs(0, None);
 
+/// A step of the tutorial, which downloads sources.
+const TUTORIAL: How = Elsewhere("downloads", ".ci/tutorial", "docs/record.md");
+
 /// Blocks, by document and first line.
 pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
@@ -33,6 +36,37 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
             "cargo install --locked --path atf/cli",
         ),
     ),
+    (
+        "README.md",
+        "cc -g -finstrument-functions -o program program.c",
+        Runs(
+            0,
+            Some(
+                "echo 'int main(void) { return 0; }' >program.c && \
+                 cc -g -finstrument-functions -o program program.c && \
+                 atf record --out traces -- ./program",
+            ),
+        ),
+    ),
+    (
+        "docs/record.md",
+        "cargo build --release --locked -p atf-cli -p atf-instrument",
+        TUTORIAL,
+    ),
+    (
+        "docs/record.md",
+        "apt-get source --download-only zlib",
+        TUTORIAL,
+    ),
+    ("docs/record.md", "cd zlib", TUTORIAL),
+    ("docs/record.md", "rm -rf traces", TUTORIAL),
+    (
+        "docs/record.md",
+        "atf: recorded 1204372 events of 1 thread in 0.097 s (12.4 M per second), none lost",
+        Form("times and paths vary"),
+    ),
+    ("docs/record.md", "atf check --deny should traces", TUTORIAL),
+    ("docs/record.md", "atf dump --limit 12 traces", TUTORIAL),
     (
         "README.md",
         "$ atf-conformance check samples/sample-crashed",
@@ -228,6 +262,13 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         Runs(0, Some("atf dump samples/sample-small")),
     ),
     (
+        "atf symbolize --debug-dir DIR SESSION",
+        Runs(
+            0,
+            Some("atf symbolize --debug-dir debug session_20260105_101500/pid_4242"),
+        ),
+    ),
+    (
         "atf symbolize SESSION",
         Runs(0, Some("atf symbolize session_20260105_101500/pid_4242")),
     ),
@@ -373,6 +414,25 @@ pub(crate) const HELP: &[(&str, How)] = &[
     (
         "atf scrub --module-names-only samples/sample-small --out shared",
         RUNS,
+    ),
+    (
+        "atf record -- ./program arguments",
+        Runs(
+            0,
+            Some(
+                "echo 'int main(void) { return 0; }' >program.c && \
+                 cc -finstrument-functions -o program program.c && \
+                 atf record -- ./program arguments",
+            ),
+        ),
+    ),
+    (
+        "atf record --out traces --depth 5 --module 'libz*' -- ./program",
+        Elsewhere(
+            "needs a program that uses zlib",
+            "atf/cli/tests/cli/record.rs",
+            "\"--module\", \"prog*\"",
+        ),
     ),
     (
         "atf symbolize --debug-dir debug session_20260105_101500/pid_4242",

@@ -11,6 +11,8 @@ mod dump;
 mod explain;
 mod follow;
 mod info;
+#[cfg(target_os = "linux")]
+mod record;
 mod rewrite;
 // Builds ELF files.
 #[cfg(target_os = "linux")]

@@ -1,0 +1,238 @@
+//! `record`.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// Calls 1 + N functions, and ends as its first argument says.
+const PROGRAM: &str = r#"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static __attribute__((noinline)) int inner(int n) { return n; }
+static __attribute__((noinline)) void outer(int n) { while (n--) inner(n); }
+static volatile int is_told;
+static void told(int number) { is_told = number; }
+int main(int argc, char **argv) {
+    outer(atoi(argv[1]));
+    const char *end = argc > 2 ? argv[2] : "";
+    if (!strcmp(end, "fail")) return 7;
+    if (!strcmp(end, "abort")) abort();
+    if (!strcmp(end, "wait")) {
+        signal(SIGTERM, told);
+        puts("waits");
+        fflush(stdout);
+        while (!is_told) usleep(1000);
+        return 5;
+    }
+    puts("the program's own output");
+}
+"#;
+
+/// Compiles the program; `None` without a compiler.
+fn program(flags: &[&str]) -> Option<TempDir> {
+    let folder = TempDir::new().unwrap();
+    let source = folder.path().join("program.c");
+    fs::write(&source, PROGRAM).unwrap();
+    let mut command = Command::new("gcc");
+    command
+        .current_dir(folder.path())
+        .args(["-O1", "-g", "program.c", "-o", "program"]);
+    match command.args(flags).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => {
+            let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+            assert!(!required, "gcc: {error}");
+            eprintln!("SKIPPED: gcc: {error}");
+            return None;
+        }
+    }
+    Some(folder)
+}
+
+/// The library that cargo built with this test.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.with_file_name("libatf_instrument.so")
+}
+
+/// A command that records the program.
+fn record(folder: &TempDir, options: &[&str], program: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf"));
+    command.current_dir(folder.path()).arg("record");
+    command
+        .args(["--out", "traces", "--library"])
+        .arg(library());
+    command.args(options).arg("--").args(program);
+    command
+}
+
+/// Its exit status, its output, and its messages, with times and paths replaced.
+fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let messages = text(&output.stderr);
+    let folder = fs::canonicalize(folder).unwrap();
+    let messages = messages.replace(folder.to_str().unwrap(), "");
+    let messages = messages
+        .lines()
+        .map(|line| match line.split_once(" in 0.") {
+            Some((before, after)) => format!("{before} in …{}", after.split_once(')').unwrap().1),
+            None => match line.split_once("/session_") {
+                Some((before, _)) => format!("{before}/session_…"),
+                None => line.to_owned(),
+            },
+        });
+    let messages = messages.collect::<Vec<_>>().join("\n");
+    (output.status.code(), text(&output.stdout), messages)
+}
+
+/// The sessions of all runs.
+fn sessions(folder: &TempDir) -> Vec<PathBuf> {
+    let list = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let runs = list(&folder.path().join("traces"));
+    runs.iter().flat_map(|run| list(run)).collect()
+}
+
+/// Asserts that the only session is accepted, and returns its events by function's name.
+fn dumped(folder: &TempDir, session: &Path) -> Vec<String> {
+    let check = super::atf(
+        folder.path(),
+        &[
+            "check".as_ref(),
+            "--deny".as_ref(),
+            "should".as_ref(),
+            session.as_os_str(),
+        ],
+    );
+    assert_eq!(check.status.code(), Some(0), "{check:?}");
+    let dump = super::atf(folder.path(), &["dump".as_ref(), session.as_os_str()]);
+    let text = String::from_utf8(dump.stdout).unwrap();
+    let name = |line: &str| line.split_whitespace().last().unwrap().to_owned();
+    text.lines().map(name).collect()
+}
+
+#[test]
+fn a_program_is_recorded_with_the_names_of_its_functions() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let output = record(&folder, &[], &["./program", "3"]).output().unwrap();
+    let expected = "\
+atf: recorded 10 events of 1 thread in …, none lost
+atf: written to /traces/session_…";
+    let own = "the program's own output\n".to_owned();
+    assert_eq!(
+        told(&output, folder.path()),
+        (Some(0), own, expected.to_owned())
+    );
+    let [session] = &sessions(&folder)[..] else {
+        panic!("{output:?}");
+    };
+    let names = dumped(&folder, session);
+    assert_eq!(names[..4], ["main", "outer", "inner", "inner"]);
+    assert_eq!(names.len(), 10);
+}
+
+#[test]
+fn its_exit_status_is_the_program_s_and_a_dead_program_s_session_is_finalized() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let output = record(&folder, &[], &["./program", "1", "fail"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    fs::remove_dir_all(folder.path().join("traces")).unwrap();
+
+    let output = record(&folder, &[], &["./program", "1", "abort"])
+        .output()
+        .unwrap();
+    let (status, _, messages) = told(&output, folder.path());
+    assert_eq!(status, Some(128 + 6));
+    let expected = "\
+atf: recorded 5 events of 1 thread in …, none lost
+atf: written to /traces/session_…
+atf: the program was ended by signal 6";
+    assert_eq!(messages, expected);
+    let found = sessions(&folder);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        dumped(&folder, &found[0]),
+        ["main", "outer", "inner", "inner", "outer"]
+    );
+}
+
+#[test]
+fn options_limit_what_is_recorded() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    for (options, events) in [
+        (&["--depth", "2"][..], 4),
+        (&["--module", "prog*"], 10),
+        (&["--ring", "64", "--overflow", "block"], 10),
+    ] {
+        let output = record(&folder, options, &["./program", "3"])
+            .output()
+            .unwrap();
+        let messages = told(&output, folder.path()).2;
+        assert!(
+            messages.contains(&format!("recorded {events} events")),
+            "{messages}"
+        );
+    }
+    let output = record(&folder, &["--module", "!program"], &["./program", "3"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
+    let Some(folder) = program(&[]) else {
+        return;
+    };
+    let output = record(&folder, &[], &["./program", "1"]).output().unwrap();
+    let expected =
+        "atf: nothing was recorded: was ./program compiled with -finstrument-functions?".to_owned();
+    let own = "the program's own output\n".to_owned();
+    assert_eq!(told(&output, folder.path()), (Some(2), own, expected));
+    let output = record(&folder, &[], &["./program", "1", "fail"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    let output = record(&folder, &[], &["./missing"]).output().unwrap();
+    let expected =
+        "atf: ./missing: cannot be run: No such file or directory (os error 2)".to_owned();
+    assert_eq!(
+        told(&output, folder.path()),
+        (Some(2), String::new(), expected)
+    );
+    assert!(sessions(&folder).is_empty());
+}
+
+#[test]
+fn signals_are_passed_to_the_program() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let mut command = record(&folder, &[], &["./program", "1", "wait"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    // Its first output says that it is ready.
+    let output = child.stdout.as_mut().unwrap();
+    output.read_exact(&mut [0]).unwrap();
+    let kill = Command::new("kill")
+        .arg(child.id().to_string())
+        .status()
+        .unwrap();
+    assert!(kill.success());
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+}
