@@ -6,55 +6,30 @@
 //! ```
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::error::Error;
 
+use atf::analyze;
 use atf::session::SessionReader;
-use atf::spans::{CallStack, Paired};
-
-#[derive(Default)]
-struct Total {
-    calls: u64,
-    ns: u64,
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1);
     let session = SessionReader::open(path.ok_or("usage: hot_functions SESSION")?)?;
 
-    let mut totals: HashMap<u64, Total> = HashMap::new();
-    let mut add = |paired| {
-        if let Paired::Span(span) = paired {
-            let total = totals.entry(span.function_id).or_default();
-            total.calls += 1;
-            // A call that nothing ended, for example because of a crash, has no duration.
-            total.ns += span.duration_ns().unwrap_or(0);
-        }
-    };
-    let mut stacks: HashMap<u32, CallStack> = HashMap::new();
-    for event in session.merge().events() {
-        match event {
-            Ok(event) => {
-                let stack = stacks.entry(event.thread).or_default();
-                stack.push(event.seq, &event.event, &mut add);
-            }
-            // The readable events count even if others are missing.
-            Err(problem) => eprintln!("problem: {problem}"),
-        }
+    let mut found = analyze::functions(&session, &analyze::Options::default())?;
+    // The readable events count even if others are missing.
+    for problem in &found.problems {
+        eprintln!("problem: {}", problem.error);
     }
-    let open = stacks.into_values();
-    open.for_each(|mut stack| stack.finish(&mut add));
-
-    let mut totals: Vec<(u64, Total)> = totals.into_iter().collect();
-    totals.sort_by_key(|(id, total)| (Reverse(total.ns), *id));
+    let functions = &mut found.functions;
+    functions.sort_by_key(|function| Reverse(function.times.total_ns));
     println!("{:>12} {:>8}  function", "time in ns", "calls");
-    for (id, total) in totals.iter().take(20) {
+    for function in functions.iter().take(20) {
         // A name may contain anything, including a terminal's control characters.
-        let name = session.symbols().function(*id).to_string();
+        let name = session.symbols().function(function.function_id).to_string();
         println!(
             "{:>12} {:>8}  {}",
-            total.ns,
-            total.calls,
+            function.times.total_ns,
+            function.times.calls,
             name.escape_debug()
         );
     }

@@ -8,6 +8,7 @@
 //! | a `thread_N` folder | both, with their links | [`thread::ThreadReader`] | [`write::ThreadWriter`] |
 //! | a session folder | all threads and `manifest.json` | [`session::SessionReader`] | [`write::SessionWriter`] |
 //!
+//! [`analyze`] finds hot functions, call trees and what ran at the end of a crashed trace,
 //! [`merge`] orders the events of all threads by time, [`spans`] pairs calls with their returns,
 //! [`symbols`] names functions, [`follow`] reads files and sessions while they are being written,
 //! [`check`] judges files by the rules, [`manifest`] reads and writes `manifest.json`, [`rewrite`] recovers crashed traces, converts
@@ -99,6 +100,7 @@
     clippy::unwrap_used
 )]
 
+pub mod analyze;
 pub mod check;
 mod checksum;
 pub mod clock;

@@ -243,7 +243,8 @@ impl ThreadReader {
         Ok(problems)
     }
 
-    fn problems_beside(&self) -> Result<Vec<Error>> {
+    /// Returns the problems that are not the index's own.
+    pub(crate) fn problems_beside(&self) -> Result<Vec<Error>> {
         let mut problems = Vec::new();
         problems.extend(self.ring_error().cloned());
         problems.extend(self.detail_error().cloned());

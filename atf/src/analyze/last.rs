@@ -1,0 +1,200 @@
+//! What was running when a trace ended.
+
+use super::{Options, Threads, parallel, problem};
+use crate::completeness::Completeness;
+use crate::error::{Error, Result};
+use crate::index::{IndexEvent, IndexReader};
+use crate::manifest::Loss;
+use crate::session::Problem;
+use crate::spans::{CallStack, Paired, Span, SpanEnd};
+use crate::thread::{Ring, ThreadReader};
+
+use super::{Analysed, Unit};
+
+/// The ends of a trace's threads, from [`last`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Last {
+    /// The threads that were read, by id.
+    pub threads: Vec<LastOfThread>,
+    /// Why the events are not exactly those that were written, and which threads were not read.
+    pub problems: Vec<Problem>,
+}
+
+/// How a thread ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LastOfThread {
+    /// The id in the folder's name, or in a single file's header.
+    pub thread: u32,
+    /// How its file ended.
+    pub completeness: Completeness,
+    /// How many events there are.
+    pub event_count: u64,
+    /// How many events the header counts and the file lacks.
+    pub missing_events: u64,
+    /// The times of the first and the last event in nanoseconds; `None` without events.
+    pub times: Option<(u64, u64)>,
+    /// The calls that were open at the end, innermost first: as many as were asked for.
+    pub open: Vec<Span>,
+    /// How many calls were open, including those not in `open`.
+    pub open_count: u64,
+    /// The outermost open call, which may not be in `open`; without those that were given up.
+    pub outermost: Option<Span>,
+    /// The last events with their positions, in their order: as many as were asked for.
+    pub events: Vec<(u64, IndexEvent)>,
+    /// What `ring.atf` added to the files.
+    pub ring: Option<Ring>,
+    /// The events that the tracer lost, as the manifest says.
+    pub lost_events: Option<Loss>,
+    /// The details that the tracer lost, as the manifest says.
+    pub lost_details: Option<Loss>,
+}
+
+impl LastOfThread {
+    /// Returns whether its writer never finalized the file, or the file lost its end since.
+    #[must_use]
+    pub fn is_unfinalized(&self) -> bool {
+        !self.completeness.has_verified_footer()
+    }
+}
+
+/// Returns how each thread ended: its open calls, its last `events` events, and what is missing.
+/// Of more than `calls` open calls, the innermost are returned.
+///
+/// All events are read, whatever the time range in `options`. Memory: 28 MiB per thread for open
+/// calls if there are 262,144, for each of the threads read side by side, and the result.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path();
+/// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+/// # let mut thread = writer.thread(0)?;
+/// # for (timestamp_ns, id) in [(100, 7), (110, 8)] {
+/// #     thread.write(&atf::write::Event::new(timestamp_ns, id, atf::EventKind::CALL, 1))?;
+/// # }
+/// # thread.flush()?;
+/// # drop(thread);
+/// use atf::analyze;
+///
+/// // Function 7 called function 8, and the program was killed.
+/// let session = atf::session::SessionReader::open(path)?;
+/// let last = analyze::last(&session, &analyze::Options::default(), 100, 5)?;
+/// let thread = &last.threads[0];
+/// assert!(thread.is_unfinalized());
+/// let open: Vec<u64> = thread.open.iter().map(|call| call.function_id).collect();
+/// assert_eq!(open, [8, 7]);
+/// assert_eq!(last.problems.len(), 1, "the file was not finalized");
+/// # Ok::<(), atf::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// As for [`functions`](super::functions()).
+pub fn last<'a>(
+    threads: impl Into<Threads<'a>>,
+    options: &Options,
+    calls: usize,
+    events: usize,
+) -> Result<Last> {
+    let (units, mut problems) = threads.into().select(options);
+    let mut threads = Vec::new();
+    let mut result = Ok(());
+    let work = |unit: &Unit<'_>| of_unit(unit, calls, events);
+    parallel::in_order(
+        &units,
+        options.job_count(),
+        work,
+        |analysed| match analysed {
+            Ok(analysed) => {
+                problems.extend(analysed.problems);
+                threads.extend(analysed.result);
+            }
+            Err(error) => result = Err(error),
+        },
+    );
+    result.map(|()| Last { threads, problems })
+}
+
+fn of_unit(unit: &Unit<'_>, calls: usize, events: usize) -> Result<Analysed<LastOfThread>> {
+    let mut analysed = unit.analyse(|index, problems| {
+        let mut stack = CallStack::new();
+        let mut given_up = 0_u64;
+        let mut count = |paired: Paired| {
+            let is_given_up = |span: &Span| span.end == SpanEnd::GivenUp;
+            if matches!(&paired, Paired::Span(span) if is_given_up(span)) {
+                given_up = given_up.saturating_add(1);
+            }
+        };
+        let (mut seq, mut first_ns, mut last_ns) = (0_u64, None, None);
+        for event in index.events() {
+            match event {
+                Ok(event) => {
+                    stack.push(seq, &event, &mut count);
+                    seq = seq.saturating_add(1);
+                    first_ns = first_ns.or(Some(event.timestamp_ns));
+                    last_ns = Some(event.timestamp_ns);
+                }
+                Err(error) => problems.push(error),
+            }
+        }
+        let (mut open, mut outermost) = (Vec::new(), None);
+        let mut open_count = given_up;
+        stack.finish(|paired| {
+            if let Paired::Span(span) = paired {
+                open_count = open_count.saturating_add(1);
+                outermost = Some(span);
+                if open.len() < calls {
+                    open.push(span);
+                }
+            }
+        });
+        let listed = unit.listed();
+        Ok(LastOfThread {
+            thread: unit.id(),
+            completeness: index.completeness().clone(),
+            event_count: seq,
+            missing_events: index.missing_events(),
+            times: first_ns.zip(last_ns),
+            open,
+            open_count,
+            outermost,
+            events: last_events(index, seq, events, problems),
+            ring: None,
+            lost_events: listed.and_then(|listed| listed.lost_events),
+            lost_details: listed.and_then(|listed| listed.lost_details),
+        })
+    })?;
+    if let Some(thread) = &mut analysed.result
+        && thread.is_unfinalized()
+    {
+        match unit {
+            Unit::Entry(entry, _) => match entry.open() {
+                Ok(reader) => thread.ring = reader.ring(),
+                Err(error) => analysed.problems.push(problem(Some(unit.id()), error)),
+            },
+            Unit::Thread(reader) => thread.ring = ThreadReader::ring(reader),
+            Unit::Index(_) => {}
+        }
+    }
+    Ok(analysed)
+}
+
+/// Returns the last events of the first `seq` ones, which were read before.
+fn last_events(
+    index: &IndexReader,
+    seq: u64,
+    count: usize,
+    problems: &mut Vec<Error>,
+) -> Vec<(u64, IndexEvent)> {
+    let first = u64::try_from(count).map_or(0, |count| seq.saturating_sub(count));
+    let events = index.events_in(first..seq).zip(first..);
+    let read = events.filter_map(|(event, seq)| match event {
+        Ok(event) => Some((seq, event)),
+        Err(error) => {
+            problems.push(error);
+            None
+        }
+    });
+    read.collect()
+}

@@ -1,0 +1,163 @@
+//! Adds up times by key, for calls that may nest in calls with the same key.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::walk::Ended;
+
+/// Calls and times of functions, or of pairs of functions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Times {
+    /// How many calls there are.
+    pub calls: u64,
+    /// How many of them no event ended: they were open after the thread's last event, or were given
+    /// up because too many calls were open ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)).
+    pub open: u64,
+    /// The time in which one of them was the innermost open call, in nanoseconds.
+    pub self_ns: u64,
+    /// The time in which at least one of them was open, in nanoseconds: recursive calls count once.
+    /// Each thread has its own time, and these are added up.
+    pub total_ns: u64,
+}
+
+impl Times {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.open = self.open.saturating_add(other.open);
+        self.self_ns = self.self_ns.saturating_add(other.self_ns);
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+    }
+
+    pub(super) fn count(&mut self, ended: &Ended) {
+        if ended.is_counted {
+            self.calls = self.calls.saturating_add(1);
+            self.open = self.open.saturating_add((!ended.is_known).into());
+        }
+    }
+
+    /// Whether there is nothing to report.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls == 0 && self.total_ns == 0
+    }
+}
+
+/// The times by key. Keys beyond a limit share one row.
+#[derive(Debug)]
+pub(super) struct Table<K, V> {
+    places: HashMap<K, Place>,
+    rows: Vec<Row<K, V>>,
+    /// What the keys without a row have together.
+    others: Row<(), V>,
+    limit: usize,
+}
+
+/// The position of a key's row; `None` if the key has none of its own.
+pub(super) type Place = Option<u32>;
+
+#[derive(Debug)]
+struct Row<K, V> {
+    key: K,
+    times: Times,
+    /// How many calls are open.
+    active: u32,
+    /// When the first of them began.
+    since_ns: u64,
+    value: V,
+}
+
+impl<K, V: Default> Row<K, V> {
+    fn new(key: K) -> Self {
+        Self {
+            key,
+            times: Times::default(),
+            active: 0,
+            since_ns: 0,
+            value: V::default(),
+        }
+    }
+}
+
+impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            places: HashMap::new(),
+            rows: Vec::new(),
+            others: Row::new(()),
+            limit,
+        }
+    }
+
+    /// Returns a key's place, which it gets if there is room.
+    pub(super) fn place(&mut self, key: K) -> Place {
+        if let Some(place) = self.places.get(&key) {
+            return *place;
+        }
+        let next = u32::try_from(self.rows.len()).ok();
+        let place = next.filter(|_| self.rows.len() < self.limit);
+        if place.is_some() {
+            self.rows.push(Row::new(key));
+            self.places.insert(key, place);
+        }
+        place
+    }
+
+    pub(super) fn value(&mut self, place: Place) -> &mut V {
+        self.parts(place).3
+    }
+
+    /// A call begins.
+    pub(super) fn begin(&mut self, place: Place, now_ns: u64) {
+        let (_, active, since_ns, _) = self.parts(place);
+        if *active == 0 {
+            *since_ns = now_ns;
+        }
+        *active = active.saturating_add(1);
+    }
+
+    pub(super) fn spend(&mut self, place: Place, ns: u64) {
+        let (times, ..) = self.parts(place);
+        times.self_ns = times.self_ns.saturating_add(ns);
+    }
+
+    pub(super) fn end(&mut self, place: Place, ended: &Ended) {
+        let (times, active, since_ns, _) = self.parts(place);
+        times.count(ended);
+        *active = active.saturating_sub(1);
+        if *active == 0 {
+            let ns = ended.now_ns.saturating_sub(*since_ns);
+            times.total_ns = times.total_ns.saturating_add(ns);
+        }
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "a place is that of a row")]
+    fn parts(&mut self, place: Place) -> (&mut Times, &mut u32, &mut u64, &mut V) {
+        fn parts<K, V>(row: &mut Row<K, V>) -> (&mut Times, &mut u32, &mut u64, &mut V) {
+            let since_ns = &mut row.since_ns;
+            (&mut row.times, &mut row.active, since_ns, &mut row.value)
+        }
+        match place {
+            Some(place) => parts(&mut self.rows[place as usize]),
+            None => parts(&mut self.others),
+        }
+    }
+
+    /// Adds another thread's rows.
+    pub(super) fn merge(&mut self, other: Self, mut add: impl FnMut(&mut V, V)) {
+        for row in other.rows {
+            let place = self.place(row.key);
+            let (times, _, _, value) = self.parts(place);
+            times.add(&row.times);
+            add(value, row.value);
+        }
+        self.others.times.add(&other.others.times);
+        add(&mut self.others.value, other.others.value);
+    }
+
+    /// Returns the rows, and what the keys without a row have together.
+    pub(super) fn into_rows(self) -> (impl Iterator<Item = (K, Times, V)>, (Times, V)) {
+        let rows = self.rows.into_iter();
+        let rows = rows.map(|row| (row.key, row.times, row.value));
+        (rows, (self.others.times, self.others.value))
+    }
+}

@@ -1,0 +1,185 @@
+//! Walks through a thread's events with a clock and its open calls.
+
+use std::collections::VecDeque;
+
+use super::{Options, ThreadTotals};
+use crate::error::{Error, Result};
+use crate::index::IndexEvent;
+use crate::spans::{CallStack, Paired, SpanEnd};
+use crate::wire::EventKind;
+
+/// What an analysis keeps of a thread's calls.
+pub(super) trait Observer {
+    /// What it remembers of an open call.
+    type Place: Copy;
+
+    /// A call begins, inside `caller`.
+    fn call(&mut self, caller: Option<Self::Place>, function_id: u64, now_ns: u64) -> Self::Place;
+
+    /// The innermost call ran for a time.
+    fn spend(&mut self, place: Self::Place, ns: u64);
+
+    /// A call ended.
+    fn end(&mut self, place: Self::Place, ended: &Ended);
+
+    /// A function returned that had no open call.
+    fn unmatched(&mut self, function_id: u64);
+}
+
+/// The end of a call. Times are clipped to the time range.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) now_ns: u64,
+    pub(super) duration_ns: u64,
+    /// Whether an event ended it.
+    pub(super) is_known: bool,
+    /// Whether it overlaps the time range.
+    pub(super) is_counted: bool,
+}
+
+/// The open calls of a thread, with an observer's place for each.
+pub(super) struct Walk<'o, O: Observer> {
+    options: &'o Options,
+    observer: O,
+    stack: CallStack,
+    /// Outermost first, as in the stack.
+    frames: VecDeque<Frame<O::Place>>,
+    /// The greatest timestamp so far.
+    clock_ns: Option<u64>,
+    totals: ThreadTotals,
+}
+
+#[derive(Clone, Copy)]
+struct Frame<P> {
+    place: P,
+    start_ns: u64,
+}
+
+impl<'o, O: Observer> Walk<'o, O> {
+    pub(super) fn new(thread: u32, options: &'o Options, observer: O) -> Self {
+        Self {
+            options,
+            observer,
+            stack: CallStack::new(),
+            frames: VecDeque::new(),
+            clock_ns: None,
+            totals: ThreadTotals::new(thread),
+        }
+    }
+
+    /// Takes the event at position `seq`.
+    pub(super) fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
+        let now_ns = self.advance(event.timestamp_ns);
+        let mut ended = Ok(());
+        let Self {
+            stack,
+            frames,
+            observer,
+            totals,
+            options,
+            ..
+        } = self;
+        stack.push(seq, event, |paired| {
+            let result = end(frames, observer, totals, options, now_ns, &paired);
+            ended = std::mem::replace(&mut ended, Ok(())).and(result);
+        });
+        ended?;
+        if event.event_kind == EventKind::CALL {
+            let caller = frames.back().map(|frame| frame.place);
+            let now_ns_clipped = options.clip(now_ns);
+            let place = observer.call(caller, event.function_id, now_ns_clipped);
+            frames.push_back(Frame {
+                place,
+                start_ns: now_ns,
+            });
+        }
+        Ok(())
+    }
+
+    /// Ends the calls that are open after the last event.
+    pub(super) fn finish(mut self) -> Result<(ThreadTotals, O)> {
+        let Some(now_ns) = self.clock_ns else {
+            return Ok((self.totals, self.observer));
+        };
+        let mut ended = Ok(());
+        let Self {
+            stack,
+            frames,
+            observer,
+            totals,
+            options,
+            ..
+        } = &mut self;
+        stack.finish(|paired| {
+            let result = end(frames, observer, totals, options, now_ns, &paired);
+            ended = std::mem::replace(&mut ended, Ok(())).and(result);
+        });
+        ended?;
+        Ok((self.totals, self.observer))
+    }
+
+    /// Sets the clock to an event's time, unless that goes back. Returns the clock's time.
+    fn advance(&mut self, timestamp_ns: u64) -> u64 {
+        let before_ns = self.clock_ns.unwrap_or(timestamp_ns);
+        let now_ns = timestamp_ns.max(before_ns);
+        self.clock_ns = Some(now_ns);
+        let totals = &mut self.totals;
+        if self.options.contains(now_ns) {
+            totals.events = totals.events.saturating_add(1);
+            let start_ns = totals.times.map_or(now_ns, |(start_ns, _)| start_ns);
+            totals.times = Some((start_ns, now_ns));
+            if timestamp_ns < now_ns {
+                totals.out_of_order = totals.out_of_order.saturating_add(1);
+            }
+        }
+        let (start_ns, end_ns) = (self.options.clip(before_ns), self.options.clip(now_ns));
+        let ns = end_ns.saturating_sub(start_ns);
+        if ns > 0
+            && let Some(frame) = self.frames.back()
+        {
+            self.observer.spend(frame.place, ns);
+            totals.busy_ns = totals.busy_ns.saturating_add(ns);
+        }
+        now_ns
+    }
+}
+
+fn end<O: Observer>(
+    frames: &mut VecDeque<Frame<O::Place>>,
+    observer: &mut O,
+    totals: &mut ThreadTotals,
+    options: &Options,
+    now_ns: u64,
+    paired: &Paired,
+) -> Result<()> {
+    let span = match paired {
+        Paired::Span(span) => span,
+        Paired::Unmatched(unmatched) => {
+            if options.contains(now_ns) {
+                totals.unmatched = totals.unmatched.saturating_add(1);
+                observer.unmatched(unmatched.function_id);
+            }
+            return Ok(());
+        }
+    };
+    let frame = match span.end {
+        SpanEnd::GivenUp => frames.pop_front(),
+        _ => frames.pop_back(),
+    };
+    let frame = frame.ok_or_else(|| Error::internal("each open call has a frame"))?;
+    let is_counted = options.overlaps(frame.start_ns, now_ns);
+    let is_known = !matches!(span.end, SpanEnd::Open | SpanEnd::GivenUp);
+    if is_counted {
+        totals.calls = totals.calls.saturating_add(1);
+        totals.open = totals.open.saturating_add((!is_known).into());
+    }
+    let end_ns = options.clip(now_ns);
+    let ended = Ended {
+        now_ns: end_ns,
+        duration_ns: end_ns.saturating_sub(options.clip(frame.start_ns)),
+        is_known,
+        is_counted,
+    };
+    observer.end(frame.place, &ended);
+    Ok(())
+}

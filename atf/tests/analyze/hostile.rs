@@ -1,0 +1,96 @@
+//! Traces made to take much memory or time.
+
+use std::collections::BTreeSet;
+
+use atf::analyze::{self, Options};
+use atf::index::IndexReader;
+use atf::spans::CallStack;
+
+use crate::{CALL, RETURN, Short, file};
+
+fn index(events: &[Short]) -> IndexReader {
+    IndexReader::from_bytes(file(0, events).bytes()).unwrap()
+}
+
+#[test]
+fn deeper_recursion_than_is_kept_loses_no_time() {
+    let deep = CallStack::LIMIT as u64 + 1000;
+    let calls = (0..deep).map(|at| (at, CALL, at % 2));
+    let returns = (0..deep).map(|at| (deep + at, RETURN, (deep - 1 - at) % 2));
+    let index = index(&calls.chain(returns).collect::<Vec<_>>());
+    let functions = analyze::functions(&index, &Options::default()).unwrap();
+    let totals = functions.totals();
+    assert_eq!(
+        (totals.calls, totals.open, totals.unmatched),
+        (deep, 1000, 1000)
+    );
+    // Nothing is open during the last thousand returns.
+    assert_eq!(totals.busy_ns, 2 * deep - 1 - 1000);
+    let self_ns: u64 = functions.functions.iter().map(|it| it.times.self_ns).sum();
+    assert_eq!(self_ns, totals.busy_ns);
+    let mut all = functions.functions.iter();
+    assert!(all.all(|it| it.times.self_ns <= it.times.total_ns));
+
+    let tree = analyze::tree(&index, &Options::default()).unwrap();
+    assert_eq!(tree.nodes.len() as u64, deep);
+    assert_eq!(tree.nodes[0].times.total_ns, totals.busy_ns);
+    let last = analyze::last(&index, &Options::default(), 10, 10).unwrap();
+    assert_eq!(
+        last.threads[0].open_count, 1000,
+        "given up, so never paired"
+    );
+}
+
+#[test]
+fn a_million_functions_stay_within_the_limit() {
+    let events = (0..1_000_000_u64).flat_map(|id| [(2 * id, CALL, id), (2 * id + 1, RETURN, id)]);
+    let index = index(&events.collect::<Vec<_>>());
+    let options = Options::default().max_functions(1000).max_nodes(1000);
+    let functions = analyze::functions(&index, &options).unwrap();
+    assert_eq!(functions.functions.len(), 1000);
+    assert_eq!(functions.others.unwrap().times.calls, 999_000);
+    let tree = analyze::tree(&index, &options).unwrap();
+    assert!(tree.is_cut());
+    assert_eq!(tree.nodes.len(), 1001);
+    let others = tree.nodes.iter().find(|node| node.function_id.is_none());
+    assert_eq!(others.unwrap().times.calls, 999_000);
+}
+
+#[test]
+fn time_that_goes_back_or_wraps_gives_no_wrong_times() {
+    let most = u64::MAX;
+    let events = [
+        (most, CALL, 1),
+        (0, CALL, 2),
+        (5, RETURN, 2),
+        (most, RETURN, 1),
+        (3, RETURN, 9),
+    ];
+    let functions = analyze::functions(&index(&events), &Options::default()).unwrap();
+    let totals = functions.totals();
+    assert_eq!(
+        (totals.out_of_order, totals.busy_ns, totals.unmatched),
+        (3, 0, 1)
+    );
+    assert_eq!(totals.times, Some((most, most)));
+    let ids: BTreeSet<_> = functions
+        .functions
+        .iter()
+        .map(|it| it.function_id)
+        .collect();
+    assert_eq!(ids, [1, 2, 9].into());
+
+    let events = [
+        (0, CALL, 1),
+        (most, RETURN, 1),
+        (0, CALL, 1),
+        (most, RETURN, 1),
+    ];
+    let functions = analyze::functions(&index(&events), &Options::default()).unwrap();
+    assert_eq!(functions.functions[0].times.total_ns, most);
+    assert_eq!(functions.functions[0].durations.max_ns(), Some(most));
+    // A range that ends before it begins contains nothing.
+    let options = Options::default().from_ns(9).to_ns(8);
+    let functions = analyze::functions(&index(&events), &options).unwrap();
+    assert_eq!(functions.totals().events, 0);
+}

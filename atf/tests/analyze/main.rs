@@ -1,0 +1,55 @@
+//! Analyses compared with a naive computation, on any events.
+
+#[path = "../support/mod.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the readers' tests use the rest of the file builders"
+)]
+mod support;
+
+mod ends;
+mod hostile;
+mod model;
+mod numbers;
+
+use std::fs;
+
+use atf::session::SessionReader;
+use tempfile::TempDir;
+
+use crate::support::{EventRecord, IndexFile, crc32c};
+
+/// An event: time, kind, function.
+type Short = (u64, u32, u64);
+
+const CALL: u32 = 1;
+const RETURN: u32 = 2;
+const EXCEPTION: u32 = 3;
+
+/// The file of a thread with these events.
+fn file(thread: u32, events: &[Short]) -> IndexFile {
+    let event = |(timestamp_ns, kind, function_id): &Short| EventRecord {
+        timestamp_ns: *timestamp_ns,
+        function_id: *function_id,
+        kind: u8::try_from(*kind).unwrap(),
+        depth: 0,
+        detail_seq: None,
+    };
+    let mut file = IndexFile::of(1, events.iter().map(event).collect());
+    file.thread_id = thread;
+    file.checksum = crc32c(&file.section());
+    file
+}
+
+/// A session of these threads, with ids from 0.
+fn session(threads: &[Vec<Short>]) -> (TempDir, SessionReader) {
+    let folder = TempDir::new().unwrap();
+    for (id, events) in (0..).zip(threads) {
+        let thread = folder.path().join(format!("thread_{id}"));
+        fs::create_dir(&thread).unwrap();
+        fs::write(thread.join("index.atf"), file(id, events).bytes()).unwrap();
+    }
+    let session = SessionReader::open(folder.path()).unwrap();
+    (folder, session)
+}
