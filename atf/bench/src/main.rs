@@ -61,6 +61,8 @@ enum Group {
     Capi,
     /// Recording events in a ring.
     Record,
+    /// Recording a C program.
+    Program,
     /// Reading events and details, as the library does by default.
     Read,
     /// One pass over all events of a file.
@@ -87,6 +89,7 @@ impl Group {
             Self::Write => rows::write::run(context),
             Self::Capi => rows::capi::run(context),
             Self::Record => rows::record::run(context),
+            Self::Program => rows::program::run(context),
             Self::Read => rows::read::run(context),
             Self::Scan => rows::scan::run(context),
             Self::Merge => rows::merge::run(context),

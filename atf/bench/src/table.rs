@@ -112,6 +112,11 @@ impl Report {
         self.rows.push(row);
     }
 
+    /// Says that work was not timed, because a tool is missing.
+    pub(crate) fn skip(&self, work: &str, tool: &str) {
+        say(&format!("SKIPPED  {work}: {tool} is not installed"));
+    }
+
     /// Adds how a cost grows, and prints it.
     pub(crate) fn state_growth(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));

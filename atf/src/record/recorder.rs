@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use rtrb::Producer;
+use rtrb::{Producer, PushError};
 
 use super::losses::Losses;
 use super::{NO_DETAIL, Overflow, Slot};
@@ -88,10 +88,12 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
         self.check(event)?;
-        if self.events.push(Slot::without_detail(event)).is_err() {
-            self.push_later(event)?;
+        // The cold functions get copies: with a reference to the event, it would have to be in
+        // memory, and its copy into the ring would wait for that.
+        if let Err(PushError::Full(slot)) = self.events.push(Slot::without_detail(event)) {
+            self.push_later(slot)?;
         }
-        Ok(self.count(event))
+        Ok(self.count(event.timestamp_ns))
     }
 
     /// Records an event with its detail, whose payload is copied. The sequence numbers of both are
@@ -109,7 +111,7 @@ impl Recorder {
                 && payload.len() <= self.payloads.buffer().capacity()
                 && self.wait(|this| this.has_room(payload.len()));
         if !has_room && self.overflow == Overflow::DropNewest {
-            return Err(self.lose(event));
+            return Err(self.lose(event.timestamp_ns));
         }
         if !has_room {
             self.record(event)?;
@@ -120,7 +122,7 @@ impl Recorder {
         // The payload is stored before its event, so a drain that finds the event finds the
         // payload. There is room: only this thread records.
         if self.payloads.push_entire_slice(payload).is_err() {
-            return Err(self.lose(event));
+            return Err(self.lose(event.timestamp_ns));
         }
         let slot = Slot {
             event: *event,
@@ -128,9 +130,11 @@ impl Recorder {
             event_type: detail.event_type,
             flags: detail.flags,
         };
-        self.events.push(slot).map_err(|_| self.lose(event))?;
+        self.events
+            .push(slot)
+            .map_err(|_| self.lose(event.timestamp_ns))?;
         let link = Link {
-            index_seq: self.count(event),
+            index_seq: self.count(event.timestamp_ns),
             ..self.next
         };
         self.next.detail_seq = link.detail_seq.wrapping_add(1);
@@ -168,13 +172,13 @@ impl Recorder {
         if event.timestamp_ns >= self.last_timestamp && is_known && !self.is_abandoned() {
             Ok(())
         } else {
-            Err(self.refuse(event))
+            Err(self.refuse(event.timestamp_ns))
         }
     }
 
     #[cold]
-    fn refuse(&self, event: &Event) -> Lost {
-        let lost = self.lose(event);
+    fn refuse(&self, timestamp_ns: u64) -> Lost {
+        let lost = self.lose(timestamp_ns);
         if self.is_abandoned() {
             lost
         } else {
@@ -184,8 +188,8 @@ impl Recorder {
 
     /// Counts a recorded event and returns its sequence number.
     #[inline]
-    fn count(&mut self, event: &Event) -> u64 {
-        self.last_timestamp = event.timestamp_ns;
+    fn count(&mut self, timestamp_ns: u64) -> u64 {
+        self.last_timestamp = timestamp_ns;
         let seq = self.next.index_seq;
         // 2⁶⁴ events take longer than any program runs.
         self.next.index_seq = seq.wrapping_add(1);
@@ -194,13 +198,13 @@ impl Recorder {
 
     /// Pushes an event that found the ring full.
     #[cold]
-    fn push_later(&mut self, event: &Event) -> Result<(), Lost> {
+    fn push_later(&mut self, slot: Slot) -> Result<(), Lost> {
         let has_room = self.overflow == Overflow::Block && self.wait(|this| !this.events.is_full());
-        let slot = Slot::without_detail(event);
+        let time = slot.event.timestamp_ns;
         if has_room && self.events.push(slot).is_ok() {
             Ok(())
         } else {
-            Err(self.lose(event))
+            Err(self.lose(time))
         }
     }
 
@@ -222,8 +226,8 @@ impl Recorder {
     }
 
     #[cold]
-    fn lose(&self, event: &Event) -> Lost {
-        self.losses.events.add(event.timestamp_ns);
+    fn lose(&self, timestamp_ns: u64) -> Lost {
+        self.losses.events.add(timestamp_ns);
         Lost::Event
     }
 }

@@ -56,7 +56,9 @@ impl ThreadRecorder {
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
         match &mut self.lane {
             Lane::Ring(recorder) => recorder.record(event),
-            Lane::Direct(recorder) => recorder.write(event, |writer| writer.write(event)),
+            Lane::Direct(recorder) => {
+                recorder.write(event.timestamp_ns, |writer| writer.write(event))
+            }
         }
     }
 
@@ -68,9 +70,9 @@ impl ThreadRecorder {
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         match &mut self.lane {
             Lane::Ring(recorder) => recorder.record_with_detail(event, detail),
-            Lane::Direct(recorder) => {
-                recorder.write(event, |writer| writer.write_with_detail(event, detail))
-            }
+            Lane::Direct(recorder) => recorder.write(event.timestamp_ns, |writer| {
+                writer.write_with_detail(event, detail)
+            }),
         }
     }
 
@@ -157,25 +159,25 @@ impl DirectRecorder {
     #[inline]
     fn write<T>(
         &self,
-        event: &Event,
+        timestamp_ns: u64,
         write: impl FnOnce(&mut ThreadWriter) -> Result<T>,
     ) -> Result<T, Lost> {
         let written = self.direct.writer.with(|writer| writer.as_mut().map(write));
         match written.flatten() {
-            Some(written) => written.map_err(|error| self.lose_by(event, error)),
-            None => Err(self.lose(event)),
+            Some(written) => written.map_err(|error| self.lose_by(timestamp_ns, error)),
+            None => Err(self.lose(timestamp_ns)),
         }
     }
 
     #[cold]
-    fn lose(&self, event: &Event) -> Lost {
-        self.direct.losses.events.add(event.timestamp_ns);
+    fn lose(&self, timestamp_ns: u64) -> Lost {
+        self.direct.losses.events.add(timestamp_ns);
         Lost::Event
     }
 
     #[cold]
-    fn lose_by(&self, event: &Event, error: Error) -> Lost {
-        let lost = self.lose(event);
+    fn lose_by(&self, timestamp_ns: u64, error: Error) -> Lost {
+        let lost = self.lose(timestamp_ns);
         match error.kind() {
             ErrorKind::TimeGoesBack { .. } | ErrorKind::OutOfRange { .. } => Lost::Refused,
             _ => {

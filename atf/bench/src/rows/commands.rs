@@ -17,7 +17,7 @@ const THREADS: u32 = 8;
 
 /// Adds the rows for commands.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
-    let atf = build()?;
+    let atf = build("cli", "atf")?;
     let synth = Synth {
         threads: THREADS,
         events_per_thread: context.events(EVENTS / u64::from(THREADS)),
@@ -87,21 +87,18 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Builds the command with the same optimizations, and returns its path.
-fn build() -> Result<PathBuf> {
+/// Builds a package next to this one with the same optimizations, and returns the path of its
+/// result.
+pub(crate) fn build(package: &str, name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/Cargo.toml");
+    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let manifest = packages.join(package).join("Cargo.toml");
     let status = Command::new(cargo)
-        .args([
-            "build",
-            "--locked",
-            "--quiet",
-            "--release",
-            "--manifest-path",
-            manifest,
-        ])
+        .args(["build", "--locked", "--quiet", "--release"])
+        .arg("--manifest-path")
+        .arg(manifest)
         .status()?;
-    let path = std::env::current_exe()?.with_file_name("atf");
+    let path = std::env::current_exe()?.with_file_name(name);
     if status.success() && path.exists() {
         Ok(path)
     } else {
@@ -117,7 +114,7 @@ fn files(session: &Path) -> Vec<PathBuf> {
 }
 
 /// Times a command from start to end; its output is dropped.
-fn time(watch: &mut Stopwatch, command: &mut Command) -> Result<()> {
+pub(crate) fn time(watch: &mut Stopwatch, command: &mut Command) -> Result<()> {
     command.stdout(Stdio::null());
     let status = watch.time(|| command.status())?;
     if status.success() {

@@ -5,6 +5,7 @@ pub(crate) mod commands;
 pub(crate) mod detail;
 pub(crate) mod lookup;
 pub(crate) mod merge;
+pub(crate) mod program;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod scan;

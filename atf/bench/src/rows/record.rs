@@ -3,10 +3,11 @@
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
+use std::thread;
 
 use atf::EventKind;
-use atf::record::{Capacity, Overflow, channel};
-use atf::write::{Event, ThreadWriter, WriteOptions};
+use atf::record::{Capacity, Overflow, RecordOptions, Recording, channel};
+use atf::write::{Event, SessionWriter, ThreadWriter, WriteOptions};
 use rtrb::RingBuffer;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -53,7 +54,56 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         comparison: drain,
         amount,
     });
+    for threads in [1, 2] {
+        let count = rounds * CAPACITY;
+        let whole = compare(
+            context.pairs,
+            Time::Wall,
+            |watch| whole(watch, threads, count, &folder, false),
+            |watch| whole(watch, threads, count, &folder, true),
+        )?;
+        let noun = if threads == 1 { "thread" } else { "threads" };
+        context.report.add(Row {
+            work: format!("record a session of {threads} {noun} through rings, start to stop"),
+            baseline: "the same without rings, each thread writing its files",
+            goal: Some(0.8),
+            comparison: whole,
+            amount: Amount::Each(u64::from(threads) * count, "event"),
+        });
+    }
     Ok(())
+}
+
+/// Times a recording, from its start until everything is finalized.
+fn whole(
+    watch: &mut Stopwatch,
+    threads: u32,
+    count: u64,
+    folder: &Path,
+    survive_kill: bool,
+) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    let write = WriteOptions::default().survive_kill(survive_kill);
+    let session = SessionWriter::create(folder, &write)?;
+    let options = RecordOptions::default().overflow(Overflow::Block);
+    let rounds = count.div_ceil(CAPACITY);
+    let summary = watch.time(|| {
+        let recording = Recording::start(session, &options)?;
+        let record = || {
+            let mut recorder = recording.thread(None).ok()?;
+            (0..rounds)
+                .try_for_each(|round| play(round, |event| recorder.record(event).map(drop)).ok())
+        };
+        thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(record))));
+        recording.stop()
+    })?;
+    if summary.totals.event_count == u64::from(threads) * rounds * CAPACITY {
+        Ok(())
+    } else {
+        Err("events were lost".into())
+    }
 }
 
 /// Times what every event costs before anything is recorded.

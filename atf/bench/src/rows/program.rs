@@ -1,0 +1,135 @@
+//! A C program whose calls are recorded, beside the same program without a recorder and under
+//! uftrace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::context::Context;
+use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::rows::commands::{build, time};
+use crate::table::{Amount, Report, Row};
+
+/// Makes as many calls as its argument says, and does nothing else.
+const SOURCE: &str = "
+#include <stdlib.h>
+static __attribute__((noinline)) void leaf(void) { __asm__ volatile(\"\"); }
+static __attribute__((noinline)) void node(int calls) { while (--calls > 0) leaf(); }
+int main(int argc, char **argv) {
+    for (long left = argc > 1 ? atol(argv[1]) : 0; left > 0; left -= 8) node(8);
+}
+";
+
+/// Calls that the program makes; each is two events.
+const CALLS: u64 = 5_000_000;
+
+/// Adds the rows for a recorded program.
+pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let library = build("instrument", "libatf_instrument.so")?;
+    let Some(program) = compile(&context.path("program"))? else {
+        context.report.skip("record a C program", "gcc");
+        return Ok(());
+    };
+    let calls = context.events(2 * CALLS) / 2;
+    let command = || {
+        let mut command = Command::new(&program);
+        command.arg(calls.to_string());
+        command
+    };
+    let (traces, other) = (context.path("traces"), context.path("uftrace"));
+    let recorded = |watch: &mut Stopwatch, ring: Option<&str>| {
+        let mut command = command();
+        command.env("LD_PRELOAD", &library).env("ATF_OUT", &traces);
+        command.envs(ring.map(|ring| ("ATF_RING", ring)));
+        time(watch, &mut command)?;
+        Ok(fs::remove_dir_all(&traces)?)
+    };
+    let amount = Amount::Each(2 * calls, "event");
+    let pairs = context.pairs;
+    let report = &mut context.report;
+    let add = |report: &mut Report, work: &str, baseline, goal, comparison| {
+        report.add(Row {
+            work: work.to_owned(),
+            baseline,
+            goal,
+            comparison,
+            amount,
+        });
+    };
+    let plain = compare(
+        pairs,
+        Time::Wall,
+        |watch| time(watch, &mut command()),
+        |watch| recorded(watch, None),
+    )?;
+    add(
+        report,
+        "run a C program that only makes calls, hooks that do nothing",
+        "the same program, recorded",
+        None,
+        plain,
+    );
+    let rings = compare(
+        pairs,
+        Time::Wall,
+        |watch| recorded(watch, Some("65536")),
+        |watch| recorded(watch, None),
+    )?;
+    add(
+        report,
+        "record it through rings",
+        "record it without rings",
+        Some(1.0),
+        rings,
+    );
+    if !is_installed("uftrace") {
+        report.skip("the same under uftrace", "uftrace");
+        return Ok(());
+    }
+    let uftrace = compare(
+        pairs,
+        Time::Wall,
+        |watch| recorded(watch, None),
+        |watch| {
+            let mut command = Command::new("uftrace");
+            command
+                .args(["record", "--no-libcall", "--data"])
+                .arg(&other);
+            time(watch, command.arg(&program).arg(calls.to_string()))?;
+            Ok(fs::remove_dir_all(&other)?)
+        },
+    )?;
+    add(
+        report,
+        "record it without rings",
+        "uftrace record --no-libcall of the same program",
+        Some(2.0),
+        uftrace,
+    );
+    Ok(())
+}
+
+/// Compiles the program; `None` without a compiler.
+fn compile(folder: &Path) -> Result<Option<PathBuf>> {
+    if !is_installed("gcc") {
+        return Ok(None);
+    }
+    fs::create_dir_all(folder)?;
+    let (source, program) = (folder.join("program.c"), folder.join("program"));
+    fs::write(&source, SOURCE)?;
+    let status = Command::new("gcc")
+        .args(["-O2", "-finstrument-functions", "-o"])
+        .args([&program, &source])
+        .status()?;
+    if status.success() {
+        Ok(Some(program))
+    } else {
+        Err("the program was not compiled".into())
+    }
+}
+
+fn is_installed(tool: &str) -> bool {
+    let mut command = Command::new(tool);
+    let command = command.arg("--version").stdout(Stdio::null());
+    command.stderr(Stdio::null()).status().is_ok()
+}
