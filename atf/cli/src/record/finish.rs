@@ -2,11 +2,12 @@
 //! summarizes.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
+use atf::analyze;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -14,7 +15,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use crate::output::{Failure, complain};
 use crate::symbolize;
 use crate::target::sessions_in;
-use crate::text::{Counted, Printable};
+use crate::text::{Counted, Printable, Span};
+
+/// How many functions are told.
+const HOTTEST: usize = 10;
 
 /// What was recorded.
 #[derive(Default)]
@@ -49,7 +53,40 @@ pub(super) fn sessions(
         return Ok(false);
     }
     summary.tell(folder, sessions.len(), elapsed);
+    for session in &sessions {
+        tell_hottest(session, sessions.len() > 1)?;
+    }
     Ok(true)
+}
+
+/// Tells which functions of a process took the most time themselves.
+fn tell_hottest(path: &Path, is_one_of_many: bool) -> Result<(), Failure> {
+    let session = SessionReader::open(path)?;
+    // What the analysis cannot read, `atf info` tells.
+    let found = analyze::functions(&session, &analyze::Options::default())?;
+    let symbols = session.symbols();
+    let mut out = io::stderr().lock();
+    let process = path.file_name().filter(|_| is_one_of_many);
+    let process = process.map(|name| format!(" in {}", name.to_string_lossy()));
+    let process = process.unwrap_or_default();
+    let write = || {
+        writeln!(
+            out,
+            "{:>12} {:>12}  function{}",
+            "self",
+            "calls",
+            Printable(process)
+        )?;
+        for function in found.functions.iter().take(HOTTEST) {
+            let name = symbols.function(function.function_id);
+            let (time, calls) = (Span(function.times.self_ns), function.times.calls);
+            writeln!(out, "{time:>12} {calls:>12}  {}", Printable(name))?;
+        }
+        io::Result::Ok(())
+    };
+    // As for other messages, an error of stderr itself is ignored.
+    let _ = write();
+    Ok(())
 }
 
 /// Replaces the session of a process that died by a finalized one, if nothing is lost by that.

@@ -78,16 +78,25 @@ fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
     let messages = text(&output.stderr);
     let folder = fs::canonicalize(folder).unwrap();
     let messages = messages.replace(folder.to_str().unwrap(), "");
-    let messages = messages
-        .lines()
-        .map(|line| match line.split_once(" in 0.") {
-            Some((before, after)) => format!("{before} in …{}", after.split_once(')').unwrap().1),
-            None => match line.split_once("/session_") {
-                Some((before, _)) => format!("{before}/session_…"),
-                None => line.to_owned(),
-            },
-        });
-    let messages = messages.collect::<Vec<_>>().join("\n");
+    let constant = |line: &str| match line.split_once(" in 0.") {
+        Some((before, after)) => format!("{before} in …{}", after.split_once(')').unwrap().1),
+        None => match line.split_once("/session_") {
+            Some((before, _)) => format!("{before}/session_…"),
+            None => line.to_owned(),
+        },
+    };
+    // The table is ordered by times, which vary.
+    let is_row = |line: &&str| line.starts_with(' ');
+    let (table, messages): (Vec<_>, Vec<_>) = messages.lines().partition(is_row);
+    let cells = |row: &&str| row.split_whitespace().skip(1).map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = table.iter().map(cells).collect();
+    let mut table: Vec<_> = rows
+        .iter()
+        .map(|cells| cells[cells.len() - 2..].join(" "))
+        .collect();
+    table.sort();
+    let messages: Vec<_> = messages.into_iter().map(constant).collect();
+    let messages = [messages, table].concat().join("\n");
     (output.status.code(), text(&output.stdout), messages)
 }
 
@@ -127,7 +136,11 @@ fn a_program_is_recorded_with_the_names_of_its_functions() {
     let output = record(&folder, &[], &["./program", "3"]).output().unwrap();
     let expected = "\
 atf: recorded 10 events of 1 thread in …, none lost
-atf: written to /traces/session_…";
+atf: written to /traces/session_…
+1 main
+1 outer
+3 inner
+calls function";
     let own = "the program's own output\n".to_owned();
     assert_eq!(
         told(&output, folder.path()),
@@ -160,7 +173,11 @@ fn its_exit_status_is_the_program_s_and_a_dead_program_s_session_is_finalized() 
     let expected = "\
 atf: recorded 5 events of 1 thread in …, none lost
 atf: written to /traces/session_…
-atf: the program was ended by signal 6";
+atf: the program was ended by signal 6
+1 inner
+1 main
+1 outer
+calls function";
     assert_eq!(messages, expected);
     let found = sessions(&folder);
     assert_eq!(found.len(), 1, "{found:?}");
