@@ -238,8 +238,6 @@ impl ThreadReader {
     pub fn problems(&self) -> Result<Vec<Error>> {
         let mut problems = self.index.problems();
         problems.extend(self.problems_beside()?);
-        let count = self.detail().map_or(0, DetailReader::event_count);
-        problems.extend(dangling(&self.index, count));
         Ok(problems)
     }
 
@@ -252,6 +250,8 @@ impl ThreadReader {
             problems.extend(detail.problems()?);
         }
         problems.extend(self.disagreements());
+        let count = self.detail().map_or(0, DetailReader::event_count);
+        problems.extend(dangling(&self.index, count));
         Ok(problems)
     }
 

@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
+use atf::symbols::Function;
 use serde::{Serialize, Serializer};
+
+use crate::dump::{head, length_if_cut};
 
 /// A 64-bit number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -24,4 +27,24 @@ impl From<u64> for U64 {
 /// A path as text; bytes that are not UTF-8 are replaced.
 pub(crate) fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+/// A function: its id, its name if it has one, and the name's length if it is cut.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Named<'a> {
+    function_id: U64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_length: Option<usize>,
+}
+
+impl<'a> From<Function<'a>> for Named<'a> {
+    fn from(function: Function<'a>) -> Self {
+        Self {
+            function_id: U64(function.id),
+            function: function.name.map(head),
+            function_length: function.name.and_then(length_if_cut),
+        }
+    }
 }

@@ -1,8 +1,8 @@
-//! The command `atf`: inspects, recovers, converts and scrubs traces.
+//! The command `atf`: records programs, and inspects, recovers, converts and scrubs traces.
 //!
-//! `cli` has a file per subcommand with its options, its help and its `run`. `info`, `dump`,
-//! `explain`, `record` and `symbolize` implement five of them. All offsets and names come from the layout that the spec
-//! resolves (`format`).
+//! `cli` has a file per subcommand with its options, its help and its `run`; the folders with a
+//! subcommand's name implement it. All offsets and names come from the layout that the spec resolves
+//! (`format`).
 
 #![forbid(unsafe_code)]
 
@@ -12,11 +12,14 @@ mod explain;
 mod format;
 mod info;
 mod json;
+mod last;
 mod loss;
 mod output;
 mod parallel;
+mod parts;
 #[cfg(target_os = "linux")]
 mod record;
+mod report;
 mod symbolize;
 mod target;
 mod text;

@@ -126,6 +126,17 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "README.md",
+        "$ atf report --limit 3 samples/sample-small",
+        RUNS,
+    ),
+    (
+        "README.md",
+        "$ atf last --thread 1 --events 2 samples/sample-crashed",
+        // The thread's files were never finalized.
+        Runs(1, None),
+    ),
+    (
+        "README.md",
         "$ atf recover samples/sample-crashed --out recovered",
         RUNS,
     ),
@@ -273,6 +284,18 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         Runs(0, Some("atf symbolize session_20260105_101500/pid_4242")),
     ),
     (
+        "atf report PATH",
+        Runs(0, Some("atf report samples/sample-small")),
+    ),
+    (
+        "atf report --tree PATH",
+        Runs(0, Some("atf report --tree samples/sample-small")),
+    ),
+    (
+        "atf last PATH",
+        Runs(0, Some("atf last samples/sample-small")),
+    ),
+    (
         "atf explain FILE",
         Runs(0, Some("atf explain thread_0/index.atf")),
     ),
@@ -410,6 +433,8 @@ pub(crate) const HELP: &[(&str, How)] = &[
     ("atf explain --events 3..5 thread_0/index.atf", RUNS),
     // The status reports a thread that was never finalized.
     ("atf info --verify samples/sample-crashed", Runs(1, None)),
+    ("atf last --thread 1 samples/sample-crashed", Runs(1, None)),
+    ("atf report --limit 5 samples/sample-small", RUNS),
     ("atf recover samples/sample-crashed --out recovered", RUNS),
     (
         "atf scrub --module-names-only samples/sample-small --out shared",

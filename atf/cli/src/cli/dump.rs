@@ -130,7 +130,7 @@ pub(super) fn run(options: &Options) -> Outcome {
 }
 
 /// Parses a thread's id, or the name of its folder.
-fn thread_id(text: &str) -> Result<u32, String> {
+pub(super) fn thread_id(text: &str) -> Result<u32, String> {
     let id = text.strip_prefix("thread_").unwrap_or(text).parse();
     id.map_err(|_| "expected a thread id or its folder's name, such as 1 or thread_1".to_owned())
 }

@@ -5,9 +5,11 @@ mod convert;
 mod dump;
 mod explain;
 mod info;
+mod last;
 #[cfg(target_os = "linux")]
 mod record;
 mod recover;
+mod report;
 mod rewrite;
 mod scrub;
 mod symbolize;
@@ -38,6 +40,10 @@ enum Command {
     Info(info::Options),
     /// Write the events of a trace, merged by time
     Dump(dump::Options),
+    /// Tell where the time went: hot functions, call tree, callers and callees
+    Report(report::Options),
+    /// Tell what was running when each thread of a trace ended
+    Last(last::Options),
     /// Judge each file of a trace by the rules of the format
     Check(check::Options),
     /// Name every byte of a file by its field, with its value and meaning
@@ -73,6 +79,8 @@ pub(crate) fn run() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Ok(Command::Dump(options)) => dump::run(&options),
+        Ok(Command::Report(options)) => report::run(&options),
+        Ok(Command::Last(options)) => last::run(&options),
         Ok(Command::Explain(options)) => explain::run(&options),
         Ok(Command::Recover(options)) => recover::run(&options),
         Ok(Command::Convert(options)) => convert::run(&options),

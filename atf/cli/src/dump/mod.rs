@@ -29,17 +29,20 @@ use crate::target::Target;
 use crate::text::Counted;
 
 pub(crate) use filter::Kind;
+pub(crate) use names::{head, length_if_cut};
 pub(crate) use pattern::Pattern;
+pub(crate) use text::Shown;
 pub(crate) use time::{Time, parse_span};
-pub(crate) use trace::session_around;
+pub(crate) use told::Told;
+pub(crate) use trace::{are_processes, session_around};
 
 use detail::{Detail, Details, Found};
 use json::Json;
 use names::{Named, Names};
 use ready::Ready;
 use text::Text;
-use told::{Told, tell_losses, tell_unverified};
-use trace::{ThreadName, ThreadPlace, Trace, are_processes};
+use told::{tell_losses, tell_unverified};
+use trace::{ThreadName, ThreadPlace, Trace};
 
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -105,7 +105,7 @@ impl<W: Write> Text<W> {
 }
 
 /// A function as text: its name, else its module's file and its number there, else its id.
-struct Shown<'a>(Function<'a>);
+pub(crate) struct Shown<'a>(pub(crate) Function<'a>);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

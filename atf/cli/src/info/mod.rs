@@ -23,6 +23,8 @@ use crate::target::Target;
 pub(crate) use progress::Progress;
 pub(crate) use text::Text;
 
+pub(crate) use file::Ending;
+
 use file::FileInfo;
 use session::SessionInfo;
 use thread::ThreadInfo;

@@ -11,8 +11,10 @@ mod dump;
 mod explain;
 mod follow;
 mod info;
+mod last;
 #[cfg(target_os = "linux")]
 mod record;
+mod report;
 mod rewrite;
 // Builds ELF files.
 #[cfg(target_os = "linux")]

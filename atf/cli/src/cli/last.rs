@@ -1,0 +1,60 @@
+//! `last`: tells what was running when a trace ended.
+
+use std::path::PathBuf;
+
+use super::dump::thread_id;
+use crate::last::Ends;
+use crate::output::Outcome;
+
+const AFTER_HELP: &str = "\
+For a crashed or killed program: per thread, how its file ended (finalized, or died), when, the calls
+that were open, innermost first, with their start and how long they were open until the thread's
+last event, and its last events. Events that a killed tracer left only in ring.atf are included.
+
+Times count from the first event, in seconds. Names come from manifest.json. What the manifest says
+that the tracer lost is shown with the thread.
+
+If PATH is a folder with several sessions or processes, all are shown.
+
+JSON lines: an object per session. 64-bit numbers are decimal strings, event_kind is a number.
+
+All events are verified as they are read. Problems are written to standard error as by `atf dump`.
+
+Memory: 28 MB per core for at most 262,144 open calls of a thread, and what is shown.
+
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
+or a path that could not be read.
+
+Example:
+  $ atf last --thread 1 samples/sample-crashed";
+
+/// Options of `last`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// A file, a thread's folder, a session or a folder with sessions below it
+    path: PathBuf,
+    /// Only this thread
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
+    thread: Vec<u32>,
+    /// Show this many last events per thread
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    events: usize,
+    /// Show this many open calls per thread: the innermost ones
+    #[arg(long, value_name = "COUNT", default_value_t = 15)]
+    calls: usize,
+    /// Write JSON lines
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(options: &Options) -> Outcome {
+    let ends = Ends {
+        path: &options.path,
+        threads: &options.thread,
+        events: options.events,
+        calls: options.calls,
+        json: options.json,
+    };
+    ends.run()
+}

@@ -1,0 +1,140 @@
+//! `report`: tells where the time of a trace went.
+
+use std::path::PathBuf;
+
+use super::dump::thread_id;
+use crate::dump::{Pattern, Time};
+use crate::output::Outcome;
+use crate::report::{Form, Report, Sort, View};
+
+const AFTER_HELP: &str = "\
+A function's self time is the time in which one of its calls was the innermost open one; its total
+time also includes what it called. Recursive calls count once in the total. Each thread is analysed
+alone and the times are added up, so with several threads they can exceed the trace's duration.
+Min, median, p99 and max are of single calls, with what they called; median and p99 are within 1.6 %.
+
+A call that no event ended, because the program crashed or still ran, lasts until its thread's last
+event. It is counted as open and has no part in min, median, p99 and max. A return without a call
+is counted as well: its call came before the trace began, or was lost. If a thread's time goes back,
+its clock stands still until the time is later again.
+
+--from and --to are inclusive; TIME is as for `atf dump`. A call that overlaps the range counts, with
+the part of its time that is in it.
+FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
+the whole name, or a part of a name. --callers and --callees have a table per function that matches.
+
+--tree merges equal stacks of callers, over all threads. Nodes with less than --min-percent of the
+time in the tree are left out with all nodes below them.
+
+If PATH is a folder with several sessions or processes, each has a table of its own.
+
+JSON lines: an object per session, with --by-thread per thread. 64-bit numbers are decimal strings.
+The rows of a tree have a depth, and each follows its parent.
+CSV: a line per row, all sessions in one table; times in nanoseconds. Open calls and losses of a
+session are written to standard error.
+
+All events are verified as they are read. Problems are written to standard error as by `atf dump`.
+
+Memory: about 150 bytes per function and 1 to 3 KB for its durations, at most 16, for five threads
+per core; a million functions, pairs or nodes are told apart, further ones are added up together.
+Open calls: 28 MB per core for 262,144.
+
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
+or a path that could not be read.
+
+Example:
+  $ atf report --limit 5 samples/sample-small";
+
+/// Options of `report`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// A file, a thread's folder, a session or a folder with sessions below it
+    path: PathBuf,
+    /// What to sort by; self by default, total for --callers and --callees
+    #[arg(long, value_name = "KEY", conflicts_with = "tree")]
+    sort: Option<Sort>,
+    /// Show this many functions per table; 0 for all
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 20,
+        conflicts_with = "tree"
+    )]
+    limit: usize,
+    /// Only this thread
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
+    thread: Vec<u32>,
+    /// Only the time from here on
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only the time up to here
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+    /// Write a table per thread
+    #[arg(long)]
+    by_thread: bool,
+    /// Show the call tree
+    #[arg(long)]
+    tree: bool,
+    /// How deep the tree is shown
+    #[arg(long, value_name = "COUNT", requires = "tree")]
+    depth: Option<u32>,
+    /// Leave out nodes with a smaller share of the tree's time
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, requires = "tree", value_parser = percent)]
+    min_percent: f64,
+    /// Show who calls this function
+    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["tree", "callees"])]
+    callers: Option<Pattern>,
+    /// Show what this function calls
+    #[arg(long, value_name = "FUNCTION", conflicts_with = "tree")]
+    callees: Option<Pattern>,
+    /// Write JSON lines
+    #[arg(long)]
+    json: bool,
+    /// Write CSV
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+pub(super) fn run(options: &Options) -> Outcome {
+    let view = match (&options.callers, &options.callees) {
+        (Some(function), _) => View::Callers(function.clone()),
+        (None, Some(function)) => View::Callees(function.clone()),
+        (None, None) if options.tree => View::Tree {
+            depth: options.depth.unwrap_or(u32::MAX),
+            min_percent: options.min_percent,
+        },
+        (None, None) => View::Functions,
+    };
+    let sort = match view {
+        View::Functions | View::Tree { .. } => Sort::Own,
+        View::Callers(_) | View::Callees(_) => Sort::Total,
+    };
+    let report = Report {
+        path: &options.path,
+        view,
+        sort: options.sort.unwrap_or(sort),
+        limit: match options.limit {
+            0 => usize::MAX,
+            limit => limit,
+        },
+        threads: &options.thread,
+        from: options.from,
+        to: options.to,
+        by_thread: options.by_thread,
+        form: match (options.json, options.csv) {
+            (true, _) => Form::Json,
+            (false, true) => Form::Csv,
+            (false, false) => Form::Text,
+        },
+    };
+    report.run()
+}
+
+/// Parses a percentage.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| "expected a number from 0 to 100".to_owned())
+}

@@ -1,0 +1,156 @@
+//! JSON lines: an object per session.
+
+use std::io::Write;
+
+use atf::analyze::{Last, LastOfThread};
+use atf::index::IndexEvent;
+use atf::manifest::Loss;
+use atf::spans::Span as Call;
+use serde::Serialize;
+
+use super::{Sink, end_ns};
+use crate::info::Ending;
+use crate::json::{self, Named, U64};
+use crate::output::Failure;
+use crate::parts::Part;
+
+/// Writes threads as JSON.
+pub(super) struct Json<W> {
+    out: W,
+}
+
+impl<W: Write> Json<W> {
+    pub(super) const fn new(out: W) -> Self {
+        Self { out }
+    }
+}
+
+#[derive(Serialize)]
+struct Session<'a> {
+    path: String,
+    threads: Vec<Thread<'a>>,
+    /// The messages of problems, also those on standard error.
+    problems: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Thread<'a> {
+    thread: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_name: Option<&'a str>,
+    completeness: Ending,
+    event_count: U64,
+    missing_events: U64,
+    start_ns: Option<U64>,
+    end_ns: Option<U64>,
+    /// Events and parts of details that `ring.atf` added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ring: Option<RingBytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost_events: Option<Lost>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost_details: Option<Lost>,
+    open_count: U64,
+    /// Innermost first.
+    open: Vec<OpenCall<'a>>,
+    events: Vec<Event<'a>>,
+}
+
+#[derive(Serialize)]
+struct RingBytes {
+    index_bytes: U64,
+    detail_bytes: U64,
+}
+
+#[derive(Serialize)]
+struct Lost {
+    count: U64,
+    first_ns: U64,
+    last_ns: U64,
+}
+
+#[derive(Serialize)]
+struct OpenCall<'a> {
+    #[serde(flatten)]
+    function: Named<'a>,
+    start_seq: U64,
+    start_ns: U64,
+    /// Until the thread's last event.
+    open_ns: U64,
+    depth: u32,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    seq: U64,
+    timestamp_ns: U64,
+    event_kind: u32,
+    #[serde(flatten)]
+    function: Named<'a>,
+}
+
+impl From<Loss> for Lost {
+    fn from(loss: Loss) -> Self {
+        Self {
+            count: loss.count.into(),
+            first_ns: loss.first_ns.into(),
+            last_ns: loss.last_ns.into(),
+        }
+    }
+}
+
+impl<'a> Thread<'a> {
+    fn new(part: &'a Part, thread: &LastOfThread) -> Self {
+        let end_ns = end_ns(thread);
+        let open = |call: &Call| OpenCall {
+            function: part.function(call.function_id).into(),
+            start_seq: call.start_seq.into(),
+            start_ns: call.start_ns.into(),
+            open_ns: U64(end_ns.map_or(0, |end_ns| end_ns.saturating_sub(call.start_ns))),
+            depth: call.depth.get(),
+        };
+        let event = |(seq, event): &(u64, IndexEvent)| Event {
+            seq: U64(*seq),
+            timestamp_ns: event.timestamp_ns.into(),
+            event_kind: event.event_kind.into(),
+            function: part.function(event.function_id).into(),
+        };
+        Self {
+            thread: thread.thread,
+            thread_name: part.thread_name(thread.thread),
+            completeness: (&thread.completeness).into(),
+            event_count: thread.event_count.into(),
+            missing_events: thread.missing_events.into(),
+            start_ns: thread.times.map(|(start_ns, _)| U64(start_ns)),
+            end_ns: end_ns.map(U64),
+            ring: thread.ring.map(|ring| RingBytes {
+                index_bytes: ring.index_bytes.into(),
+                detail_bytes: ring.detail_bytes.into(),
+            }),
+            lost_events: thread.lost_events.map(Lost::from),
+            lost_details: thread.lost_details.map(Lost::from),
+            open_count: thread.open_count.into(),
+            open: thread.open.iter().map(open).collect(),
+            events: thread.events.iter().map(event).collect(),
+        }
+    }
+}
+
+impl<W: Write> Sink for Json<W> {
+    fn part(&mut self, part: &Part, last: &Last) -> Result<(), Failure> {
+        let threads = last.threads.iter();
+        let problems = last.problems.iter();
+        let session = Session {
+            path: json::path(&part.path),
+            threads: threads.map(|thread| Thread::new(part, thread)).collect(),
+            problems: problems.map(|problem| problem.error.to_string()).collect(),
+        };
+        serde_json::to_writer(&mut self.out, &session)?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
+}

@@ -1,0 +1,84 @@
+//! Tells what was running when the threads of a trace ended.
+
+mod json;
+mod text;
+
+use std::path::Path;
+
+use atf::analyze::{self, Last, LastOfThread, Options};
+
+use crate::dump::Told;
+use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
+use crate::parts::{Part, check_threads};
+
+use json::Json;
+use text::Text;
+
+/// A trace whose end to tell, and the options.
+#[derive(Debug)]
+pub(crate) struct Ends<'a> {
+    /// The trace.
+    pub(crate) path: &'a Path,
+    /// Thread ids; empty for all.
+    pub(crate) threads: &'a [u32],
+    /// The maximum number of events per thread.
+    pub(crate) events: usize,
+    /// The maximum number of open calls per thread.
+    pub(crate) calls: usize,
+    /// Whether to write JSON instead of text.
+    pub(crate) json: bool,
+}
+
+/// Writes how threads ended.
+trait Sink {
+    /// Writes the threads of a session.
+    fn part(&mut self, part: &Part, last: &Last) -> Result<(), Failure>;
+
+    fn flush(&mut self) -> Result<(), Failure>;
+}
+
+impl Ends<'_> {
+    /// Writes how the threads ended.
+    pub(crate) fn run(&self) -> Outcome {
+        let parts = match Part::all(self.path)? {
+            Ok(parts) => parts,
+            Err(error) => {
+                complain(error);
+                return Ok(State::Damaged);
+            }
+        };
+        check_threads(&parts, self.threads)?;
+        let mut sink: Box<dyn Sink> = if self.json {
+            Box::new(Json::new(stdout()))
+        } else {
+            Box::new(Text::new(stdout(), Colours::of_stdout()))
+        };
+        let mut told = Told::default();
+        for part in &parts {
+            let ids = part.selected(self.threads);
+            if ids.is_empty() && !self.threads.is_empty() {
+                continue;
+            }
+            let mut options = Options::default();
+            if !self.threads.is_empty() {
+                options.threads = ids;
+            }
+            let last = analyze::last(part.threads(), &options, self.calls, self.events)?;
+            sink.part(part, &last)?;
+            last.problems
+                .iter()
+                .for_each(|problem| told.tell(&problem.error));
+        }
+        sink.flush()?;
+        Ok(told.state())
+    }
+}
+
+fn end_ns(thread: &LastOfThread) -> Option<u64> {
+    thread.times.map(|(_, end_ns)| end_ns)
+}
+
+/// Whether a thread's writer stopped before the thread was finalized.
+fn died(thread: &LastOfThread) -> bool {
+    thread.is_unfinalized() && thread.missing_events == 0
+}

@@ -1,0 +1,250 @@
+//! Text: some lines per thread.
+
+use std::io::Write;
+
+use atf::analyze::{Last, LastOfThread};
+use atf::index::IndexEvent;
+use atf::manifest::Loss;
+use atf::spans::Span as Call;
+
+use super::{Sink, died, end_ns};
+use crate::dump::Shown;
+use crate::info::Ending;
+use crate::output::{Colours, Failure};
+use crate::parts::Part;
+use crate::text::{Counted, Printable, Since, Span};
+
+/// Writes threads as text.
+pub(super) struct Text<W> {
+    out: W,
+    colours: Colours,
+    has_written: bool,
+}
+
+type Written = Result<(), Failure>;
+
+/// A thread with what is needed to show its functions and times.
+struct Shower<'a> {
+    part: &'a Part,
+    start_ns: u64,
+    end_ns: u64,
+}
+
+impl Shower<'_> {
+    fn since(&self, time_ns: u64) -> Since {
+        let start_ns = self.start_ns;
+        Since { time_ns, start_ns }
+    }
+}
+
+impl<W: Write> Text<W> {
+    pub(super) const fn new(out: W, colours: Colours) -> Self {
+        Self {
+            out,
+            colours,
+            has_written: false,
+        }
+    }
+
+    fn thread(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
+        let strong = self.colours.strong;
+        write!(self.out, "\n{strong}thread {}{strong:#}", thread.thread)?;
+        if let Some(name) = by.part.thread_name(thread.thread) {
+            write!(self.out, " \"{}\"", Printable(name))?;
+        }
+        write!(self.out, ": ")?;
+        self.ending(thread)?;
+        write!(self.out, ", {}", Counted(thread.event_count, "event"))?;
+        if let Some(ring) = thread.ring.filter(|ring| ring.index_bytes > 0) {
+            let events = ring.index_bytes / IndexEvent::SIZE as u64;
+            write!(self.out, ", the last {events} from ring.atf")?;
+        }
+        writeln!(self.out)?;
+        if let Some(end_ns) = end_ns(thread) {
+            write!(self.out, "  ended {} s", by.since(end_ns))?;
+            match by.end_ns.saturating_sub(end_ns) {
+                0 => writeln!(self.out, ", with the last event of all threads")?,
+                ns => writeln!(
+                    self.out,
+                    ", {} before the last event of all threads",
+                    Span(ns)
+                )?,
+            }
+        }
+        self.lost(by, thread)?;
+        self.open(by, thread)?;
+        self.events(by, thread)
+    }
+
+    fn ending(&mut self, thread: &LastOfThread) -> Written {
+        let Colours { good, odd, bad, .. } = self.colours;
+        if thread.missing_events > 0 {
+            let all = thread.event_count.saturating_add(thread.missing_events);
+            let all = Counted(all, "event");
+            write!(
+                self.out,
+                "{bad}truncated{bad:#} after it was finalized with {all}"
+            )?;
+            return Ok(());
+        }
+        match Ending::from(&thread.completeness) {
+            Ending::Finalized => write!(self.out, "{good}finalized{good:#}")?,
+            Ending::HeaderNotUpdated => {
+                write!(
+                    self.out,
+                    "{odd}died{odd:#} while it was finalized, no event is missing"
+                )?;
+            }
+            Ending::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer_bytes,
+            } => {
+                write!(self.out, "{bad}died{bad:#} or still runs: not finalized")?;
+                for (bytes, what) in [
+                    (trailing_bytes.0, "of a torn event"),
+                    (zero_tail_bytes.0, "of zeros at the end"),
+                    (partial_footer_bytes.0, "of a torn footer"),
+                ] {
+                    if bytes > 0 {
+                        write!(self.out, ", {} {what}", Counted(bytes, "byte"))?;
+                    }
+                }
+            }
+            Ending::DamagedFooter { offset, .. } => {
+                write!(self.out, "{bad}damaged footer{bad:#} at {:#x}", offset.0)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lost(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
+        let bad = self.colours.bad;
+        if thread.missing_events > 0 {
+            let events = Counted(thread.missing_events, "event");
+            writeln!(self.out, "  {bad}missing{bad:#} {events} at the end")?;
+        }
+        for (loss, what) in [
+            (thread.lost_events, "event"),
+            (thread.lost_details, "detail"),
+        ] {
+            let Some(Loss {
+                count,
+                first_ns,
+                last_ns,
+                ..
+            }) = loss
+            else {
+                continue;
+            };
+            let (count, first, last) =
+                (Counted(count, what), by.since(first_ns), by.since(last_ns));
+            write!(self.out, "  {bad}lost{bad:#} by the tracer: {count}, ")?;
+            writeln!(self.out, "from {first} to {last} s")?;
+        }
+        if died(thread) && thread.ring.is_none() {
+            let what = "events that the tracer had not yet written are missing";
+            writeln!(self.out, "  {what}")?;
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
+        if thread.open_count == 0 {
+            return Ok(writeln!(self.out, "  no call was open")?);
+        }
+        let calls = Counted(thread.open_count, "call");
+        writeln!(
+            self.out,
+            "  {calls} open, innermost first: since, for, depth, function"
+        )?;
+        for call in &thread.open {
+            self.call(by, thread, call)?;
+        }
+        let more = thread.open_count.saturating_sub(thread.open.len() as u64);
+        let outermost = thread.outermost.filter(|_| more > 0);
+        if more > 1 {
+            let between = Counted(more - 1, "call");
+            writeln!(self.out, "    … {between} between, see --calls")?;
+        }
+        match outermost {
+            Some(outermost) => self.call(by, thread, &outermost),
+            None => Ok(()),
+        }
+    }
+
+    fn call(&mut self, by: &Shower<'_>, thread: &LastOfThread, call: &Call) -> Written {
+        let end_ns = end_ns(thread).unwrap_or(call.start_ns);
+        let open = Span(end_ns.saturating_sub(call.start_ns));
+        let function = Shown(by.part.function(call.function_id));
+        let (since, depth) = (by.since(call.start_ns), call.depth);
+        writeln!(self.out, "    {since} {open:>13} {depth:>4}  {function}")?;
+        Ok(())
+    }
+
+    fn events(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
+        if thread.events.is_empty() {
+            return Ok(());
+        }
+        let events = Counted(thread.events.len() as u64, "event");
+        writeln!(self.out, "  the last {events}: time, seq, kind, function")?;
+        for (seq, event) in &thread.events {
+            let since = by.since(event.timestamp_ns);
+            write!(self.out, "    {since} {seq:>8}  ")?;
+            match event.event_kind.name() {
+                Some(name) => write!(self.out, "{name:9}")?,
+                None => write!(
+                    self.out,
+                    "{:9}",
+                    format!("kind {}", u32::from(event.event_kind))
+                )?,
+            }
+            writeln!(self.out, " {}", Shown(by.part.function(event.function_id)))?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Sink for Text<W> {
+    fn part(&mut self, part: &Part, last: &Last) -> Written {
+        if self.has_written {
+            writeln!(self.out)?;
+        }
+        self.has_written = true;
+        let strong = self.colours.strong;
+        let unfinalized = last.threads.iter().filter(|thread| thread.is_unfinalized());
+        let unfinalized = unfinalized.count();
+        let all = Counted(last.threads.len() as u64, "thread");
+        let path = Printable(part.path.display());
+        writeln!(
+            self.out,
+            "{strong}{path}{strong:#}: {}, {unfinalized} of {all} not finalized",
+            part.what()
+        )?;
+        let unreadable = last.problems.iter().filter_map(|problem| problem.thread);
+        let mut unreadable: Vec<u32> = unreadable
+            .filter(|id| last.threads.iter().all(|thread| thread.thread != *id))
+            .collect();
+        unreadable.dedup();
+        let by = Shower {
+            part,
+            start_ns: part.start_ns.unwrap_or(0),
+            end_ns: part.end_ns.unwrap_or(0),
+        };
+        for thread in &last.threads {
+            self.thread(&by, thread)?;
+        }
+        for id in unreadable {
+            let bad = self.colours.bad;
+            writeln!(
+                self.out,
+                "\n{strong}thread {id}{strong:#}: {bad}unreadable{bad:#}"
+            )?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Written {
+        Ok(self.out.flush()?)
+    }
+}

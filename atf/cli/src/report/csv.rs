@@ -1,0 +1,182 @@
+//! CSV: a line per row, with the names of the columns first.
+
+use std::fmt::{self, Display};
+use std::io::Write;
+
+use atf::analyze::Times;
+use atf::symbols::Function;
+
+use super::rows::Rows;
+use super::text::Summed;
+use super::{Section, Sink};
+use crate::dump::Shown;
+use crate::output::{Failure, complain};
+use crate::text::{Counted, Printable};
+
+/// Writes tables as CSV (RFC 4180, with line feeds).
+pub(super) struct Csv<W> {
+    out: W,
+    has_columns: bool,
+}
+
+type Written = Result<(), Failure>;
+
+impl<W: Write> Csv<W> {
+    pub(super) const fn new(out: W) -> Self {
+        Self {
+            out,
+            has_columns: false,
+        }
+    }
+
+    fn line(&mut self, fields: &[String]) -> Written {
+        let fields: Vec<_> = fields.iter().map(|field| quoted(field)).collect();
+        Ok(writeln!(self.out, "{}", fields.join(","))?)
+    }
+
+    fn columns(&mut self, columns: &str) -> Written {
+        if !self.has_columns {
+            writeln!(self.out, "path,thread,{columns}")?;
+            self.has_columns = true;
+        }
+        Ok(())
+    }
+}
+
+/// A section's path and thread.
+struct Place<'a>(&'a Section<'a>);
+
+impl Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.part.path.display())?;
+        match self.0.thread {
+            Some(thread) => write!(f, ": thread {thread}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Quotes a field if it needs that.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) || field.trim() != field {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+fn function(function: Option<Function<'_>>) -> [String; 2] {
+    match function {
+        Some(function) => [
+            format!("{:#018x}", function.id),
+            Shown(function).to_string(),
+        ],
+        None => [String::new(), String::new()],
+    }
+}
+
+fn times(times: &Times) -> [String; 4] {
+    [times.calls, times.open, times.self_ns, times.total_ns].map(|number| number.to_string())
+}
+
+/// A number, or nothing.
+fn number(number: Option<impl Display>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
+}
+
+impl<W: Write> Sink for Csv<W> {
+    fn section(&mut self, section: &Section<'_>) -> Written {
+        let path = Printable(section.part.path.display()).to_string();
+        let place = [path, number(section.thread)];
+        match &section.rows {
+            Rows::Functions(rows, cut) => {
+                self.columns(
+                    "function_id,function,calls,open,self_ns,total_ns,min_ns,median_ns,p99_ns,\
+                     max_ns,unmatched",
+                )?;
+                for row in rows {
+                    let durations = &row.value.durations;
+                    let quantiles = [
+                        durations.min_ns(),
+                        durations.quantile_ns(500),
+                        durations.quantile_ns(990),
+                        durations.max_ns(),
+                        Some(row.value.unmatched),
+                    ];
+                    let numbers = times(&row.value.times);
+                    let row: &[&[String]] = &[&place, &function(row.function), &numbers];
+                    let row = [row.concat(), quantiles.map(number).to_vec()];
+                    self.line(&row.concat())?;
+                }
+                if let Some(others) = &cut.others {
+                    let none = vec![String::new(); 5];
+                    let row: &[&[String]] = &[&place, &function(None), &times(others), &none];
+                    self.line(&row.concat())?;
+                }
+            }
+            Rows::Tree(rows, _) => {
+                self.columns("depth,function_id,function,calls,open,self_ns,total_ns")?;
+                for row in rows {
+                    let depth = [row.value.depth.to_string()];
+                    let numbers = times(&row.value.times);
+                    let row: &[&[String]] = &[&place, &depth, &function(row.function), &numbers];
+                    self.line(&row.concat())?;
+                }
+            }
+            Rows::Pairs(what, all) => {
+                let is_callees = *what == "callees";
+                self.columns("caller_id,caller,callee_id,callee,calls,open,self_ns,total_ns")?;
+                for rows in all {
+                    for row in &rows.pairs {
+                        let (of, other) = (function(Some(rows.of)), function(row.function));
+                        let pair = if is_callees { [of, other] } else { [other, of] };
+                        let row: &[&[String]] = &[&place, &pair.concat(), &times(&row.value)];
+                        self.line(&row.concat())?;
+                    }
+                }
+            }
+        }
+        // The table has no place for the rest.
+        let place = Place(section);
+        let cut = match &section.rows {
+            Rows::Functions(_, cut) | Rows::Tree(_, cut) => cut.rows,
+            Rows::Pairs(_, all) => all.iter().map(|rows| rows.cut.rows).sum(),
+        };
+        if cut > 0 {
+            let how = match section.rows {
+                Rows::Tree(..) => "--min-percent 0 without --depth",
+                Rows::Functions(..) | Rows::Pairs(..) => "--limit 0",
+            };
+            let rows = Counted(cut, "row");
+            complain(format_args!("{place}: {rows} not shown; {how} shows all"));
+        }
+        let totals = &section.totals;
+        if totals.open + totals.unmatched + totals.lost_events + totals.out_of_order > 0 {
+            complain(format_args!("{place}: {}", Summed(totals)));
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Written {
+        Ok(self.out.flush()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        for (field, written) in [
+            ("plain", "plain"),
+            ("operator,(int)", "\"operator,(int)\""),
+            ("operator\"\"_s", "\"operator\"\"\"\"_s\""),
+            (" a", "\" a\""),
+            ("a\nb", "\"a\nb\""),
+            ("", ""),
+        ] {
+            assert_eq!(quoted(field), written);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! JSON lines: an object per session or thread.
+
+use std::io::Write;
+
+use atf::analyze::{Node, Times, Totals};
+use serde::Serialize;
+
+use super::rows::{Cut, Row, Rows};
+use super::{Section, Sink};
+use crate::json::{self, Named, U64};
+use crate::output::Failure;
+
+/// Writes tables as JSON.
+pub(super) struct Json<W> {
+    out: W,
+}
+
+impl<W: Write> Json<W> {
+    pub(super) const fn new(out: W) -> Self {
+        Self { out }
+    }
+}
+
+/// A table.
+#[derive(Serialize)]
+struct Table<'a> {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_name: Option<&'a str>,
+    #[serde(flatten)]
+    content: Content<'a>,
+    totals: Sums,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Functions {
+        functions: Vec<FunctionRow<'a>>,
+        #[serde(flatten)]
+        cut: Left,
+    },
+    Tree {
+        tree: Vec<NodeRow<'a>>,
+        #[serde(flatten)]
+        cut: Left,
+    },
+    Callers {
+        callers: Vec<PairList<'a>>,
+    },
+    Callees {
+        callees: Vec<PairList<'a>>,
+    },
+}
+
+/// What a table leaves out.
+#[derive(Serialize)]
+struct Left {
+    not_shown: U64,
+    /// Beyond the limit of the analysis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<Numbers>,
+}
+
+#[derive(Serialize)]
+struct Numbers {
+    calls: U64,
+    open: U64,
+    self_ns: U64,
+    total_ns: U64,
+}
+
+#[derive(Serialize)]
+struct FunctionRow<'a> {
+    #[serde(flatten)]
+    function: Named<'a>,
+    #[serde(flatten)]
+    times: Numbers,
+    min_ns: Option<U64>,
+    median_ns: Option<U64>,
+    p99_ns: Option<U64>,
+    max_ns: Option<U64>,
+    unmatched: U64,
+}
+
+#[derive(Serialize)]
+struct NodeRow<'a> {
+    depth: u32,
+    #[serde(flatten)]
+    function: Option<Named<'a>>,
+    #[serde(flatten)]
+    times: Numbers,
+}
+
+#[derive(Serialize)]
+struct PairList<'a> {
+    of: Named<'a>,
+    rows: Vec<PairRow<'a>>,
+    #[serde(flatten)]
+    cut: Left,
+}
+
+#[derive(Serialize)]
+struct PairRow<'a> {
+    #[serde(flatten)]
+    function: Option<Named<'a>>,
+    #[serde(flatten)]
+    times: Numbers,
+}
+
+#[derive(Serialize)]
+struct Sums {
+    threads: U64,
+    events: U64,
+    calls: U64,
+    open: U64,
+    unmatched: U64,
+    out_of_order: U64,
+    lost_events: U64,
+    busy_ns: U64,
+    start_ns: Option<U64>,
+    end_ns: Option<U64>,
+}
+
+impl From<&Totals> for Sums {
+    fn from(totals: &Totals) -> Self {
+        Self {
+            threads: totals.threads.into(),
+            events: totals.events.into(),
+            calls: totals.calls.into(),
+            open: totals.open.into(),
+            unmatched: totals.unmatched.into(),
+            out_of_order: totals.out_of_order.into(),
+            lost_events: totals.lost_events.into(),
+            busy_ns: totals.busy_ns.into(),
+            start_ns: totals.times.map(|(start_ns, _)| start_ns.into()),
+            end_ns: totals.times.map(|(_, end_ns)| end_ns.into()),
+        }
+    }
+}
+
+impl From<&Times> for Numbers {
+    fn from(times: &Times) -> Self {
+        Self {
+            calls: times.calls.into(),
+            open: times.open.into(),
+            self_ns: times.self_ns.into(),
+            total_ns: times.total_ns.into(),
+        }
+    }
+}
+
+impl From<&Cut> for Left {
+    fn from(cut: &Cut) -> Self {
+        Self {
+            not_shown: cut.rows.into(),
+            others: cut.others.as_ref().map(Numbers::from),
+        }
+    }
+}
+
+fn content<'a>(rows: &'a Rows<'_>) -> Content<'a> {
+    match rows {
+        Rows::Functions(rows, cut) => {
+            let row = |row: &'a Row<'_, atf::analyze::FunctionTimes>| {
+                let durations = &row.value.durations;
+                Some(FunctionRow {
+                    function: row.function?.into(),
+                    times: (&row.value.times).into(),
+                    min_ns: durations.min_ns().map(U64),
+                    median_ns: durations.quantile_ns(500).map(U64),
+                    p99_ns: durations.quantile_ns(990).map(U64),
+                    max_ns: durations.max_ns().map(U64),
+                    unmatched: row.value.unmatched.into(),
+                })
+            };
+            Content::Functions {
+                functions: rows.iter().filter_map(row).collect(),
+                cut: cut.into(),
+            }
+        }
+        Rows::Tree(rows, cut) => {
+            let row = |row: &'a Row<'_, Node>| NodeRow {
+                depth: row.value.depth,
+                function: row.function.map(Named::from),
+                times: (&row.value.times).into(),
+            };
+            Content::Tree {
+                tree: rows.iter().map(row).collect(),
+                cut: cut.into(),
+            }
+        }
+        Rows::Pairs(what, all) => {
+            let row = |row: &'a Row<'_, Times>| PairRow {
+                function: row.function.map(Named::from),
+                times: (&row.value).into(),
+            };
+            let all = all.iter().map(|rows| PairList {
+                of: rows.of.into(),
+                rows: rows.pairs.iter().map(row).collect(),
+                cut: (&rows.cut).into(),
+            });
+            let all = all.collect();
+            match *what {
+                "callees" => Content::Callees { callees: all },
+                _ => Content::Callers { callers: all },
+            }
+        }
+    }
+}
+
+impl<W: Write> Sink for Json<W> {
+    fn section(&mut self, section: &Section<'_>) -> Result<(), Failure> {
+        let table = Table {
+            path: json::path(&section.part.path),
+            thread: section.thread,
+            thread_name: section.thread.and_then(|id| section.part.thread_name(id)),
+            content: content(&section.rows),
+            totals: (&section.totals).into(),
+        };
+        serde_json::to_writer(&mut self.out, &table)?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
+}

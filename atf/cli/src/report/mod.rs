@@ -1,0 +1,195 @@
+//! Tells where the time of a trace went: its hottest functions, its call tree, callers and callees.
+
+mod csv;
+mod json;
+mod rows;
+mod text;
+
+use std::num::NonZero;
+use std::path::Path;
+use std::thread;
+
+use atf::analyze::{self, Functions, Options, Pairs, Totals, Tree};
+use atf::session::Problem;
+
+use crate::dump::{Pattern, Time, Told};
+use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
+use crate::parallel;
+use crate::parts::{Part, check_threads};
+
+pub(crate) use rows::Sort;
+
+use csv::Csv;
+use json::Json;
+use rows::Rows;
+use text::Text;
+
+/// The output format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A table for people.
+    Text,
+    /// A JSON object per session or thread.
+    Json,
+    /// A line per row.
+    Csv,
+}
+
+/// What to tell.
+#[derive(Debug, Clone)]
+pub(crate) enum View {
+    /// The hottest functions.
+    Functions,
+    /// The call tree, down to a depth, without nodes that have less than a share of the time.
+    Tree { depth: u32, min_percent: f64 },
+    /// Who calls a function.
+    Callers(Pattern),
+    /// What a function calls.
+    Callees(Pattern),
+}
+
+/// A trace to report on, and the options.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    /// The trace.
+    pub(crate) path: &'a Path,
+    pub(crate) view: View,
+    pub(crate) sort: Sort,
+    /// The maximum number of functions per table.
+    pub(crate) limit: usize,
+    /// Thread ids; empty for all.
+    pub(crate) threads: &'a [u32],
+    /// The first time, inclusive.
+    pub(crate) from: Option<Time>,
+    /// The last time, inclusive.
+    pub(crate) to: Option<Time>,
+    /// Whether each thread has a table of its own.
+    pub(crate) by_thread: bool,
+    pub(crate) form: Form,
+}
+
+/// The result for a session or a thread.
+enum Found {
+    Functions(Functions),
+    Tree(Tree),
+    Pairs(Pairs),
+}
+
+/// A table with its subject.
+struct Section<'a> {
+    part: &'a Part,
+    /// The thread, if it has a table of its own.
+    thread: Option<u32>,
+    rows: Rows<'a>,
+    totals: Totals,
+}
+
+/// Writes tables.
+trait Sink {
+    fn section(&mut self, section: &Section<'_>) -> Result<(), Failure>;
+
+    fn flush(&mut self) -> Result<(), Failure>;
+}
+
+impl Report<'_> {
+    /// Writes the report.
+    pub(crate) fn run(&self) -> Outcome {
+        let parts = match Part::all(self.path)? {
+            Ok(parts) => parts,
+            Err(error) => {
+                complain(error);
+                return Ok(State::Damaged);
+            }
+        };
+        check_threads(&parts, self.threads)?;
+        if self.sort == Sort::Max && matches!(self.view, View::Callers(_) | View::Callees(_)) {
+            let message = "--sort max: callers and callees have no durations of single calls";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        let mut sink: Box<dyn Sink> = match self.form {
+            Form::Text => Box::new(Text::new(stdout(), Colours::of_stdout())),
+            Form::Json => Box::new(Json::new(stdout())),
+            Form::Csv => Box::new(Csv::new(stdout())),
+        };
+        let mut told = Told::default();
+        for part in &parts {
+            self.part(part, sink.as_mut(), &mut told)?;
+        }
+        sink.flush()?;
+        Ok(told.state())
+    }
+
+    fn part(&self, part: &Part, sink: &mut dyn Sink, told: &mut Told) -> Result<(), Failure> {
+        let ids = part.selected(self.threads);
+        if ids.is_empty() && !self.threads.is_empty() {
+            return Ok(());
+        }
+        let mut options = self.options(part)?;
+        if !self.by_thread {
+            if !self.threads.is_empty() {
+                options.threads = ids;
+            }
+            let found = self.analyze(part, &options)?;
+            return self.write(part, None, &found, sink, told);
+        }
+        // A few at a time, so that not all threads' results are in memory.
+        let ids: Vec<u32> = ids.into_iter().collect();
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        for ids in ids.chunks(cores) {
+            let found = parallel::map(ids, |id| {
+                let options = options.clone().threads([*id].into());
+                self.analyze(part, &options.jobs(Some(NonZero::<usize>::MIN)))
+            });
+            for (id, found) in ids.iter().zip(found) {
+                self.write(part, Some(*id), &found?, sink, told)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn options(&self, part: &Part) -> Result<Options, Failure> {
+        let resolve = |time: Time| time.resolve(part.start_ns.unwrap_or(0));
+        let from_ns = self.from.map_or(0, resolve);
+        let to_ns = self.to.map_or(u64::MAX, resolve);
+        if from_ns > to_ns {
+            let message = format!("--from ({from_ns} ns) is after --to ({to_ns} ns)");
+            return Err(Failure::Usage(message));
+        }
+        Ok(Options::default().from_ns(from_ns).to_ns(to_ns))
+    }
+
+    fn analyze(&self, part: &Part, options: &Options) -> Result<Found, Failure> {
+        let threads = part.threads();
+        Ok(match self.view {
+            View::Functions => Found::Functions(analyze::functions(threads, options)?),
+            View::Tree { .. } => Found::Tree(analyze::tree(threads, options)?),
+            View::Callers(_) | View::Callees(_) => Found::Pairs(analyze::pairs(threads, options)?),
+        })
+    }
+
+    fn write(
+        &self,
+        part: &Part,
+        thread: Option<u32>,
+        found: &Found,
+        sink: &mut dyn Sink,
+        told: &mut Told,
+    ) -> Result<(), Failure> {
+        let (totals, problems) = match found {
+            Found::Functions(found) => (found.totals(), &found.problems),
+            Found::Tree(found) => (found.totals(), &found.problems),
+            Found::Pairs(found) => (found.totals(), &found.problems),
+        };
+        sink.section(&Section {
+            part,
+            thread,
+            rows: self.rows(part, found),
+            totals,
+        })?;
+        let problems: &[Problem] = problems;
+        problems
+            .iter()
+            .for_each(|problem| told.tell(&problem.error));
+        Ok(())
+    }
+}

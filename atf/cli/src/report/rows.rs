@@ -1,0 +1,200 @@
+//! Selects and sorts the rows of a report.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use atf::analyze::{FunctionTimes, Node, Pair, Times};
+use atf::symbols::Function;
+use clap::ValueEnum;
+
+use super::{Found, Report, View};
+use crate::dump::Pattern;
+use crate::output::complain;
+use crate::parts::Part;
+
+/// What a table is sorted by, the greatest first; names in alphabetical order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sort {
+    /// Time in the function itself
+    #[value(name = "self")]
+    Own,
+    /// Time in the function and in what it called
+    Total,
+    /// Number of calls
+    Calls,
+    /// The longest call
+    Max,
+    /// The function's name
+    Name,
+}
+
+/// The rows of one table.
+pub(super) enum Rows<'a> {
+    Functions(Vec<Row<'a, FunctionTimes>>, Cut),
+    Tree(Vec<Row<'a, Node>>, Cut),
+    /// A table for each function that matches, with the pairs in which it is the callee or the
+    /// caller.
+    Pairs(&'static str, Vec<PairRows<'a>>),
+}
+
+/// A function's row.
+pub(super) struct Row<'a, T> {
+    /// `None` for several functions that were not told apart.
+    pub(super) function: Option<Function<'a>>,
+    pub(super) value: T,
+}
+
+/// The callers or callees of a function.
+pub(super) struct PairRows<'a> {
+    pub(super) of: Function<'a>,
+    /// The other function; `None` for calls without a caller.
+    pub(super) pairs: Vec<Row<'a, Times>>,
+    pub(super) cut: Cut,
+}
+
+/// What a table leaves out.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Cut {
+    /// How many rows.
+    pub(super) rows: u64,
+    /// What functions or pairs have together that the analysis did not tell apart.
+    pub(super) others: Option<Times>,
+}
+
+impl Report<'_> {
+    /// The rows that the options select.
+    pub(super) fn rows<'p>(&self, part: &'p Part, found: &Found) -> Rows<'p> {
+        match found {
+            Found::Functions(found) => {
+                let row = |it: &FunctionTimes| Row {
+                    function: Some(part.function(it.function_id)),
+                    value: it.clone(),
+                };
+                let mut rows: Vec<_> = found.functions.iter().map(row).collect();
+                let max_ns = |it: &FunctionTimes| it.durations.max_ns();
+                sort(self.sort, &mut rows, |it| it.times, max_ns);
+                let mut cut = self.cut(&mut rows);
+                cut.others = found.others.as_ref().map(|others| others.times);
+                Rows::Functions(rows, cut)
+            }
+            Found::Tree(found) => {
+                let (depth, min_percent) = match self.view {
+                    View::Tree { depth, min_percent } => (depth, min_percent),
+                    _ => (u32::MAX, 0.0),
+                };
+                let (rows, cut) = branches(part, &found.nodes, depth, min_percent);
+                Rows::Tree(rows, cut)
+            }
+            Found::Pairs(found) => {
+                let (what, pattern) = match &self.view {
+                    View::Callees(pattern) => ("callees", pattern),
+                    View::Callers(pattern) => ("callers", pattern),
+                    View::Functions | View::Tree { .. } => return Rows::Pairs("", Vec::new()),
+                };
+                let is_callees = what == "callees";
+                let functions = matching(part, &found.pairs, pattern);
+                if functions.is_empty() {
+                    complain(format_args!("no function matches {pattern}"));
+                }
+                let of = |id| {
+                    let pairs: Vec<&Pair> = if is_callees {
+                        found.callees(id).collect()
+                    } else {
+                        found.callers(id).collect()
+                    };
+                    let other = |pair: &Pair| {
+                        if is_callees {
+                            Some(pair.callee)
+                        } else {
+                            pair.caller
+                        }
+                    };
+                    let row = |pair: &Pair| Row {
+                        function: other(pair).map(|id| part.function(id)),
+                        value: pair.times,
+                    };
+                    let mut pairs: Vec<_> = pairs.into_iter().map(row).collect();
+                    sort(self.sort, &mut pairs, |it| *it, |_| None);
+                    let mut cut = self.cut(&mut pairs);
+                    cut.others = found.others;
+                    let of = part.function(id);
+                    PairRows { of, pairs, cut }
+                };
+                Rows::Pairs(what, functions.into_iter().map(of).collect())
+            }
+        }
+    }
+
+    fn cut<T>(&self, rows: &mut Vec<T>) -> Cut {
+        let more = rows.len().saturating_sub(self.limit) as u64;
+        rows.truncate(self.limit);
+        Cut {
+            rows: more,
+            others: None,
+        }
+    }
+}
+
+/// Sorts rows. The stable sort keeps the analysis's order of equal ones.
+fn sort<T>(
+    by: Sort,
+    rows: &mut [Row<'_, T>],
+    times: impl Fn(&T) -> Times,
+    max_ns: impl Fn(&T) -> Option<u64>,
+) {
+    match by {
+        Sort::Own => rows.sort_by_key(|row| Reverse(times(&row.value).self_ns)),
+        Sort::Total => rows.sort_by_key(|row| Reverse(times(&row.value).total_ns)),
+        Sort::Calls => rows.sort_by_key(|row| Reverse(times(&row.value).calls)),
+        Sort::Max => rows.sort_by_key(|row| Reverse(max_ns(&row.value))),
+        Sort::Name => rows.sort_by_cached_key(|row| row.function.map(|it| it.to_string())),
+    }
+}
+
+/// The functions in these pairs that match a pattern, the one with the longest pair first.
+fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
+    let mut seen = BTreeSet::new();
+    let ids = pairs
+        .iter()
+        .flat_map(|pair| [Some(pair.callee), pair.caller]);
+    let ids = ids.flatten().filter(|id| seen.insert(*id));
+    ids.filter(|id| match pattern {
+        Pattern::Id(wanted) => wanted == id,
+        pattern => part
+            .function(*id)
+            .name
+            .is_some_and(|name| pattern.fits(name)),
+    })
+    .collect()
+}
+
+/// The nodes above a depth that have a share of all time, if the nodes above them do.
+fn branches<'p>(
+    part: &'p Part,
+    nodes: &[Node],
+    depth: u32,
+    min_percent: f64,
+) -> (Vec<Row<'p, Node>>, Cut) {
+    let outermost = nodes.iter().filter(|node| node.depth == 0);
+    let all_ns: u128 = outermost.map(|node| u128::from(node.times.total_ns)).sum();
+    let least_ns = all_ns as f64 * min_percent / 100.0;
+    let (mut rows, mut cut) = (Vec::new(), Cut::default());
+    let mut hidden_below = u32::MAX;
+    for node in nodes {
+        if node.depth > hidden_below {
+            cut.rows += 1;
+            continue;
+        }
+        hidden_below = u32::MAX;
+        let is_small = (node.times.total_ns as f64) < least_ns;
+        if node.depth >= depth || is_small {
+            cut.rows += 1;
+            hidden_below = node.depth;
+            continue;
+        }
+        let function = node.function_id.map(|id| part.function(id));
+        let value = *node;
+        rows.push(Row { function, value });
+    }
+    (rows, cut)
+}

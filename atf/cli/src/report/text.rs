@@ -1,0 +1,215 @@
+//! Tables for people.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use atf::analyze::{FunctionTimes, Node, Times, Totals};
+use atf::symbols::Function;
+
+use super::rows::{Cut, PairRows, Row, Rows};
+use super::{Section, Sink};
+use crate::dump::Shown;
+use crate::output::{Colours, Failure};
+use crate::text::{Counted, Printable, Span};
+
+/// The depth from which nodes are not indented further.
+const DEEPEST: u32 = 60;
+
+/// Writes tables as text.
+pub(super) struct Text<W> {
+    out: W,
+    colours: Colours,
+    /// The session whose tables are written.
+    path: Option<PathBuf>,
+}
+
+type Written = Result<(), Failure>;
+
+impl<W: Write> Text<W> {
+    pub(super) const fn new(out: W, colours: Colours) -> Self {
+        Self {
+            out,
+            colours,
+            path: None,
+        }
+    }
+
+    /// Writes the names of columns, the last one left-aligned.
+    fn columns(&mut self, names: &[&str], last: &str) -> Written {
+        let dim = self.colours.dim;
+        write!(self.out, "{dim}")?;
+        for name in names {
+            write!(self.out, "{name:>11} ")?;
+        }
+        Ok(writeln!(self.out, " {last}{dim:#}")?)
+    }
+
+    fn ns(&mut self, ns: Option<u64>) -> Written {
+        match ns {
+            Some(ns) => write!(self.out, "{:>11} ", Span(ns))?,
+            None => write!(self.out, "{:>11} ", "-")?,
+        }
+        Ok(())
+    }
+
+    fn times(&mut self, times: &Times) -> Written {
+        self.ns(Some(times.self_ns))?;
+        self.ns(Some(times.total_ns))?;
+        Ok(write!(self.out, "{:>11} ", times.calls)?)
+    }
+
+    /// Writes a function and what is unusual about its calls.
+    fn function(
+        &mut self,
+        function: Option<Function<'_>>,
+        other: &str,
+        notes: &[String],
+    ) -> Written {
+        match function {
+            Some(function) => write!(self.out, " {}", Shown(function))?,
+            None => write!(self.out, " ({other})")?,
+        }
+        if !notes.is_empty() {
+            write!(self.out, "  ({})", notes.join(", "))?;
+        }
+        Ok(writeln!(self.out)?)
+    }
+
+    fn functions(&mut self, rows: &[Row<'_, FunctionTimes>], cut: &Cut) -> Written {
+        let columns = ["self", "total", "calls", "min", "median", "p99", "max"];
+        self.columns(&columns, "function")?;
+        for Row { function, value } in rows {
+            self.times(&value.times)?;
+            let durations = &value.durations;
+            self.ns(durations.min_ns())?;
+            self.ns(durations.quantile_ns(500))?;
+            self.ns(durations.quantile_ns(990))?;
+            self.ns(durations.max_ns())?;
+            let mut notes = open(&value.times);
+            if value.unmatched > 0 {
+                let returns = Counted(value.unmatched, "return");
+                notes.push(format!("{returns} without a call"));
+            }
+            self.function(*function, "", &notes)?;
+        }
+        if let Some(times) = &cut.others {
+            self.times(times)?;
+            write!(self.out, "{:48}", "")?;
+            self.function(None, "functions beyond the limit, together", &open(times))?;
+        }
+        self.more(cut.rows, "function", "--limit 0 shows all")
+    }
+
+    fn tree(&mut self, rows: &[Row<'_, Node>], cut: &Cut) -> Written {
+        self.columns(&["total", "self", "calls"], "function")?;
+        for Row { function, value } in rows {
+            self.ns(Some(value.times.total_ns))?;
+            self.ns(Some(value.times.self_ns))?;
+            write!(self.out, "{:>11} ", value.times.calls)?;
+            let indent = 2 * value.depth.min(DEEPEST) as usize;
+            write!(self.out, "{:indent$}", "")?;
+            let other = "calls beyond the limit on nodes";
+            self.function(*function, other, &open(&value.times))?;
+        }
+        let how = "--min-percent 0 without --depth shows all";
+        self.more(cut.rows, "node", how)
+    }
+
+    fn pairs(&mut self, what: &str, rows: &PairRows<'_>) -> Written {
+        let strong = self.colours.strong;
+        writeln!(self.out, "{strong}{what} of {}{strong:#}", Shown(rows.of))?;
+        let other = what.trim_end_matches('s');
+        self.columns(&["self", "total", "calls"], other)?;
+        for Row { function, value } in &rows.pairs {
+            self.times(value)?;
+            self.function(*function, "no caller", &open(value))?;
+        }
+        if let Some(times) = &rows.cut.others {
+            self.times(times)?;
+            self.function(
+                None,
+                "pairs of any functions beyond the limit",
+                &open(times),
+            )?;
+        }
+        self.more(rows.cut.rows, other, "--limit 0 shows all")
+    }
+
+    fn more(&mut self, rows: u64, what: &str, how: &str) -> Written {
+        if rows > 0 {
+            let dim = self.colours.dim;
+            let rows = Counted(rows, what);
+            writeln!(self.out, "{dim}… {rows} not shown; {how}{dim:#}")?;
+        }
+        Ok(())
+    }
+
+    fn totals(&mut self, totals: &Totals) -> Written {
+        Ok(writeln!(self.out, "total: {}", Summed(totals))?)
+    }
+}
+
+fn open(times: &Times) -> Vec<String> {
+    match times.open {
+        0 => Vec::new(),
+        open => vec![format!("{open} open at the end")],
+    }
+}
+
+/// The totals in one line.
+pub(super) struct Summed<'a>(pub(super) &'a Totals);
+
+impl std::fmt::Display for Summed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let totals = self.0;
+        let (start_ns, end_ns) = totals.times.unwrap_or_default();
+        write!(
+            f,
+            "{}, {}, {} in {}; {} open at the end, {} without a call, {} lost by the tracer",
+            Counted(totals.threads, "thread"),
+            Counted(totals.events, "event"),
+            Counted(totals.calls, "call"),
+            Span(end_ns.saturating_sub(start_ns)),
+            Counted(totals.open, "call"),
+            Counted(totals.unmatched, "return"),
+            Counted(totals.lost_events, "event"),
+        )?;
+        match totals.out_of_order {
+            0 => Ok(()),
+            count => write!(f, ", time goes back at {}", Counted(count, "event")),
+        }
+    }
+}
+
+impl<W: Write> Sink for Text<W> {
+    fn section(&mut self, section: &Section<'_>) -> Written {
+        let (part, strong) = (section.part, self.colours.strong);
+        if self.path.as_ref() != Some(&part.path) {
+            if self.path.is_some() {
+                writeln!(self.out)?;
+            }
+            let path = Printable(part.path.display());
+            writeln!(self.out, "{strong}{path}{strong:#}: {}", part.what())?;
+            self.path = Some(part.path.clone());
+        }
+        if let Some(thread) = section.thread {
+            write!(self.out, "\n{strong}thread {thread}{strong:#}")?;
+            if let Some(name) = part.thread_name(thread) {
+                write!(self.out, " \"{}\"", Printable(name))?;
+            }
+            writeln!(self.out)?;
+        }
+        match &section.rows {
+            Rows::Functions(rows, cut) => self.functions(rows, cut)?,
+            Rows::Tree(rows, cut) => self.tree(rows, cut)?,
+            Rows::Pairs(what, all) => {
+                all.iter().try_for_each(|rows| self.pairs(what, rows))?;
+            }
+        }
+        self.totals(&section.totals)
+    }
+
+    fn flush(&mut self) -> Written {
+        Ok(self.out.flush()?)
+    }
+}

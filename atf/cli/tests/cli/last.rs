@@ -1,0 +1,121 @@
+//! `last`: how threads ended.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::files::{EventRecord, IndexFile, RingFile, crc32c};
+use super::{atf, golden, lines, samples, texts, written};
+
+#[test]
+fn ends_match_the_golden_files() {
+    golden("last.txt", &written(&samples(), &["last", "."]));
+    let arguments = [
+        "last",
+        "--thread",
+        "1",
+        "--calls",
+        "3",
+        "--events",
+        "2",
+        "sample-crashed-nomanifest",
+    ];
+    golden("last-thread.txt", &written(&samples(), &arguments));
+}
+
+#[test]
+fn the_open_calls_are_those_that_dump_lists() {
+    for path in [
+        "sample-crashed",
+        "sample-crashed-nomanifest",
+        "sample-small",
+    ] {
+        let spans = lines(&written(&samples(), &["dump", "--spans", "--json", path]));
+        let text = written(&samples(), &["last", "--json", "--calls", "99", path]);
+        let [session] = &lines(&text)[..] else {
+            panic!("{text}")
+        };
+        for thread in session["threads"].as_array().unwrap() {
+            let spans = spans
+                .iter()
+                .filter(|span| span["thread"] == thread["thread"]);
+            let open = spans.filter(|span| span["end"] == "open");
+            let open: Vec<_> = open
+                .map(|it| (&it["start_seq"], &it["function_id"]))
+                .collect();
+            let found = thread["open"].as_array().unwrap().iter();
+            let found: Vec<_> = found
+                .map(|it| (&it["start_seq"], &it["function_id"]))
+                .collect();
+            assert_eq!(found, open);
+            assert_eq!(thread["open_count"], open.len().to_string());
+            let events = thread["events"].as_array().unwrap();
+            assert_eq!(events.len(), 5);
+            assert_eq!(events[4]["timestamp_ns"], thread["end_ns"]);
+        }
+    }
+}
+
+/// A thread with a call whose events are in the file up to `cut`, and the rest in the ring.
+fn killed(folder: &std::path::Path) {
+    let event = |(timestamp_ns, kind, function_id)| EventRecord {
+        timestamp_ns,
+        function_id,
+        kind,
+        depth: 1,
+        detail_seq: None,
+    };
+    let events = [(10, 1, 1), (20, 1, 2), (30, 2, 2), (70, 1, 3)].map(event);
+    let mut file = IndexFile::of(1, events.to_vec()).placeholder();
+    file.thread_id = 3;
+    let bytes = file.without_footer();
+    let start = bytes.len() - 64;
+    let mut ring = RingFile::of(1, 3);
+    ring.index.start = start as u64;
+    ring.index.checksum = crc32c(&bytes[start - 64..start]);
+    ring.index.bytes = bytes[start..].to_vec();
+    let thread = folder.join("thread_3");
+    fs::create_dir_all(&thread).unwrap();
+    fs::write(thread.join("index.atf"), &bytes[..start]).unwrap();
+    fs::write(thread.join("ring.atf"), ring.bytes()).unwrap();
+    let manifest = serde_json::json!({
+        "format_version": "2.0",
+        "threads": [{"id": 3, "has_detail": false, "name": "main",
+            "lost_events": {"count": 2, "first_ns": 40, "last_ns": 50}}],
+    });
+    fs::write(folder.join("manifest.json"), manifest.to_string()).unwrap();
+}
+
+#[test]
+fn a_killed_thread_has_the_events_of_its_ring_and_what_is_missing() {
+    let folder = TempDir::new().unwrap();
+    killed(&folder.path().join("s"));
+    fs::create_dir(folder.path().join("s/thread_5")).unwrap();
+    let output = atf(folder.path(), &["last", "--events", "1", "s"]);
+    let (status, text, messages) = texts(&output);
+    assert_eq!(status, 1);
+    assert!(
+        messages.contains("thread_3") && messages.contains("thread_5"),
+        "{messages}"
+    );
+    let expected = "\
+s: session, 1 of 1 thread not finalized
+
+thread 3 \"main\": died or still runs: not finalized, 4 events, the last 2 from ring.atf
+  ended +0.000000060 s, with the last event of all threads
+  lost by the tracer: 2 events, from +0.000000030 to +0.000000040 s
+  2 calls open, innermost first: since, for, depth, function
+    +0.000000060          0 ns    1  0x0000000000000003
+    +0.000000000         60 ns    1  0x0000000000000001
+  the last 1 event: time, seq, kind, function
+    +0.000000060        3  call      0x0000000000000003
+
+thread 5: unreadable
+";
+    assert_eq!(text, expected);
+    let report = written(folder.path(), &["report", "s"]);
+    assert!(
+        report.contains("2 calls open at the end") && report.contains("2 events lost"),
+        "{report}"
+    );
+}

@@ -1,0 +1,413 @@
+//! `report`: its numbers follow from the calls that `dump --spans` lists.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::files::{EventRecord, IndexFile, crc32c};
+use super::{atf, expected, golden, lines, number, samples, texts, written};
+
+/// A function's calls, open calls, self time and total time.
+type Numbers = [u64; 4];
+
+/// The functions of a session's spans. The samples' time never goes back.
+fn from_spans(path: &str) -> BTreeMap<u64, Numbers> {
+    let text = written(&samples(), &["dump", "--spans", "--json", path]);
+    let mut threads: BTreeMap<u64, Vec<(u64, u64, u64, bool)>> = BTreeMap::new();
+    let ends = lines(&written(&samples(), &["last", "--json", path]));
+    let ends = ends[0]["threads"].as_array().unwrap();
+    let end_ns: BTreeMap<u64, u64> = ends
+        .iter()
+        .map(|thread| {
+            (
+                thread["thread"].as_u64().unwrap(),
+                number(&thread["end_ns"]),
+            )
+        })
+        .collect();
+    for span in lines(&text) {
+        let thread = span["thread"].as_u64().unwrap();
+        let is_open = span["end"] == "open";
+        let end_ns = if is_open {
+            end_ns[&thread]
+        } else {
+            number(&span["end_ns"])
+        };
+        let id = number(&span["function_id"]);
+        let span = (number(&span["start_ns"]), end_ns, id, is_open);
+        threads.entry(thread).or_default().push(span);
+    }
+    let mut functions: BTreeMap<u64, Numbers> = BTreeMap::new();
+    for spans in threads.values() {
+        // Spans are in the order of their ends, so those inside a span are right before it.
+        for (place, (start_ns, end_ns, id, is_open)) in spans.iter().enumerate() {
+            let before = spans[..place].iter().rev();
+            let (mut inner_ns, mut reach_ns) = (0, *end_ns);
+            for (inner_start_ns, inner_end_ns, ..) in before {
+                if inner_start_ns < start_ns {
+                    break;
+                }
+                if *inner_end_ns <= reach_ns {
+                    inner_ns += inner_end_ns - inner_start_ns;
+                    reach_ns = *inner_start_ns;
+                }
+            }
+            let numbers = functions.entry(*id).or_default();
+            numbers[0] += 1;
+            numbers[1] += u64::from(*is_open);
+            numbers[2] += end_ns - start_ns - inner_ns;
+            let mut after = spans[place + 1..].iter();
+            let is_inner = after.any(|(outer_start_ns, outer_end_ns, outer, _)| {
+                outer == id && outer_start_ns <= start_ns && outer_end_ns >= end_ns
+            });
+            if !is_inner {
+                numbers[3] += end_ns - start_ns;
+            }
+        }
+    }
+    functions
+}
+
+fn numbers(row: &Value) -> Numbers {
+    ["calls", "open", "self_ns", "total_ns"].map(|key| number(&row[key]))
+}
+
+#[test]
+fn each_function_has_the_numbers_of_its_spans() {
+    for (path, _) in expected() {
+        let text = written(&samples(), &["report", "--json", "--limit", "0", &path]);
+        let [report] = &lines(&text)[..] else {
+            panic!("{text}")
+        };
+        let functions = report["functions"].as_array().unwrap();
+        let found: BTreeMap<u64, Numbers> = functions
+            .iter()
+            .map(|row| (number(&row["function_id"]), numbers(row)))
+            .collect();
+        assert_eq!(found, from_spans(&path), "{path}");
+        let own: Vec<u64> = functions
+            .iter()
+            .map(|row| number(&row["self_ns"]))
+            .collect();
+        assert!(own.is_sorted_by(|a, b| a >= b));
+        assert_eq!(
+            number(&report["totals"]["busy_ns"]),
+            own.iter().sum::<u64>()
+        );
+        for (key, sum) in [("calls", 0), ("open", 1)] {
+            let all = found.values().map(|numbers| numbers[sum]);
+            assert_eq!(number(&report["totals"][key]), all.sum::<u64>());
+        }
+    }
+}
+
+#[test]
+fn reports_match_the_golden_files() {
+    for (name, arguments) in [
+        ("report.txt", &["--limit", "5", "."][..]),
+        (
+            "report-thread.txt",
+            &[
+                "--by-thread",
+                "--limit",
+                "2",
+                "--sort",
+                "max",
+                "sample-crashed",
+            ],
+        ),
+        (
+            "report-tree.txt",
+            &[
+                "--tree",
+                "--depth",
+                "4",
+                "--min-percent",
+                "3",
+                "sample-crashed",
+            ],
+        ),
+        (
+            "report-callers.txt",
+            &[
+                "--callers",
+                "=_$s4Demo2load0",
+                "--limit",
+                "4",
+                "sample-small",
+            ],
+        ),
+        (
+            "report-callees.txt",
+            &["--callees", "*1parse9", "--sort", "name", "sample-small"],
+        ),
+        (
+            "report-range.csv",
+            &[
+                "--csv",
+                "--from",
+                "+100us",
+                "--to",
+                "+120us",
+                "--limit",
+                "5",
+                "sample-crashed",
+            ],
+        ),
+    ] {
+        let text = written(&samples(), &[&["report"], arguments].concat());
+        golden(name, &text);
+    }
+}
+
+#[test]
+fn tables_can_be_sorted_and_selected() {
+    let rows = |arguments: &[&str]| {
+        let arguments = [
+            &["report", "--json", "--limit", "0", "sample-small"],
+            arguments,
+        ];
+        let report = lines(&written(&samples(), &arguments.concat())).remove(0);
+        report["functions"].as_array().unwrap().clone()
+    };
+    for (key, field) in [("total", "total_ns"), ("calls", "calls"), ("max", "max_ns")] {
+        let rows = rows(&["--sort", key]);
+        assert!(rows.is_sorted_by(|a, b| number(&a[field]) >= number(&b[field])));
+    }
+    let by_name = rows(&["--sort", "name"]);
+    assert!(by_name.is_sorted_by(|a, b| a["function"].as_str() <= b["function"].as_str()));
+    let calls = |rows: &[Value]| rows.iter().map(|row| number(&row["calls"])).sum::<u64>();
+    let threads = ["0", "1", "2"].map(|id| calls(&rows(&["--thread", id])));
+    assert_eq!(threads.iter().sum::<u64>(), calls(&by_name));
+    let text = written(
+        &samples(),
+        &["report", "--json", "--by-thread", "sample-small"],
+    );
+    let by_thread = lines(&text);
+    let found = by_thread.iter().map(|it| number(&it["totals"]["calls"]));
+    assert!(found.eq(threads));
+    // Whatever the range, the parts have all the time.
+    let own = |rows: &[Value]| rows.iter().map(|row| number(&row["self_ns"])).sum::<u64>();
+    let parts = [rows(&["--to", "+60us"]), rows(&["--from", "+60us"])];
+    assert_eq!(own(&parts[0]) + own(&parts[1]), own(&by_name));
+}
+
+#[test]
+fn the_tree_adds_up() {
+    let arguments = [
+        "report",
+        "--json",
+        "--tree",
+        "--min-percent",
+        "0",
+        "sample-crashed",
+    ];
+    let report = lines(&written(&samples(), &arguments)).remove(0);
+    let nodes = report["tree"].as_array().unwrap();
+    assert_eq!(report["not_shown"], "0");
+    for (place, node) in nodes.iter().enumerate() {
+        let below = nodes[place + 1..].iter();
+        let depth = |node: &Value| node["depth"].as_u64().unwrap();
+        let below = below.take_while(|other| depth(other) > depth(node));
+        let children = below.filter(|other| depth(other) == depth(node) + 1);
+        let children_ns: u64 = children.map(|child| number(&child["total_ns"])).sum();
+        assert_eq!(
+            number(&node["total_ns"]),
+            number(&node["self_ns"]) + children_ns
+        );
+    }
+    let cut = [
+        "report",
+        "--json",
+        "--tree",
+        "--depth",
+        "1",
+        "--min-percent",
+        "0",
+        "sample-crashed",
+    ];
+    let cut = lines(&written(&samples(), &cut)).remove(0);
+    let outermost: Vec<_> = nodes.iter().filter(|node| node["depth"] == 0).collect();
+    assert_eq!(
+        cut["tree"].as_array().unwrap().iter().collect::<Vec<_>>(),
+        outermost
+    );
+    assert_eq!(
+        number(&cut["not_shown"]),
+        (nodes.len() - outermost.len()) as u64
+    );
+}
+
+/// Writes a session of one thread with these events, and a manifest with a name of function 1.
+fn session(folder: &std::path::Path, events: &[(u64, u8, u64)], name: &str) {
+    let event = |(timestamp_ns, kind, function_id): &(u64, u8, u64)| EventRecord {
+        timestamp_ns: *timestamp_ns,
+        function_id: *function_id,
+        kind: *kind,
+        depth: 1,
+        detail_seq: None,
+    };
+    let mut file = IndexFile::of(1, events.iter().map(event).collect());
+    file.thread_id = 4;
+    file.checksum = crc32c(&file.section());
+    let thread = folder.join("thread_4");
+    fs::create_dir_all(&thread).unwrap();
+    fs::write(thread.join("index.atf"), file.bytes()).unwrap();
+    let manifest = serde_json::json!({
+        "format_version": "2.1",
+        "threads": [{"id": 4, "has_detail": false, "name": "ma\u{1b}in"}],
+        "symbols": [{"function_id": "0x1", "name": name}],
+        "modules": [],
+    });
+    fs::write(folder.join("manifest.json"), manifest.to_string()).unwrap();
+}
+
+#[test]
+fn hostile_names_stay_in_their_field() {
+    let folder = TempDir::new().unwrap();
+    let name = "a,\"b\"\n\u{1b}[31mc";
+    session(
+        &folder.path().join("s"),
+        &[(5, 1, 1), (9, 2, 1), (9, 2, 3)],
+        name,
+    );
+    let output = atf(folder.path(), &["report", "--csv", "s"]);
+    let (_, text, messages) = texts(&output);
+    assert_eq!(
+        messages.lines().count(),
+        1 + messages.matches("manifest").count(),
+        "{messages}"
+    );
+    assert!(messages.contains("1 return without a call"), "{messages}");
+    let rows: Vec<_> = text.lines().collect();
+    let name = r#""a,""b""\u{a}\u{1b}[31mc""#;
+    assert_eq!(
+        rows[1],
+        format!("s,,0x0000000000000001,{name},1,0,4,4,4,4,4,4,0")
+    );
+    assert_eq!(
+        rows[2],
+        "s,,0x0000000000000003,0x0000000000000003,0,0,0,0,,,,,1"
+    );
+    for arguments in [
+        &["report", "--by-thread", "s"][..],
+        &["report", "--tree", "s"],
+        &["last", "s"],
+    ] {
+        let text = written(folder.path(), arguments);
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}
+
+#[test]
+fn each_process_has_its_own_table_and_names_but_one_clock() {
+    let folder = TempDir::new().unwrap();
+    let events = [(100, 1, 1), (300, 2, 1)];
+    session(&folder.path().join("run/pid_7"), &events, "first");
+    session(
+        &folder.path().join("run/pid_8"),
+        &events.map(|it| (it.0 + 100, it.1, it.2)),
+        "second",
+    );
+    let text = written(
+        folder.path(),
+        &["report", "--json", "--from", "+150", "run"],
+    );
+    let rows: Vec<_> = lines(&text)
+        .iter()
+        .map(|it| it["functions"][0].clone())
+        .collect();
+    assert_eq!(
+        (&rows[0]["function"], &rows[0]["self_ns"]),
+        (&"first".into(), &"50".into())
+    );
+    assert_eq!(
+        (&rows[1]["function"], &rows[1]["self_ns"]),
+        (&"second".into(), &"150".into())
+    );
+    let text = written(folder.path(), &["last", "run"]);
+    assert!(
+        text.contains("ended +0.000000200 s, 100 ns before the last event"),
+        "{text}"
+    );
+    assert!(
+        text.contains("ended +0.000000300 s, with the last event"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_told_is_refused_or_told() {
+    for (arguments, status, message) in [
+        (
+            &["report", "--thread", "9", "sample-small"][..],
+            2,
+            "there is no thread 9 (threads: 0, 1, 2)",
+        ),
+        (
+            &["last", "--thread", "9", "sample-small"],
+            2,
+            "there is no thread 9 (threads: 0, 1, 2)",
+        ),
+        (
+            &["report", "--from", "+2us", "--to", "+1us", "sample-small"],
+            2,
+            "is after --to",
+        ),
+        (
+            &[
+                "report",
+                "--callers",
+                "load0",
+                "--sort",
+                "max",
+                "sample-small",
+            ],
+            2,
+            "no durations",
+        ),
+        (
+            &["report", "--min-percent", "101", "--tree", "sample-small"],
+            2,
+            "from 0 to 100",
+        ),
+        (
+            &["report", "--callers", "nothing", "sample-small"],
+            0,
+            "no function matches nothing",
+        ),
+        (
+            &[
+                "report",
+                "sample-small/session_20260105_101500/pid_4242/thread_0/detail.atf",
+            ],
+            2,
+            "details alone",
+        ),
+        (&["report", "sample-crashed"], 1, "not finalized"),
+        (
+            &[
+                "report",
+                "sample-crashed/session_20260105_101500/pid_4243/thread_1",
+            ],
+            1,
+            "links reach",
+        ),
+        (&["report", "nosuchpath"], 2, "nosuchpath"),
+    ] {
+        let output = atf(&samples(), arguments);
+        let (found, _, messages) = texts(&output);
+        assert_eq!(found, status, "{arguments:?} {messages}");
+        assert!(messages.contains(message), "{arguments:?} {messages}");
+    }
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("index.atf"), [0; 100]).unwrap();
+    for command in ["report", "last"] {
+        let output = atf(folder.path(), &[command, "index.atf"]);
+        let (status, text, messages) = texts(&output);
+        assert_eq!((status, text), (1, ""));
+        assert!(messages.contains("index.atf"), "{messages}");
+    }
+}
