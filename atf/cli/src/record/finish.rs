@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
+use super::Settings;
 use crate::output::{Failure, complain};
 use crate::symbolize;
 use crate::target::sessions_in;
@@ -31,22 +32,26 @@ struct Summary {
 /// Finishes the sessions in a folder; false, and the folder is gone, if there are none.
 pub(super) fn sessions(
     folder: &Path,
-    debug_dirs: &[PathBuf],
+    settings: &Settings<'_>,
     elapsed: Duration,
 ) -> Result<bool, Failure> {
     let sessions = sessions_in(folder)?;
     let mut summary = Summary::default();
+    // Whether a process runs or died, so that the session says something even without events.
+    let mut is_kept = false;
     for session in &sessions {
-        if let Err(error) = finalize(session) {
+        if still_runs(session) {
+            is_kept = true;
             let session = Printable(session.display());
-            complain(format_args!("{session}: not finalized: {error}"));
-        }
-        if let Err(failure) = symbolize::Report::of(session, debug_dirs) {
-            complain(format_args!("no names: {failure}"));
+            complain(format_args!(
+                "{session}: this process still runs and is recorded"
+            ));
+        } else {
+            is_kept |= finish(session, settings);
         }
         summary.add(&SessionReader::open(session)?);
     }
-    if summary.events == 0 {
+    if summary.events == 0 && !is_kept {
         // A program without hooks leaves nothing, one whose functions are all excluded leaves
         // sessions without events.
         fs::remove_dir_all(folder)?;
@@ -57,6 +62,32 @@ pub(super) fn sessions(
         tell_hottest(session, sessions.len() > 1)?;
     }
     Ok(true)
+}
+
+/// Finalizes a session if its process died, and names its functions. Returns whether it died.
+fn finish(session: &Path, settings: &Settings<'_>) -> bool {
+    let name = Printable(session.display());
+    let finalized = finalize(session);
+    let has_died = finalized != Ok(false);
+    match (finalized, settings.ring()) {
+        (Err(error), _) => complain(format_args!("{name}: not finalized: {error}")),
+        (Ok(true), Some(events)) => complain(format_args!(
+            "{name}: the process died, so up to {events} events of each thread, which were in its ring, are lost"
+        )),
+        _ => {}
+    }
+    if let Err(failure) = symbolize::Report::of(session, settings.debug_dirs) {
+        complain(format_args!("no names: {failure}"));
+    }
+    has_died
+}
+
+/// Returns whether the process of a session, `pid_N`, still runs, as a forked child may. Its files
+/// must not be replaced.
+fn still_runs(session: &Path) -> bool {
+    let name = session.file_name().unwrap_or_default().to_string_lossy();
+    let digits = name.split('_').nth(1).unwrap_or_default();
+    !digits.is_empty() && Path::new("/proc").join(digits).exists()
 }
 
 /// Tells which functions of a process took the most time themselves.
@@ -90,9 +121,10 @@ fn tell_hottest(path: &Path, is_one_of_many: bool) -> Result<(), Failure> {
 }
 
 /// Replaces the session of a process that died by a finalized one, if nothing is lost by that.
-fn finalize(session: &Path) -> Result<(), String> {
+/// Returns whether it had died.
+fn finalize(session: &Path) -> Result<bool, String> {
     if is_finalized(session).map_err(|error| error.to_string())? {
-        return Ok(());
+        return Ok(false);
     }
     // Other commands know that the events in such a folder are duplicates.
     let name = format!(".atf-{}-{}", process::id(), u32::MAX);
@@ -106,7 +138,8 @@ fn finalize(session: &Path) -> Result<(), String> {
     }
     let exchanged = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE);
     exchanged.map_err(|error| failed(error.into()))?;
-    fs::remove_dir_all(&copy).map_err(failed)
+    fs::remove_dir_all(&copy).map_err(failed)?;
+    Ok(true)
 }
 
 fn is_finalized(session: &Path) -> atf::Result<bool> {

@@ -32,6 +32,15 @@ pub(crate) struct Settings<'a> {
     pub(crate) program: &'a [OsString],
 }
 
+impl Settings<'_> {
+    /// How many events a thread's ring has, if there are rings.
+    fn ring(&self) -> Option<&str> {
+        let mut variables = self.variables.iter();
+        let ring = variables.find(|(name, _)| *name == "ATF_RING");
+        ring.map(|(_, events)| events.as_str())
+    }
+}
+
 /// Runs the program, and returns the exit status for this command.
 pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
     let library = library(settings.library)?;
@@ -43,7 +52,7 @@ pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
         // It is empty.
         let _ = fs::remove_dir(&folder);
     })?;
-    let is_recorded = finish::sessions(&folder, settings.debug_dirs, elapsed)?;
+    let is_recorded = finish::sessions(&folder, settings, elapsed)?;
     if let Some(signal) = status.signal() {
         complain(format_args!("the program was ended by signal {signal}"));
     }

@@ -23,6 +23,12 @@ int main(int argc, char **argv) {
     const char *end = argc > 2 ? argv[2] : "";
     if (!strcmp(end, "fail")) return 7;
     if (!strcmp(end, "abort")) abort();
+    if (!strcmp(end, "child") && fork() == 0) {
+        close(1);
+        close(2);
+        outer(1);
+        sleep(60);
+    }
     if (!strcmp(end, "wait")) {
         signal(SIGTERM, told);
         puts("waits");
@@ -185,6 +191,60 @@ calls function";
         dumped(&folder, &found[0]),
         ["main", "outer", "inner", "inner", "outer"]
     );
+}
+
+#[test]
+fn what_a_dead_program_s_rings_may_have_lost_is_told() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let output = record(&folder, &["--ring", "64"], &["./program", "1", "abort"])
+        .output()
+        .unwrap();
+    let messages = told(&output, folder.path()).2;
+    let lost =
+        "the process died, so up to 64 events of each thread, which were in its ring, are lost";
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains(lost), "{messages}");
+    assert_eq!(sessions(&folder).len(), 1);
+}
+
+#[test]
+fn a_child_that_outlives_the_program_keeps_its_session() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let output = record(&folder, &[], &["./program", "1", "child"])
+        .stdout(Stdio::null())
+        .output()
+        .unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        messages.matches("still runs and is recorded").count(),
+        1,
+        "{messages}"
+    );
+    let session = messages
+        .split(": this process")
+        .next()
+        .unwrap()
+        .rsplit('/')
+        .next()
+        .unwrap();
+    let process = session.strip_prefix("pid_").unwrap();
+    let kill = Command::new("kill")
+        .args(["-KILL", process])
+        .status()
+        .unwrap();
+    assert!(kill.success());
+    // Its files are still the ones that it wrote: nothing is lost.
+    let path = sessions(&folder)
+        .into_iter()
+        .find(|path| path.ends_with(session))
+        .unwrap();
+    let dump = super::atf(folder.path(), &["dump".as_ref(), path.as_os_str()]);
+    let text = String::from_utf8(dump.stdout).unwrap();
+    assert_eq!(text.lines().count(), 4, "{text}");
 }
 
 #[test]
