@@ -162,7 +162,9 @@ impl SessionWriter {
         &self.path
     }
 
-    pub(crate) fn options(&self) -> &WriteOptions {
+    /// Returns the options that it was created with.
+    #[must_use]
+    pub fn options(&self) -> &WriteOptions {
         &self.options
     }
 
@@ -219,6 +221,12 @@ impl SessionWriter {
     /// Sets the manifest's functions.
     pub fn set_symbols(&self, symbols: Vec<Symbol>) {
         lock(&self.shared).symbols = symbols;
+    }
+
+    /// Adds a function to the manifest's, for tracers that learn of functions one by one. Of
+    /// several entries for a function, the first one counts.
+    pub fn add_symbol(&self, symbol: Symbol) {
+        lock(&self.shared).symbols.push(symbol);
     }
 
     /// Sets a thread's name in the manifest. An empty name is not written.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use atf::clock::{MediaTime, TimingAnchor};
-use atf::manifest::{Loss, Manifest, Module};
+use atf::manifest::{Loss, Manifest, Module, Symbol};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 use atf::write::{SessionWriter, ThreadWriter, WriteOptions};
@@ -235,6 +235,14 @@ fn names_losses_and_anchors_are_in_the_manifest() {
         let threads = threads.map(|t| (t.id, t.name, t.lost_events, t.lost_details));
         threads.collect::<Vec<_>>()
     };
+    let names = || {
+        let manifest = Manifest::open(session.path().join("manifest.json")).unwrap();
+        let names = manifest
+            .symbols
+            .into_iter()
+            .filter_map(|symbol| symbol.name);
+        names.collect::<Vec<_>>()
+    };
     let main = Some("main".to_owned());
     let early = (1, main.clone(), Some(Loss::new(5, 10, 20)), None);
     assert_eq!(threads(), [early, (2, None, None, None)]);
@@ -250,6 +258,11 @@ fn names_losses_and_anchors_are_in_the_manifest() {
         assert!(matches!(error.kind(), ErrorKind::WrongType { .. }));
     }
     session.set_modules(vec![Module::new(7).function_offsets(true)]);
+    session.set_symbols(vec![Symbol::new(1, "set")]);
+    session.add_symbol(Symbol::new(2, "added"));
+    session.write_manifest().unwrap();
+    assert_eq!(names(), ["set", "added"]);
+    session.add_symbol(Symbol::new(3, "last"));
     for mut writer in writers {
         writer.finalize().unwrap();
     }
@@ -263,6 +276,7 @@ fn names_losses_and_anchors_are_in_the_manifest() {
     let manifest = Manifest::open(session.path().join("manifest.json")).unwrap();
     assert_eq!(manifest.timing_anchors, [anchor(600), anchor(1)]);
     assert_eq!(manifest.modules[0].function_offsets, Some(true));
+    assert_eq!(names(), ["set", "added", "last"]);
 }
 
 #[test]
