@@ -37,6 +37,19 @@ fn read() -> Result {
     Ok(())
 }
 
+#[rustfmt::skip]
+fn record() -> Result {
+    #[tracing::instrument(skip_all)]
+    fn parse(text: &str) -> usize {
+        text.len()
+    }
+
+    let recording = atf_tracing::init("traces")?; // before the first span; ends when it is dropped
+    parse("…");
+    assert_eq!(recording.stop()?.totals.event_count, 2);
+    Ok(())
+}
+
 /// A single test, because the examples use relative paths and the working folder belongs to the process.
 #[test]
 fn the_readmes_examples_write_and_read_a_session() {
@@ -45,6 +58,7 @@ fn the_readmes_examples_write_and_read_a_session() {
     write(Vec::new(), 7).expect("a session can be written");
     fs::rename("…/pid_4242/thread_0", "…/thread_0").expect("the thread is there");
     read().expect("the thread can be read");
+    record().expect("spans can be recorded");
     let thread = atf::thread::ThreadReader::open("…/thread_0").expect("a thread");
     let events: Vec<_> = thread
         .index()

@@ -124,6 +124,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         "use atf::thread::{Linked, ThreadReader};",
         Rust,
     ),
+    ("README.md", "#[tracing::instrument(skip_all)]", Rust),
     (
         "README.md",
         "$ atf report --limit 3 samples/sample-small",

@@ -1,0 +1,66 @@
+//! Records a program in one line.
+
+use std::fmt;
+use std::path::Path;
+
+use atf::record::RecordOptions;
+use atf::write::{SessionWriter, WriteOptions};
+use tracing_core::Metadata;
+use tracing_core::dispatcher::{self, Dispatch};
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use crate::{AtfLayer, Guard};
+
+/// Why the program is not recorded.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum InitError {
+    /// The session cannot be created or recorded.
+    Recording(atf::Error),
+    /// The program already has a global subscriber. [`AtfLayer`] records next to its other layers.
+    HasSubscriber,
+}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Recording(error) => error.fmt(f),
+            Self::HasSubscriber => f.write_str(
+                "the program already has a global tracing subscriber: add an AtfLayer to it",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for InitError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Recording(error) => Some(error),
+            Self::HasSubscriber => None,
+        }
+    }
+}
+
+/// Records all spans of the program, in a new session below `root`
+/// ([`SessionWriter::create_in`]). Sets the global subscriber, for which only spans exist: events
+/// such as `info!` are disabled. The recording ends when the guard is dropped.
+///
+/// # Errors
+///
+/// [`InitError::Recording`]; [`InitError::HasSubscriber`], which leaves an empty session.
+pub fn init(root: impl AsRef<Path>) -> Result<Guard, InitError> {
+    let session = SessionWriter::create_in(root, &WriteOptions::default());
+    let made = session.and_then(|session| AtfLayer::new(session, &RecordOptions::default()));
+    let (layer, guard) = made.map_err(InitError::Recording)?;
+    let subscriber = tracing_subscriber::registry()
+        .with(layer)
+        .with(filter_fn(is_span));
+    dispatcher::set_global_default(Dispatch::new(subscriber))
+        .map_err(|_| InitError::HasSubscriber)?;
+    Ok(guard)
+}
+
+fn is_span(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span()
+}

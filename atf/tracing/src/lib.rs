@@ -1,0 +1,105 @@
+//! Records the spans of a Rust program that uses [`tracing`](https://docs.rs/tracing), as an ATF
+//! trace: a span that is entered is a CALL, one that is exited a RETURN.
+//!
+//! Functions become spans with tracing's own attribute, and one line records them:
+//!
+//! ```
+//! # let root = tempfile::tempdir()?;
+//! # std::env::set_current_dir(root.path())?;
+//! use tracing::instrument;
+//!
+//! #[instrument(skip_all)]
+//! fn parse(text: &str) -> usize {
+//!     text.len()
+//! }
+//!
+//! let recording = atf_tracing::init("traces")?; // Before the first span; ends when it is dropped.
+//! parse("…");
+//! # let summary = recording.stop()?;
+//! # assert_eq!((summary.totals.event_count, summary.lost_events), (2, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Then `atf dump --spans traces` shows the calls. The example
+//! [`record_itself`](https://docs.rs/crate/atf-tracing/latest/source/examples/record_itself.rs)
+//! prints the functions by the time they took.
+//!
+//! # With other layers and filters
+//!
+//! [`AtfLayer`] is a layer like others. A filter decides what it records; spans that are disabled
+//! cost almost nothing.
+//!
+//! ```
+//! # let root = tempfile::tempdir()?;
+//! # let root = root.path();
+//! use atf::record::RecordOptions;
+//! use atf::write::{SessionWriter, WriteOptions};
+//! use tracing::Level;
+//! use tracing_subscriber::filter::Targets;
+//! use tracing_subscriber::prelude::*;
+//!
+//! // Nothing is lost if the process is killed.
+//! let options = WriteOptions::default().survive_kill(true);
+//! let session = SessionWriter::create_in(root, &options)?;
+//! let (layer, recording) = atf_tracing::AtfLayer::new(session, &RecordOptions::default())?;
+//! let only = Targets::new().with_target("parser", Level::DEBUG);
+//! let subscriber = tracing_subscriber::registry().with(layer.with_filter(only));
+//! # let _on = tracing::subscriber::set_default(subscriber);
+//! tracing::info_span!(target: "parser", "parse").in_scope(|| {});
+//! tracing::info_span!(target: "http", "fetch").in_scope(|| {});
+//! let summary = recording.stop()?;
+//! assert_eq!(summary.totals.event_count, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is recorded
+//!
+//! | in the program | in the trace |
+//! |---|---|
+//! | a callsite: an `#[instrument]`, a `span!` | a function, `target::name`; the target is the module's path by default. It is in the manifest once it has an event |
+//! | a span is entered, exited | CALL, RETURN, on the thread where it happens |
+//! | a span of an `async` function or of `Instrument` | a CALL and a RETURN for each poll, on the thread that polls it, and one more when the future is dropped |
+//! | spans that exit in another order than they were entered | RETURN of the right function with the depth of its call; [`atf::spans`] then shows the calls inside it as not returned |
+//! | a thread | a thread with the name that [`std::thread`] knows, from its first span to its end |
+//! | fields of spans, events such as `info!` | nothing: the format has no type of detail for text, only for registers and stacks |
+//!
+//! Fields cost time although they are not recorded: `#[instrument(skip_all)]` records no arguments.
+//!
+//! The program is the only module, 1. Its functions are numbered as they are first entered, so
+//! their ids differ from run to run. Their names are in the manifest within about a second, and with
+//! [`survive_kill`](atf::write::WriteOptions::survive_kill) before their first event.
+//!
+//! # What it costs
+//!
+//! With rings, entering and exiting a span takes about 60 ns more than with a registry alone, and two
+//! readings of the clock. It takes a lock or allocates only for the first span of a thread, the first
+//! span of a function in a thread, and a deeper stack than before. The example `cost` measures it.
+//!
+//! # Losses
+//!
+//! Nothing harms the program: what cannot be recorded is lost and counted, in the manifest, in the
+//! summary of [`Guard::stop`], and in [`Guard::lost_events`]. The reasons: a full ring (see
+//! [`Overflow`](atf::record::Overflow)), a thread beyond
+//! [`max_threads`](atf::record::RecordOptions::max_threads), spans of a signal handler that
+//! interrupts the recording of another, of a thread's last destructors, and after the end. A forked
+//! child records nothing; with `survive_kill` it must not enter spans, because it shares its
+//! parent's files.
+
+// A traced program must not die of its tracer.
+#![warn(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+mod guard;
+mod init;
+mod layer;
+mod shared;
+mod thread;
+
+pub use guard::Guard;
+pub use init::{InitError, init};
+pub use layer::AtfLayer;

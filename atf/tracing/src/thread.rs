@@ -1,0 +1,174 @@
+//! What a thread records.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use atf::EventKind;
+use atf::clock::now_ns;
+use atf::record::ThreadRecorder;
+use atf::write::Event;
+use tracing_core::{Metadata, span};
+
+use crate::shared::Shared;
+
+thread_local! {
+    /// The thread's part of each layer that it has spans in.
+    static THREADS: RefCell<Vec<Thread>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A thread's part of a layer.
+struct Thread {
+    layer: u64,
+    /// `None` if the thread could not be registered.
+    recorder: Option<ThreadRecorder>,
+    /// The spans that were entered and have not exited, outermost first.
+    entered: Vec<Entered>,
+    /// The ids of functions by the addresses of their metadata, which are never freed.
+    functions: HashMap<usize, u64, BuildHasherDefault<AddressHasher>>,
+}
+
+#[derive(Clone, Copy)]
+struct Entered {
+    span: u64,
+    function_id: u64,
+    depth: u32,
+}
+
+/// Records that the calling thread enters or exits a span. Whatever is lost is counted.
+#[inline]
+pub(crate) fn record(
+    shared: &Shared,
+    kind: EventKind,
+    span: &span::Id,
+    metadata: impl FnOnce() -> Option<&'static Metadata<'static>>,
+) {
+    let span = span.into_u64();
+    let recorded = THREADS.try_with(|threads| {
+        // A signal handler that interrupts this very function finds it borrowed.
+        let mut threads = threads.try_borrow_mut().ok()?;
+        let known = threads.iter().position(|it| it.layer == shared.number);
+        let thread = match known.and_then(|known| threads.get_mut(known)) {
+            Some(thread) => thread,
+            None => register(&mut threads, shared)?,
+        };
+        match kind {
+            EventKind::CALL => thread.enter(shared, span, metadata()?),
+            _ => thread.exit(shared, span, metadata),
+        }
+    });
+    // The thread's variables may already be gone.
+    if recorded.ok().flatten().is_none() {
+        shared.lose(false);
+    }
+}
+
+/// Registers the calling thread. If that fails, it is not tried again.
+#[cold]
+fn register<'a>(threads: &'a mut Vec<Thread>, shared: &Shared) -> Option<&'a mut Thread> {
+    let is_live = |recorder: &ThreadRecorder| !recorder.is_abandoned();
+    threads.retain(|it| it.recorder.as_ref().is_some_and(is_live));
+    threads.push(Thread {
+        layer: shared.number,
+        recorder: shared.add_thread(),
+        entered: Vec::new(),
+        functions: HashMap::default(),
+    });
+    threads.last_mut()
+}
+
+impl Thread {
+    /// Records a call; `None` if the thread is not registered.
+    #[inline]
+    fn enter(&mut self, shared: &Shared, span: u64, metadata: &'static Metadata<'_>) -> Option<()> {
+        let entered = Entered {
+            span,
+            function_id: self.function_id(shared, metadata),
+            depth: self.depth().saturating_add(1),
+        };
+        self.entered.push(entered);
+        // Read last, so that the span has little of this time.
+        self.write(shared, now_ns(), EventKind::CALL, entered)
+    }
+
+    /// Records the return of the span's last call.
+    #[inline]
+    fn exit(
+        &mut self,
+        shared: &Shared,
+        span: u64,
+        metadata: impl FnOnce() -> Option<&'static Metadata<'static>>,
+    ) -> Option<()> {
+        let now = now_ns();
+        let entered = match self.entered.last() {
+            Some(last) if last.span == span => self.entered.pop()?,
+            _ => self.exit_other(shared, span, metadata)?,
+        };
+        self.write(shared, now, EventKind::RETURN, entered)
+    }
+
+    /// Finds the call of a span that is not the innermost one. Those inside it stay entered.
+    #[cold]
+    fn exit_other(
+        &mut self,
+        shared: &Shared,
+        span: u64,
+        metadata: impl FnOnce() -> Option<&'static Metadata<'static>>,
+    ) -> Option<Entered> {
+        match self.entered.iter().rposition(|it| it.span == span) {
+            Some(found) => Some(self.entered.remove(found)),
+            // Its call was lost, and is counted, or was before the layer was added.
+            None => Some(Entered {
+                span,
+                function_id: self.function_id(shared, metadata()?),
+                depth: self.depth().max(1),
+            }),
+        }
+    }
+
+    fn depth(&self) -> u32 {
+        self.entered.last().map_or(0, |last| last.depth)
+    }
+
+    #[inline]
+    fn function_id(&mut self, shared: &Shared, metadata: &'static Metadata<'_>) -> u64 {
+        let address = std::ptr::from_ref(metadata).addr();
+        *self
+            .functions
+            .entry(address)
+            .or_insert_with(|| shared.function_id(metadata))
+    }
+
+    #[inline]
+    fn write(&mut self, shared: &Shared, now: u64, kind: EventKind, of: Entered) -> Option<()> {
+        let recorder = self.recorder.as_mut()?;
+        let event = Event::new(now, of.function_id, kind, of.depth);
+        if recorder.record(&event).is_err() {
+            shared.lose(true);
+        }
+        Some(())
+    }
+}
+
+/// Spreads addresses over a table in one step: they come from the program, not from its input.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    #[inline]
+    fn write_usize(&mut self, address: usize) {
+        self.0 = address as u64;
+    }
+
+    /// The table uses the lowest and the highest bits.
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26)
+    }
+}

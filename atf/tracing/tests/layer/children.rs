@@ -1,0 +1,217 @@
+//! Whole programs: this test starts itself as a program that records itself.
+
+#![cfg(unix)]
+
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use atf::record::{Capacity, Overflow, RecordOptions};
+use atf::session::SessionReader;
+use atf::write::{SessionWriter, WriteOptions};
+use atf_tracing::{AtfLayer, InitError};
+use tracing::Dispatch;
+use tracing_subscriber::prelude::*;
+
+use crate::{CALL, RETURN, full, is_clean, read, subscriber, within};
+
+const PROGRAM: &str = "ATF_TEST_PROGRAM";
+const FOLDER: &str = "ATF_TEST_FOLDER";
+
+/// What a started program does. In an ordinary test run it does nothing.
+#[test]
+fn is_a_program() {
+    let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
+        return;
+    };
+    match env::var(PROGRAM).unwrap().as_str() {
+        "init" => init(&folder),
+        "loses" => loses(&folder),
+        "fails" => fails(&folder),
+        "is killed" => is_killed(&folder),
+        other => panic!("{other}"),
+    }
+}
+
+fn program(name: &str, folder: &Path) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command
+        .args(["--exact", "children::is_a_program", "--test-threads=1"])
+        .env(PROGRAM, name)
+        .env(FOLDER, folder)
+        .stdout(Stdio::null());
+    command
+}
+
+/// Runs a program and returns what it wrote to standard error.
+fn run(name: &str, folder: &Path) -> String {
+    let output = program(name, folder).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+fn init(folder: &Path) {
+    let guard = atf_tracing::init(folder).unwrap();
+    assert!(!tracing::enabled!(tracing::Level::ERROR));
+    tracing::info_span!("one").in_scope(|| tracing::info!("an event"));
+    fs::write(folder.join("path"), guard.path().to_str().unwrap()).unwrap();
+    // Not in the same second, which would be the same folder.
+    let again = folder.join("again");
+    let error = atf_tracing::init(&again).unwrap_err();
+    assert!(matches!(error, InitError::HasSubscriber), "{error}");
+    let error = atf_tracing::init(folder.join("path")).unwrap_err();
+    let InitError::Recording(error) = error else {
+        panic!("{error}");
+    };
+    assert!(
+        error.path().unwrap().starts_with(folder.join("path")),
+        "{error}"
+    );
+}
+
+#[test]
+fn one_line_records_a_program_and_says_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(run("init", folder.path()), "");
+    let session = PathBuf::from(fs::read_to_string(folder.path().join("path")).unwrap());
+    assert!(session.starts_with(folder.path()));
+    let found: Vec<_> = read(&session).into_values().flatten().collect();
+    let expected = [(CALL, "one", 1), (RETURN, "one", 1)];
+    assert_eq!(found, full("children", &expected));
+    is_clean(&session);
+    is_clean(&folder.path().join("again"));
+}
+
+const MANY: u64 = 20_000;
+
+fn loses(folder: &Path) {
+    let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
+    let options = RecordOptions::default()
+        .capacity(Capacity::default().events(1))
+        .overflow(Overflow::DropNewest);
+    let (layer, _guard) = AtfLayer::new(session, &options).unwrap();
+    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer));
+    within(&dispatch, || {
+        for _ in 0..MANY / 2 {
+            tracing::info_span!("busy").in_scope(|| {});
+        }
+    });
+}
+
+#[test]
+fn a_dropped_guard_tells_what_was_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = run("loses", folder.path());
+    let session = SessionReader::open(folder.path()).unwrap();
+    let loss = session.manifest().unwrap().threads[0].lost_events.unwrap();
+    let kept = session.summary().index_events;
+    assert_eq!(kept + loss.count, MANY);
+    let path = folder.path().display();
+    let lost = loss.count;
+    let expected = format!("atf-tracing: {path}: {kept} events are recorded, {lost} are lost\n");
+    assert_eq!(said, expected);
+}
+
+fn fails(folder: &Path) {
+    let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
+    let options = RecordOptions::default().max_threads(0);
+    let (layer, _guard) = AtfLayer::new(session, &options).unwrap();
+    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer));
+    within(&dispatch, || tracing::info_span!("one").in_scope(|| {}));
+}
+
+#[test]
+fn a_dropped_guard_tells_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = run("fails", folder.path());
+    let start = format!("atf-tracing: {}: ", folder.path().display());
+    assert!(said.starts_with(&start), "{said}");
+    assert!(said.contains("max_threads"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+const THREADS: [&str; 2] = ["first", "second"];
+
+/// Enters and exits two spans forever, and writes down how often it has.
+fn is_killed(folder: &Path) {
+    let (dispatch, _guard) = subscriber(&folder.join("session"), true);
+    let said = OpenOptions::new().write(true).open(folder.join("said"));
+    let said = said.unwrap();
+    let work = |place: u64| {
+        for rounds in 1_u64.. {
+            tracing::info_span!("outer").in_scope(|| {
+                tracing::info_span!("inner").in_scope(|| {});
+            });
+            said.write_all_at(&rounds.to_le_bytes(), place).unwrap();
+        }
+    };
+    thread::scope(|scope| {
+        for (name, place) in THREADS.into_iter().zip([0, 8]) {
+            let thread = thread::Builder::new().name(name.to_owned());
+            let dispatch = &dispatch;
+            let traced = move || within(dispatch, || work(place));
+            thread.spawn_scoped(scope, traced).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_killed_program_keeps_every_event_and_every_name() {
+    for moment in [0, 1, 3, 9, 27] {
+        let folder = tempfile::tempdir().unwrap();
+        let said = folder.path().join("said");
+        fs::write(&said, [0; 16]).unwrap();
+        let mut child = program("is killed", folder.path()).spawn().unwrap();
+        let rounds = || {
+            let bytes = fs::read(&said).unwrap();
+            let numbers = bytes.chunks(8);
+            let rounds = numbers.map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
+            rounds.collect::<Vec<_>>()
+        };
+        let began = Instant::now();
+        while rounds().contains(&0) {
+            assert!(began.elapsed() < Duration::from_secs(60), "it never began");
+            assert_eq!(child.try_wait().unwrap(), None, "it ended on its own");
+        }
+        thread::sleep(Duration::from_millis(moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let session = SessionReader::open(folder.path().join("session")).unwrap();
+        assert_eq!(session.threads().len(), THREADS.len());
+        let mut counts = Vec::new();
+        for thread in session.threads() {
+            let thread = thread.open().unwrap();
+            let mut events = 0;
+            let round = [
+                (CALL, "layer::children::outer", 1),
+                (CALL, "layer::children::inner", 2),
+                (RETURN, "layer::children::inner", 2),
+                (RETURN, "layer::children::outer", 1),
+            ];
+            for (event, expected) in thread.index().events_in(..).zip(round.iter().cycle()) {
+                let event = event.unwrap();
+                let name = session.symbols().function(event.function_id).name;
+                let name = name.expect("the name was written before the event");
+                assert_eq!(
+                    (event.event_kind, name, event.call_depth.unwrap()),
+                    *expected
+                );
+                events += 1;
+            }
+            counts.push(events);
+        }
+        // Threads are numbered as they come.
+        let mut least: Vec<_> = rounds().iter().map(|rounds| rounds * 4).collect();
+        least.sort_unstable();
+        counts.sort_unstable();
+        for (count, least) in counts.into_iter().zip(least) {
+            assert!((least..=least + 4).contains(&count), "{count} of {least}");
+        }
+    }
+}

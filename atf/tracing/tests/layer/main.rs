@@ -1,0 +1,87 @@
+//! Programs whose spans are recorded, compared with what the programs themselves know.
+
+mod children;
+mod layers;
+mod programs;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use atf::EventKind;
+use atf::check::rules::Severity;
+use atf::check::{FileReport, Output, check};
+use atf::record::{Capacity, Overflow, RecordOptions};
+use atf::session::SessionReader;
+use atf::write::{SessionWriter, WriteOptions};
+use atf_tracing::{AtfLayer, Guard};
+use tracing::Dispatch;
+use tracing_subscriber::prelude::*;
+
+/// An event as a program knows it: kind, span and depth.
+type Seen = (EventKind, &'static str, u32);
+
+const CALL: EventKind = EventKind::CALL;
+const RETURN: EventKind = EventKind::RETURN;
+
+fn layer(folder: &Path, survive_kill: bool) -> (AtfLayer, Guard) {
+    let options = WriteOptions::default().survive_kill(survive_kill);
+    let session = SessionWriter::create(folder, &options).unwrap();
+    // A small ring, which loses nothing.
+    let options = RecordOptions::default()
+        .capacity(Capacity::default().events(64))
+        .overflow(Overflow::Block);
+    AtfLayer::new(session, &options).unwrap()
+}
+
+/// A subscriber with nothing but the layer.
+fn subscriber(folder: &Path, survive_kill: bool) -> (Dispatch, Guard) {
+    let (layer, guard) = layer(folder, survive_kill);
+    (tracing_subscriber::registry().with(layer).into(), guard)
+}
+
+fn within<T>(dispatch: &Dispatch, work: impl FnOnce() -> T) -> T {
+    tracing::dispatcher::with_default(dispatch, work)
+}
+
+/// Returns what was recorded of each thread, by its name, with the functions' full names.
+fn read(session: &Path) -> BTreeMap<String, Vec<(EventKind, String, u32)>> {
+    let session = SessionReader::open(session).unwrap();
+    let names = session.manifest().unwrap().threads.iter();
+    let names: BTreeMap<_, _> = names.map(|it| (it.id, it.name.clone().unwrap())).collect();
+    let mut threads: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for event in session.merge().events() {
+        let event = event.unwrap();
+        let function = session.symbols().function(event.event.function_id);
+        assert_eq!(function.module.unwrap().module_id, 1);
+        let events = threads.entry(names[&event.thread].clone()).or_default();
+        let depth = event.event.call_depth.unwrap();
+        let name = function.name.unwrap().to_owned();
+        events.push((event.event.event_kind, name, depth));
+    }
+    threads
+}
+
+/// Spells out the names of the spans that these tests enter.
+fn full(module: &str, events: &[Seen]) -> Vec<(EventKind, String, u32)> {
+    let full = |(kind, name, depth): &Seen| (*kind, format!("layer::{module}::{name}"), *depth);
+    events.iter().map(full).collect()
+}
+
+/// Checks a session: no MUST and no SHOULD is broken.
+fn is_clean(session: &Path) {
+    struct Findings(u32);
+    impl Output for Findings {
+        fn file(&mut self, report: FileReport) {
+            self.0 += 1;
+            for found in report.findings() {
+                assert_eq!(found.rule.severity, Severity::Advice, "{found:?}");
+            }
+        }
+        fn unreadable(&mut self, path: &Path, why: &str) {
+            panic!("{}: {why}", path.display());
+        }
+    }
+    let mut findings = Findings(0);
+    check(session, &mut findings);
+    assert!(findings.0 > 0, "nothing was checked");
+}
