@@ -10,6 +10,9 @@ use crate::shared::Shared;
 
 /// Ends the recording when it is dropped, and then tells errors and losses in one line on standard
 /// error. [`stop`](Self::stop) returns them instead.
+///
+/// [`std::process::exit`] and a panic that aborts do not drop it: then the files are as after a
+/// kill, and `atf recover` finalizes them.
 #[derive(Debug)]
 #[must_use = "dropping it ends the recording"]
 pub struct Guard {

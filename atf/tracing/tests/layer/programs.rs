@@ -186,6 +186,77 @@ fn spans_that_exit_in_another_order_return_with_the_depth_of_their_calls() {
 }
 
 #[test]
+fn a_return_without_a_call_is_recorded_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dispatch, guard) = subscriber(folder.path(), false);
+    within(&dispatch, || {
+        let never_entered = tracing::info_span!("other");
+        let exit = || never_entered.with_subscriber(|(id, dispatch)| dispatch.exit(id));
+        exit();
+        let twice = tracing::info_span!("twice");
+        twice.in_scope(|| twice.in_scope(exit));
+    });
+    assert_eq!(guard.stop().unwrap().lost_events, 0);
+    let expected = [
+        (RETURN, "other", 1),
+        (CALL, "twice", 1),
+        (CALL, "twice", 2),
+        (RETURN, "other", 2),
+        (RETURN, "twice", 2),
+        (RETURN, "twice", 1),
+    ];
+    let found = read(folder.path()).into_values().next().unwrap();
+    assert_eq!(found, full("programs", &expected));
+}
+
+/// Enters its span when its thread ends.
+struct Last(tracing::Span);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        self.0.in_scope(|| {});
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn spans_of_a_threads_last_destructors_are_recorded_or_counted() {
+    for (survive_kill, is_early) in [(false, false), (false, true), (true, false), (true, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let (dispatch, guard) = subscriber(folder.path(), survive_kill);
+        let work = || {
+            // The registry's own variables come first, or it panics when they are gone.
+            within(&tracing_subscriber::registry().into(), || {
+                tracing::info_span!("not recorded").in_scope(|| {});
+            });
+            within(&dispatch, || {
+                let last = || LAST.set(Some(Last(tracing::info_span!("last"))));
+                // Linux destroys variables in the opposite order of their first use.
+                if is_early {
+                    last();
+                }
+                tracing::info_span!("first").in_scope(|| {});
+                if !is_early {
+                    last();
+                }
+            });
+        };
+        // Joined, unlike a scope's end, waits for the destructors.
+        thread::scope(|scope| scope.spawn(work).join().unwrap());
+        let summary = guard.stop().unwrap();
+        assert_eq!(summary.lost_events, guard.lost_events());
+        assert_eq!(summary.totals.event_count + summary.lost_events, 4);
+        if cfg!(target_os = "linux") {
+            assert_eq!(summary.lost_events, if is_early { 2 } else { 0 });
+        }
+        is_clean(folder.path());
+    }
+}
+
+#[test]
 fn hundreds_of_functions_have_their_names() {
     /// Makes 2 ^ n callsites.
     macro_rules! functions {
