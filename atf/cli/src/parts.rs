@@ -131,6 +131,14 @@ impl Part {
         threads.find(|thread| thread.id == id)?.name.as_deref()
     }
 
+    /// The problems of a session itself, which no single thread has.
+    pub(crate) fn problems(&self) -> Vec<Error> {
+        match &self.reader {
+            Reader::Session(session) => session.problems(),
+            Reader::Thread(..) | Reader::Index(_) => Vec::new(),
+        }
+    }
+
     /// The ids of its threads.
     fn thread_ids(&self) -> BTreeSet<u32> {
         match &self.reader {

@@ -52,8 +52,8 @@ impl Tree {
 /// Returns the call tree of a trace: a node for each function under each different stack of
 /// callers, with its calls and times in all threads. For one thread's tree, select it in `options`.
 ///
-/// Memory: about 200 bytes per node, for each of the threads read side by side; at most
-/// [`max_nodes`](Options::max_nodes) nodes.
+/// Memory: about 200 bytes per node of the result, at most [`max_nodes`](Options::max_nodes), and 130
+/// per node of each thread that is read or waits to be merged.
 ///
 /// # Errors
 ///

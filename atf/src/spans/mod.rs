@@ -42,6 +42,7 @@
 //! range or returned after it has one of its two events outside. So pair all events, then clip the
 //! spans to the range: [`Span::ns_within`]. Do not set a
 //! [`time_range`](crate::merge::Merge::time_range) on a [`Merge`](crate::merge::Merge) for this.
+//! [`analyze`](crate::analyze) does so for all functions of a trace.
 //!
 //! ```
 //! use atf::spans::{CallStack, Paired};

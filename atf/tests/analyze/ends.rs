@@ -6,6 +6,7 @@ use std::path::Path;
 use atf::analyze::{self, Options};
 use atf::manifest::Loss;
 use atf::session::SessionReader;
+use atf::thread::ThreadReader;
 use atf::write::{Event, SessionWriter, WriteOptions};
 use atf::{ErrorKind, EventKind};
 use proptest::prelude::*;
@@ -126,4 +127,62 @@ fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
         (7, 30, 1)
     );
     assert_eq!(outer.durations.count(), 0, "its duration is unknown");
+}
+
+#[test]
+fn damage_is_told_by_every_analysis() {
+    let folder = TempDir::new().unwrap();
+    let thread = folder.path().join("thread_3");
+    fs::create_dir(&thread).unwrap();
+    let mut bytes = file(3, &[(10, CALL, 1), (20, RETURN, 1)]).bytes();
+    // The second event's time.
+    bytes[64 + 32] ^= 1;
+    fs::write(thread.join("index.atf"), bytes).unwrap();
+    fs::create_dir(folder.path().join("thread_x")).unwrap();
+    let session = SessionReader::open(folder.path()).unwrap();
+    for options in [Options::default(), Options::default().threads([3].into())] {
+        let functions = analyze::functions(&session, &options).unwrap();
+        assert_eq!(functions.functions[0].times.total_ns, 11);
+        let all = [
+            functions.problems,
+            analyze::tree(&session, &options).unwrap().problems,
+            analyze::pairs(&session, &options).unwrap().problems,
+            analyze::last(&session, &options, 1, 1).unwrap().problems,
+        ];
+        for problems in all {
+            let told: Vec<_> = problems
+                .iter()
+                .map(|it| (it.thread, it.error.kind()))
+                .collect();
+            let of_session = usize::from(options.threads.is_empty());
+            assert_eq!(told.len(), of_session + 1, "{told:?}");
+            assert!(matches!(
+                told[of_session],
+                (Some(3), ErrorKind::ChecksumMismatch { .. })
+            ));
+            let of_session = &told[..of_session];
+            assert!(
+                of_session
+                    .iter()
+                    .all(|it| *it == (None, &ErrorKind::NoThreadId))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_thread_alone_tells_the_same_problems_as_in_its_session() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/sample-crashed");
+    let folder = samples.join("session_20260105_101500/pid_4243");
+    let session = SessionReader::open(&folder).unwrap();
+    let thread = ThreadReader::open(folder.join("thread_1")).unwrap();
+    let options = Options::default().threads([1].into());
+    let texts = |problems: Vec<atf::session::Problem>| {
+        let texts = problems.iter().map(|it| it.error.to_string());
+        texts.collect::<Vec<_>>()
+    };
+    let in_session = texts(analyze::functions(&session, &options).unwrap().problems);
+    let alone = texts(analyze::functions(&thread, &options).unwrap().problems);
+    assert_eq!(in_session.len(), 3);
+    assert_eq!(in_session, alone);
 }

@@ -132,6 +132,9 @@ impl Report<'_> {
             let found = self.analyze(part, &options)?;
             return self.write(part, None, &found, sink, told);
         }
+        if self.threads.is_empty() {
+            part.problems().iter().for_each(|error| told.tell(error));
+        }
         // A few at a time, so that not all threads' results are in memory.
         let ids: Vec<u32> = ids.into_iter().collect();
         let cores = thread::available_parallelism().map_or(1, NonZero::get);

@@ -403,6 +403,19 @@ fn what_cannot_be_told_is_refused_or_told() {
         assert!(messages.contains(message), "{arguments:?} {messages}");
     }
     let folder = TempDir::new().unwrap();
+    let path = folder.path().join("s");
+    session(&path, &[(5, 1, 1), (9, 2, 1)], "one");
+    fs::create_dir(path.join("thread_x")).unwrap();
+    for arguments in [
+        &["report", "s"][..],
+        &["report", "--by-thread", "s"],
+        &["last", "s"],
+    ] {
+        let output = atf(folder.path(), arguments);
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 1);
+        assert!(messages.contains("thread_x"), "{arguments:?} {messages}");
+    }
     fs::write(folder.path().join("index.atf"), [0; 100]).unwrap();
     for command in ["report", "last"] {
         let output = atf(folder.path(), &[command, "index.atf"]);
