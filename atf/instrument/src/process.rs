@@ -174,7 +174,7 @@ extern "C" fn end() {
             let name = fs::read(format!("/proc/self/task/{system_id}/comm"));
             set_name(&recording, *thread_id, &name.unwrap_or_default());
         }
-        process.finish(recording);
+        process.finish(&recording);
     }
 }
 
@@ -217,7 +217,7 @@ impl Process {
         }
     }
 
-    fn finish(&self, recording: Recording) {
+    fn finish(&self, recording: &Recording) {
         let lost = self.lost.load(Ordering::Relaxed);
         match recording.stop() {
             Ok(summary) if summary.lost_events.saturating_add(lost) > 0 => complain(&format!(

@@ -74,20 +74,22 @@ pub struct RecordSummary {
 #[derive(Debug)]
 pub struct Recording {
     shared: Arc<Shared>,
-    drain: Option<JoinHandle<()>>,
+    /// `None` once it was joined.
+    drain: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Recording {
-    /// Starts to record, and writes the manifest.
+    /// Starts to record, and writes the manifest. Whoever shares the session can set modules,
+    /// symbols and anchors; its threads and its end are the recording's.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::OutOfRange`] at a field of the capacity; [`ErrorKind::Io`] if the manifest
     /// cannot be written or the drain's thread cannot be started.
-    pub fn start(session: SessionWriter, options: &RecordOptions) -> Result<Self> {
+    pub fn start(session: impl Into<Arc<SessionWriter>>, options: &RecordOptions) -> Result<Self> {
         options.capacity.check()?;
         let shared = Arc::new(Shared {
-            session,
+            session: session.into(),
             options: *options,
             number: RECORDINGS.fetch_add(1, Ordering::Relaxed),
             state: Mutex::default(),
@@ -100,7 +102,7 @@ impl Recording {
         let drain = thread.spawn(move || drained.drain(manifest));
         Ok(Self {
             shared,
-            drain: Some(drain.map_err(Error::io)?),
+            drain: Mutex::new(Some(drain.map_err(Error::io)?)),
         })
     }
 
@@ -192,20 +194,29 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// The first error of the recording so far; [`ErrorKind::Forked`].
+    /// The first error of the recording so far; [`ErrorKind::AlreadyFinalized`] if the recording was
+    /// stopped; [`ErrorKind::Forked`].
     pub fn flush(&self, deadline: Duration) -> Result<bool> {
         self.shared.check_process()?;
         let mut state = self.shared.lock();
+        if state.is_stopping {
+            return Err(self.shared.stopped());
+        }
         state.requested = state.requested.saturating_add(1);
         let wanted = state.requested;
         self.shared.changed.notify_all();
-        let is_missing = |state: &mut State| state.flushed < wanted;
+        let is_missing = |state: &mut State| state.flushed < wanted && !state.is_stopping;
         let waited = self
             .shared
             .changed
             .wait_timeout_while(state, deadline, is_missing);
         let state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        state.error.clone().map_or(Ok(state.flushed >= wanted), Err)
+        let is_flushed = state.flushed >= wanted;
+        match &state.error {
+            Some(error) => Err(error.clone()),
+            None if state.is_stopping && !is_flushed => Err(self.shared.stopped()),
+            None => Ok(is_flushed),
+        }
     }
 
     /// Stops to record: drains all rings once more, finalizes all threads and the manifest. Events
@@ -215,20 +226,16 @@ impl Recording {
     ///
     /// The first error of the recording: [`ErrorKind::Io`], of threads that could not be
     /// registered, [`ErrorKind::LimitReached`] for more events than a file can count. The rest of
-    /// the session is finalized all the same. [`ErrorKind::Forked`].
-    pub fn stop(mut self) -> Result<RecordSummary> {
-        self.finish()
-    }
-
-    fn finish(&mut self) -> Result<RecordSummary> {
-        let drain = self.drain.take();
-        if let Err(error) = self.shared.check_process() {
-            // That thread does not exist in this process: it can be neither joined nor detached.
-            std::mem::forget(drain);
-            return Err(error);
+    /// the session is finalized all the same. [`ErrorKind::AlreadyFinalized`] if it was stopped
+    /// before; [`ErrorKind::Forked`].
+    pub fn stop(&self) -> Result<RecordSummary> {
+        self.shared.check_process()?;
+        if std::mem::replace(&mut self.shared.lock().is_stopping, true) {
+            return Err(self.shared.stopped());
         }
-        self.shared.lock().is_stopping = true;
         self.shared.changed.notify_all();
+        let drain = self.drain.lock();
+        let drain = drain.unwrap_or_else(PoisonError::into_inner).take();
         if drain.is_some_and(|drain| drain.join().is_err()) {
             return Err(Error::internal("the drain does not panic"));
         }
@@ -239,8 +246,10 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         // Nobody can receive an error here.
-        if !self.shared.lock().is_stopping {
-            let _ = self.finish();
+        if self.stop().is_err() && self.shared.check_process().is_err() {
+            // That thread does not exist in this process: it can be neither joined nor detached.
+            let drain = self.drain.get_mut();
+            std::mem::forget(drain.unwrap_or_else(PoisonError::into_inner).take());
         }
     }
 }
@@ -266,7 +275,7 @@ struct Mine {
 /// What the threads of a recording share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    session: SessionWriter,
+    session: Arc<SessionWriter>,
     options: RecordOptions,
     number: u64,
     state: Mutex<State>,
@@ -307,8 +316,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the first error for whoever stops the recording.
+    /// Keeps the first error for whoever stops the recording. A forked child cannot stop it, and may
+    /// find the lock held for ever.
     pub(super) fn fail(&self, error: Error) {
+        if self.check_process().is_err() {
+            return;
+        }
         self.lock().error.get_or_insert(error);
     }
 
@@ -445,6 +458,10 @@ impl Shared {
 
     /// Finalizes the files of a thread without a ring, unless that was done.
     pub(super) fn close_direct(&self, direct: &Arc<Direct>) {
+        if self.check_process().is_err() {
+            // A forked child's thread ends, not its parent's.
+            return;
+        }
         if let Some(outcome) = direct.finalize() {
             if let Err(error) = outcome {
                 self.fail(error);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -210,6 +210,30 @@ fn a_stop_while_threads_record_keeps_what_was_recorded_before_it() {
         let count = summary.totals.event_count;
         assert_eq!(events, (0..count).map(event).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
+    let session = Arc::new(session);
+    let options = blocking(64);
+    let recording = Recording::start(Arc::clone(&session), &options).unwrap();
+    recording.record(&event(0)).unwrap();
+    session.set_modules(vec![atf::manifest::Module::new(3)]);
+    thread::scope(|scope| {
+        // A flush that the stop overtakes does not wait for its deadline.
+        scope.spawn(|| while recording.flush(Duration::MAX).is_ok() {});
+        assert_eq!(recording.stop().unwrap().totals.event_count, 1);
+    });
+    let refused = ErrorKind::AlreadyFinalized;
+    assert_eq!(*recording.stop().unwrap_err().kind(), refused);
+    assert_eq!(*recording.flush(Duration::MAX).unwrap_err().kind(), refused);
+    assert_eq!(*recording.thread(None).unwrap_err().kind(), refused);
+    assert_eq!(recording.record(&event(1)), Err(Lost::Event));
+    assert_eq!(*session.finalize().unwrap_err().kind(), refused);
+    drop(recording);
+    assert_eq!(manifest(folder.path()).modules[0].module_id, 3);
 }
 
 #[test]
