@@ -41,8 +41,8 @@ major=${version%%.*}
 lib=${DESTDIR:-}$prefix/lib
 include=${DESTDIR:-}$prefix/include/atf
 mkdir -p "$lib/pkgconfig" "$lib/cmake/atf" "$include"
-cp "$here/include/atf.h" "$here/include/ada_timing.h" "$here/../include/atf_v1.h" "$here/../include/atf_v2.h" \
-    "$here/../include/atf_wire.h" "$include/"
+cp "$here/include/atf.h" "$here/include/atf_record.h" "$here/include/ada_timing.h" "$here/../include/atf_v1.h" \
+    "$here/../include/atf_v2.h" "$here/../include/atf_wire.h" "$include/"
 cp "$target/libatf_capi.a" "$lib/libatf.a"
 case $(uname -s) in
     Darwin)

@@ -7,7 +7,8 @@
  *
  * A tracer calls, in this order: atf_session_writer_create_in, atf_session_writer_set_symbols,
  * atf_session_writer_write_manifest; for each thread atf_session_writer_thread, atf_writer_write,
- * atf_writer_close; then atf_session_writer_finish and atf_session_writer_close.
+ * atf_writer_close; then atf_session_writer_finish and atf_session_writer_close. With atf_record.h,
+ * threads record without waiting for a disk.
  *
  * Terms: an offset is in bytes from the start of a file, a size in bytes, a count in elements; a
  * seq is a position counted from 0. All times are in nanoseconds.
@@ -62,7 +63,10 @@ typedef enum AtfStatus {
     ATF_ERROR_ARGUMENT = 2,
     /** Not a handle of this kind, or a closed one. */
     ATF_ERROR_HANDLE = 3,
-    /** Not allowed in this state: already finalized, or something is still being written. */
+    /**
+     * Not allowed in this state: already finalized, something is still being written, or a forked
+     * child.
+     */
     ATF_ERROR_STATE = 4,
     /** The operating system reported an error: see atf_last_error_os_code. */
     ATF_ERROR_IO = 5,
@@ -85,7 +89,18 @@ typedef enum AtfStatus {
     /** No more events, but events that were written are missing or changed. */
     ATF_ERROR_DAMAGED = 14,
     /** Something announced is missing from the files: details that were reserved, never written. */
-    ATF_ERROR_LOST = 15
+    ATF_ERROR_LOST = 15,
+    /**
+     * From atf_record.h: the event, and its detail if it has one, is not recorded. The ATF_LOST_*
+     * are no errors: the losses are counted, and atf_last_error_* do not change.
+     */
+    ATF_LOST_EVENT = 16,
+    /** The event is recorded, but not its detail. */
+    ATF_LOST_DETAIL = 17,
+    /** As ATF_LOST_EVENT, because its time goes back or its kind is unknown. */
+    ATF_LOST_REFUSED = 18,
+    /** The deadline passed first. Not an error. */
+    ATF_TIMEOUT = 19
 } AtfStatus;
 
 /** The offset of an error that has no place in a file. */

@@ -1,7 +1,7 @@
-//! The C API of [`atf`]: `atf.h`, `libatf.a` and `libatf.so`.
+//! The C API of [`atf`]: `atf.h`, `atf_record.h`, `libatf.a` and `libatf.so`.
 //!
-//! C programmers read `include/atf.h`; this crate implements it. Each function is in the module of
-//! its subject.
+//! C programmers read `include/atf.h` and `include/atf_record.h`; this crate implements them. Each
+//! function is in the module of its subject.
 //!
 //! # Guarantees of every function
 //!
@@ -36,6 +36,7 @@ pub mod memory;
 pub mod merge;
 pub mod options;
 mod problems;
+pub mod recording;
 pub mod recover;
 pub mod s3;
 pub mod session;

@@ -3,6 +3,8 @@
 use std::ffi::{CString, c_char};
 use std::mem::size_of;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use atf::manifest::{Loss, Module, Symbol};
 use atf::write::{SessionTotals, SessionWriter};
@@ -12,7 +14,7 @@ use crate::clock::{self, AtfTimingAnchor};
 use crate::handle::{self, Handle, Object};
 use crate::memory::{self, Plain, argument, put, put_sized, required, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
-use crate::status::{AtfStatus, Outcome, c_string};
+use crate::status::{AtfStatus, Failure, Outcome, c_string};
 use crate::writer::{AtfThreadWriter, Writer};
 
 /// `AtfSessionWriter`.
@@ -21,13 +23,35 @@ pub type AtfSessionWriter = Handle<Session>;
 /// A session's writer, and its path as a string for C.
 #[derive(Debug)]
 pub struct Session {
-    writer: SessionWriter,
+    writer: Arc<SessionWriter>,
     path: CString,
+    /// Whether a recording has it.
+    is_recorded: AtomicBool,
 }
 
 impl Object for Session {
     const TAG: u64 = u64::from_be_bytes(*b"atfSESSW");
     const NAME: &'static str = "AtfSessionWriter";
+}
+
+impl Session {
+    /// Gives the session to a recording, unless it already has one.
+    pub(crate) fn record<T>(
+        &self,
+        start: impl FnOnce(Arc<SessionWriter>) -> Outcome<T>,
+    ) -> Outcome<T> {
+        if self.is_recorded.swap(true, Ordering::Relaxed) {
+            return Err(Failure::new(
+                AtfStatus::State,
+                "the session has a recording",
+            ));
+        }
+        let started = start(Arc::clone(&self.writer));
+        if started.is_err() {
+            self.is_recorded.store(false, Ordering::Relaxed);
+        }
+        started
+    }
 }
 
 /// `AtfModule`: an executable or a library, for the manifest.
@@ -162,7 +186,11 @@ unsafe fn create(
     let options = unsafe { write_options(options) }?;
     let writer = make(folder, &options)?;
     let path = c_string(writer.path().as_os_str().as_encoded_bytes());
-    let made = Handle::give(Session { writer, path });
+    let made = Handle::give(Session {
+        writer: Arc::new(writer),
+        path,
+        is_recorded: AtomicBool::new(false),
+    });
     // SAFETY: as above.
     unsafe { put(session, made) };
     Ok(())

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 
+use atf::record::Lost;
 use atf::{Error, ErrorKind};
 
 use crate::boundary;
@@ -22,7 +23,8 @@ pub enum AtfStatus {
     Argument = 2,
     /// Not a handle of this kind, or a closed one.
     Handle = 3,
-    /// Not allowed in this state: already finalized, or threads are still being written.
+    /// Not allowed in this state: already finalized, threads are still being written, or a forked
+    /// child.
     State = 4,
     /// The operating system reported an error.
     Io = 5,
@@ -46,6 +48,14 @@ pub enum AtfStatus {
     Damaged = 14,
     /// Something announced is missing from the files: details that were reserved, never written.
     Lost = 15,
+    /// Not recorded and counted: an event, with its detail. Not an error.
+    LostEvent = 16,
+    /// Not recorded and counted: the detail of an event that is recorded. Not an error.
+    LostDetail = 17,
+    /// Not recorded and counted: an event whose time goes back or whose kind is unknown.
+    LostRefused = 18,
+    /// The deadline passed first. Not an error.
+    Timeout = 19,
 }
 
 impl AtfStatus {
@@ -56,7 +66,7 @@ impl AtfStatus {
 }
 
 /// All statuses with their names in C.
-const NAMES: [(AtfStatus, &CStr); 16] = [
+const NAMES: [(AtfStatus, &CStr); 20] = [
     (AtfStatus::Ok, c"ATF_OK"),
     (AtfStatus::None, c"ATF_NONE"),
     (AtfStatus::Argument, c"ATF_ERROR_ARGUMENT"),
@@ -73,6 +83,10 @@ const NAMES: [(AtfStatus, &CStr); 16] = [
     (AtfStatus::Panic, c"ATF_ERROR_PANIC"),
     (AtfStatus::Damaged, c"ATF_ERROR_DAMAGED"),
     (AtfStatus::Lost, c"ATF_ERROR_LOST"),
+    (AtfStatus::LostEvent, c"ATF_LOST_EVENT"),
+    (AtfStatus::LostDetail, c"ATF_LOST_DETAIL"),
+    (AtfStatus::LostRefused, c"ATF_LOST_REFUSED"),
+    (AtfStatus::Timeout, c"ATF_TIMEOUT"),
 ];
 
 /// A `Result` with a [`Failure`].
@@ -83,12 +97,25 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 pub(crate) enum Failure {
     /// Nothing there, which is not an error.
     Nothing,
+    /// Another outcome that only its status reports, without an allocation.
+    Quiet(AtfStatus),
     /// An error of the library.
     Error(Error),
     /// A problem with the events read, reported after the last one.
     Damaged(Error),
     /// A failure that only the C API can detect.
     Own(AtfStatus, Cow<'static, str>),
+}
+
+impl From<Lost> for Failure {
+    #[cold]
+    fn from(lost: Lost) -> Self {
+        Self::Quiet(match lost {
+            Lost::Detail => AtfStatus::LostDetail,
+            Lost::Refused => AtfStatus::LostRefused,
+            _ => AtfStatus::LostEvent,
+        })
+    }
 }
 
 impl From<Error> for Failure {
@@ -107,6 +134,7 @@ impl Failure {
     pub(crate) fn status(&self) -> AtfStatus {
         match self {
             Self::Nothing => AtfStatus::None,
+            Self::Quiet(status) => *status,
             Self::Error(error) => status_of(error.kind()),
             Self::Own(status, _) => *status,
             Self::Damaged(_) => AtfStatus::Damaged,
@@ -116,8 +144,8 @@ impl Failure {
     /// Records it for `atf_last_error_*` on this thread.
     #[cold]
     pub(crate) fn record(self) -> AtfStatus {
-        if matches!(self, Self::Nothing) {
-            return AtfStatus::None;
+        if matches!(self, Self::Nothing | Self::Quiet(_)) {
+            return self.status();
         }
         let record = Record::of(self);
         let status = record.status;
@@ -154,7 +182,7 @@ impl Record {
     #[cold]
     pub(crate) fn of(failure: Failure) -> Self {
         match failure {
-            Failure::Nothing => Self::NONE(),
+            Failure::Nothing | Failure::Quiet(_) => Self::NONE(),
             Failure::Own(status, message) => Self {
                 status,
                 message: c_string(message.as_bytes()),
@@ -199,6 +227,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         // Readers report mismatches as data; only a writer returns one as an error.
         ErrorKind::Disagrees { .. } | ErrorKind::NotReserved => AtfStatus::Link,
         ErrorKind::AlreadyFinalized
+        | ErrorKind::Forked { .. }
         | ErrorKind::DetailsMissing { .. }
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
         ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
@@ -304,6 +333,8 @@ mod tests {
             AtfStatus::State
         );
         assert_eq!(Failure::Nothing.record(), AtfStatus::None);
+        let lost = Failure::from(Lost::Refused);
+        assert_eq!(lost.record(), AtfStatus::LostRefused);
         assert_eq!(last_error(), (AtfStatus::State, "before".to_owned()));
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 use std::mem::size_of;
 
-use atf::write::{Detail, Event, ThreadSummary, ThreadWriter};
+use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 use atf::{DetailEventType, EventKind};
 
 use crate::boundary;
@@ -208,7 +208,7 @@ impl AtfDetail {
     /// # Safety
     ///
     /// `detail` is null, or valid with a payload of `payload_size` bytes.
-    unsafe fn read<'a>(detail: *const Self) -> Outcome<Detail<'a>> {
+    pub(crate) unsafe fn read<'a>(detail: *const Self) -> Outcome<Detail<'a>> {
         if detail.is_null() {
             return Err(argument("the detail is null"));
         }
@@ -232,6 +232,16 @@ pub struct AtfLink {
     pub detail_seq: u64,
     /// 0; for later versions.
     pub reserved: [u64; 2],
+}
+
+impl From<Link> for AtfLink {
+    fn from(link: Link) -> Self {
+        Self {
+            index_seq: link.index_seq,
+            detail_seq: link.detail_seq,
+            reserved: [0; 2],
+        }
+    }
 }
 
 /// `AtfThreadSummary`: the contents of a thread's finalized files.
@@ -374,13 +384,8 @@ pub unsafe extern "C" fn atf_writer_write_with_detail(
         };
         // SAFETY: guaranteed by this function's caller.
         let made = unsafe { using(writer, body) }?;
-        let made = AtfLink {
-            index_seq: made.index_seq,
-            detail_seq: made.detail_seq,
-            reserved: [0; 2],
-        };
         // SAFETY: guaranteed by this function's caller.
-        unsafe { put(link, made) };
+        unsafe { put(link, made.into()) };
         Ok(())
     })
 }

@@ -46,6 +46,20 @@ fn a_c_tracer_of_four_threads_writes_a_valid_session() {
 }
 
 #[test]
+fn four_threads_record_a_valid_session() {
+    let folder = TempDir::new().unwrap();
+    for compiler in present(&C) {
+        let program = built(folder.path(), "record.c", compiler, Link::Static, &[]);
+        let root = folder.path().join(compiler);
+        let (printed, path) = session(&mut Command::new(program), &root);
+        assert!(printed.starts_with("8000 events, 0 lost\n"), "{printed}");
+        let summary = accepted(&path);
+        // A manifest, and a file per thread.
+        assert_eq!((summary.events, summary.files), (8000, 5));
+    }
+}
+
+#[test]
 fn lost_details_and_a_full_disk_are_reported() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {

@@ -1,4 +1,4 @@
-//! Compares `atf.h` with the crate: functions, numbers and layouts.
+//! Compares `atf.h` and `atf_record.h` with the crate: functions, numbers and layouts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,6 +10,7 @@ use atf_capi::clock::{AtfMediaTime, AtfTimingAnchor};
 use atf_capi::event::{AtfDetailEvent, AtfEvent};
 use atf_capi::file::AtfFileInfo;
 use atf_capi::options::AtfWriteOptions;
+use atf_capi::recording::{AtfRecordOptions, AtfRecordSummary};
 use atf_capi::recover::AtfRecoverOptions;
 use atf_capi::session::AtfThreadInfo;
 use atf_capi::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
@@ -21,7 +22,7 @@ use crate::support::{Link, compile, package, present, run};
 /// The text of the headers without their comments.
 fn header() -> String {
     let text = |name: &str| fs::read_to_string(package("include").join(name)).unwrap();
-    let mut text = text("ada_timing.h") + &text("atf.h");
+    let mut text = text("ada_timing.h") + &text("atf.h") + &text("atf_record.h");
     while let Some(start) = text.find("/*") {
         let end = start + text[start..].find("*/").unwrap() + 2;
         text.replace_range(start..end, "");
@@ -88,7 +89,7 @@ fn assert_size(text: &mut String, name: &str, size: usize) {
 
 /// A program that refers to every function and compares every layout and number with Rust's.
 fn program() -> String {
-    let mut text = "#include <stdio.h>\n#include <string.h>\n#include \"atf.h\"\n\
+    let mut text = "#include <stdio.h>\n#include <string.h>\n#include \"atf_record.h\"\n\
         #ifdef __cplusplus\n#define CHECK(is, what) static_assert(is, what)\n\
         #else\n#define CHECK(is, what) _Static_assert(is, what)\n#endif\n"
         .to_owned();
@@ -116,6 +117,10 @@ fn program() -> String {
         AtfThreadInfo { path, id, presence, is_listed, reserved, name, lost_events,
             lost_details }
         AtfRecoverOptions { struct_size, salvage, durability, reserved, symbols_path }
+        AtfRecordOptions { struct_size, overflow, reserved, ring_events, ring_payload_size,
+            interval_ns, max_threads }
+        AtfRecordSummary { threads, finalized, event_count, detail_count, time_start_ns,
+            time_end_ns, lost_events, lost_details }
     );
     text.push_str("typedef void (*Function)(void);\nint main(void) {\n    Function all[] = {\n");
     for name in declared() {
@@ -125,7 +130,11 @@ fn program() -> String {
     let header = header();
     let statuses = header
         .split_whitespace()
-        .filter(|word| word.starts_with("ATF_ERROR_") || ["ATF_OK", "ATF_NONE"].contains(word));
+        .map(|word| word.trim_end_matches(','))
+        .filter(|word| {
+            let one = ["ATF_OK", "ATF_NONE", "ATF_TIMEOUT"];
+            word.starts_with("ATF_ERROR_") || word.starts_with("ATF_LOST_") || one.contains(word)
+        });
     for status in statuses {
         writeln!(
             text,

@@ -3,4 +3,5 @@
 mod examples;
 mod header;
 mod misuse;
+mod recording;
 mod support;

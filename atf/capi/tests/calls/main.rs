@@ -15,6 +15,7 @@ use atf_capi::file::{AtfChecksum, AtfFileInfo};
 use atf_capi::index::*;
 use atf_capi::merge::*;
 use atf_capi::options::AtfWriteOptions;
+use atf_capi::recording::*;
 use atf_capi::recover::*;
 use atf_capi::s3::*;
 use atf_capi::session::*;
@@ -414,6 +415,71 @@ fn both_wire_versions_are_written_read_merged_and_recovered() {
         assert!(text(report).starts_with('{'));
         call!(atf_string_free(report));
         read_session(&recovered);
+    }
+}
+
+#[test]
+fn two_threads_record_by_rings_and_without() {
+    for survive_kill in [0, 1] {
+        let folder = TempDir::new().unwrap();
+        let root = path(folder.path(), "recorded");
+        let write = AtfWriteOptions {
+            survive_kill,
+            ..options(1)
+        };
+        let session: *mut AtfSessionWriter =
+            get!(atf_session_writer_create(root.as_ptr(), &raw const write));
+        let record = AtfRecordOptions {
+            struct_size: u32::try_from(size_of::<AtfRecordOptions>()).unwrap(),
+            overflow: 2,
+            reserved: [0; 3],
+            ring_events: 4,
+            ring_payload_size: 256,
+            interval_ns: 0,
+            max_threads: 0,
+        };
+        let recording: *mut AtfRecording = get!(atf_recording_start(session, &raw const record));
+        let recorder: *mut AtfRecorder = get!(atf_recording_thread(recording, c"own".as_ptr()));
+        let shared = (AtomicPtr::new(recording), AtomicPtr::new(recorder));
+        let payload = payload(7);
+        let payload = AtomicPtr::new((&raw const payload).cast_mut());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let recorder = shared.1.load(Ordering::Relaxed);
+                let detail = AtfDetail {
+                    event_type: 3,
+                    flags: 0,
+                    reserved: 0,
+                    payload: payload.load(Ordering::Relaxed).cast(),
+                    payload_size: size_of::<Payload>(),
+                    reserved2: [0; 2],
+                };
+                for n in 0..5 {
+                    let detail = &raw const detail;
+                    let link: AtfLink = get!(atf_recorder_record_with_detail(
+                        recorder, n, 7, CALL, 1, detail
+                    ));
+                    assert_eq!((link.index_seq, link.detail_seq), (n, n));
+                }
+                ok!(atf_recorder_lose_event(recorder, 5));
+            });
+            scope.spawn(|| {
+                let recording = shared.0.load(Ordering::Relaxed);
+                for n in 0..10 {
+                    let seq: u64 = get!(atf_recording_record(recording, n, 7, CALL, 1));
+                    assert_eq!(seq, n);
+                }
+            });
+        });
+        let summary = get_sized!(atf_recording_stop(recording) -> AtfRecordSummary);
+        assert_eq!((summary.event_count, summary.detail_count), (15, 5));
+        assert_eq!((summary.lost_events, summary.finalized), (1, 2));
+        ok!(atf_recording_close(recording));
+        let none = ptr::null_mut();
+        let status = call!(atf_recorder_record(recorder, 6, 7, CALL, 1, none));
+        assert_eq!(status, AtfStatus::LostEvent);
+        ok!(atf_recorder_close(recorder));
+        ok!(atf_session_writer_close(session));
     }
 }
 

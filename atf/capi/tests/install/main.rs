@@ -52,6 +52,7 @@ fn pkg_config_and_cmake_find_the_installed_library() {
             for include in [
                 "<atf.h>",
                 "<atf/atf.h>",
+                "<atf/atf_record.h>",
                 "<atf/atf_v2.h>",
                 "<ada_timing.h>",
                 "<atf/ada_timing.h>",

@@ -1,0 +1,186 @@
+/**
+ * Records all threads of a program in one session. C11, C++17.
+ *
+ * Includes atf.h, whose rules for errors, handles, strings and structs apply here too. Include this
+ * header as <atf/atf_record.h> or as <atf_record.h>, and link with libatf.
+ *
+ * A tracer calls, in this order: atf_session_writer_create_in, atf_session_writer_set_symbols,
+ * atf_recording_start; on any thread, atf_recording_record for each event; then atf_recording_stop,
+ * atf_recording_close and atf_session_writer_close.
+ *
+ * Each traced thread has a ring. Recording an event copies 32 bytes into it: no system call, no lock,
+ * no allocation. One thread of the library, the drain, writes the rings to the threads' files. When a
+ * ring is full, an event or its detail is lost, or the thread waits: ATF_OVERFLOW_*. The manifest has
+ * the number and the times of what each thread lost.
+ *
+ * SIGKILL loses what is in a ring. With the session's survive_kill there are no rings: each call writes
+ * to the thread's files. It takes longer, but no event whose call has returned is lost.
+ *
+ * Threads. An AtfRecording is used by any number of threads at once, an AtfRecorder by one at a time.
+ *
+ * Signals. A handler may record too. An event is lost (ATF_LOST_EVENT) if its handler interrupted a call
+ * that records on the same thread. The thread's first event must not come from a handler, since it
+ * registers the thread. The drain has the signal mask of the thread that starts the recording: block
+ * signals during that call to keep handlers off the drain.
+ *
+ * Forks. A child has the rings but no drain. What it records is lost, and never blocks; with survive_kill
+ * it must not record. atf_recording_* return ATF_ERROR_STATE there, and atf_recording_close still frees.
+ */
+#ifndef ATF_RECORD_H
+#define ATF_RECORD_H
+
+#include "atf.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A session that is being recorded. */
+typedef struct AtfRecording AtfRecording;
+/** Records the events of one thread. */
+typedef struct AtfRecorder AtfRecorder;
+
+/* ---- The recording ---- */
+
+/** If only the payload does not fit, the event is recorded without its detail. The default. */
+#define ATF_OVERFLOW_DROP_DETAIL 0u
+/** An event that does not fit is dropped with its detail. */
+#define ATF_OVERFLOW_DROP_NEWEST 1u
+/** The thread waits for room. A payload larger than the ring's is dropped. */
+#define ATF_OVERFLOW_BLOCK 2u
+
+/** The ring_payload_size of a tracer without details. */
+#define ATF_NO_PAYLOADS UINT64_MAX
+
+/** How a session is recorded. 0 selects a member's default. */
+typedef struct AtfRecordOptions {
+    /** sizeof(AtfRecordOptions). */
+    uint32_t struct_size;
+    /** What happens when a ring is full: ATF_OVERFLOW_*. */
+    uint8_t overflow;
+    /** 0. */
+    uint8_t reserved[3];
+    /** Events in each thread's ring, 32 bytes each: default 2^16, at most 2^25. */
+    uint64_t ring_events;
+    /** Bytes for payloads in each thread's ring: default 1 MiB, at most 1 GiB, or ATF_NO_PAYLOADS. */
+    uint64_t ring_payload_size;
+    /** How long the drain sleeps after it found all rings empty: default 1 ms. */
+    uint64_t interval_ns;
+    /**
+     * How many threads may record at the same time: default 256. Each takes its ring, two buffers
+     * (AtfWriteOptions) and up to three open files.
+     */
+    uint64_t max_threads;
+} AtfRecordOptions;
+
+/** AtfRecordOptions with all defaults. */
+#define ATF_RECORD_OPTIONS_INIT \
+    { (uint32_t)sizeof(AtfRecordOptions), 0, { 0, 0, 0 }, 0, 0, 0, 0 }
+
+/** The outcome of a recording. */
+typedef struct AtfRecordSummary {
+    /** Threads written. */
+    uint64_t threads;
+    /** Threads finalized. */
+    uint64_t finalized;
+    uint64_t event_count;
+    uint64_t detail_count;
+    /** The earliest first timestamp; 0 without events. */
+    uint64_t time_start_ns;
+    /** The latest last timestamp; 0 without events. */
+    uint64_t time_end_ns;
+    /** Events that were not recorded, with their details. */
+    uint64_t lost_events;
+    /** Details that were not recorded although their events were. */
+    uint64_t lost_details;
+} AtfRecordSummary;
+
+/**
+ * Starts to record a session, and writes its manifest; options may be NULL. Use the session to set
+ * modules, symbols, names and anchors until the recording stops, and close it at any time. Its threads
+ * and its end are the recording's: do not call atf_session_writer_thread and _finish.
+ * ATF_ERROR_STATE: the session has a recording.
+ */
+AtfStatus atf_recording_start(const AtfSessionWriter *session, const AtfRecordOptions *options,
+                              AtfRecording **recording);
+
+/**
+ * Records an event of the calling thread and returns its index_seq, which may be NULL. The arguments are
+ * those of atf_writer_write. The thread is registered with its first event, and finalized when it ends.
+ * ATF_LOST_EVENT: the ring is full, the recording has stopped, or the thread cannot be registered, in
+ * which case atf_recording_stop returns why. ATF_LOST_REFUSED: its time goes back, or its kind is unknown.
+ */
+AtfStatus atf_recording_record(const AtfRecording *recording, uint64_t timestamp_ns,
+                               uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
+                               uint64_t *index_seq);
+
+/**
+ * Records an event with its detail, whose payload is copied. link may be NULL, and is written only on
+ * ATF_OK. ATF_LOST_DETAIL: the payload does not fit; the event is recorded.
+ */
+AtfStatus atf_recording_record_with_detail(const AtfRecording *recording, uint64_t timestamp_ns,
+                                           uint64_t function_id, uint32_t event_kind,
+                                           uint32_t call_depth, const AtfDetail *detail,
+                                           AtfLink *link);
+
+/**
+ * Passes everything recorded before this call to the operating system. ATF_TIMEOUT: not done within
+ * deadline_ns. Also returns the recording's first error so far. ATF_ERROR_STATE: it has stopped.
+ */
+AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_ns);
+
+/**
+ * Stops to record and finalizes all threads and the session; summary may be NULL. Events whose calls
+ * returned before are in the trace; later ones are lost, and their calls say so. Returns the recording's
+ * first error; the rest of the session is finalized all the same, and summary is not written.
+ * ATF_ERROR_STATE: it has stopped before.
+ */
+AtfStatus atf_recording_stop(const AtfRecording *recording, AtfRecordSummary *summary,
+                             size_t summary_size);
+
+/** Stops a recording unless it has stopped, returns that outcome, and frees it in any case. */
+AtfStatus atf_recording_close(AtfRecording *recording);
+
+/* ---- Threads that are registered explicitly ---- */
+
+/**
+ * Registers a thread and creates its recorder. Threads are numbered from 0 in the order they are
+ * registered. name may be NULL. ATF_ERROR_LIMIT: max_threads. ATF_ERROR_STATE: the recording has stopped.
+ */
+AtfStatus atf_recording_thread(const AtfRecording *recording, const char *name,
+                               AtfRecorder **recorder);
+
+/** The thread's id, which names its folder; UINT32_MAX if recorder is invalid. */
+uint32_t atf_recorder_thread_id(const AtfRecorder *recorder);
+
+/** Like atf_recording_record, and faster, for the recorder's thread. */
+AtfStatus atf_recorder_record(const AtfRecorder *recorder, uint64_t timestamp_ns,
+                              uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
+                              uint64_t *index_seq);
+
+/** Like atf_recording_record_with_detail, for the recorder's thread. */
+AtfStatus atf_recorder_record_with_detail(const AtfRecorder *recorder, uint64_t timestamp_ns,
+                                          uint64_t function_id, uint32_t event_kind,
+                                          uint32_t call_depth, const AtfDetail *detail,
+                                          AtfLink *link);
+
+/**
+ * Counts an event of the thread that the tracer itself could not record, at its time. Any thread and any
+ * signal handler may call it.
+ */
+AtfStatus atf_recorder_lose_event(const AtfRecorder *recorder, uint64_t timestamp_ns);
+
+/** 1 if the recording has stopped or failed, so that everything is lost; else 0. */
+int atf_recorder_is_abandoned(const AtfRecorder *recorder);
+
+/**
+ * Ends the thread and frees its recorder. The drain then finalizes the thread's files, with survive_kill
+ * this call. A failure is returned by atf_recording_stop. A recorder may be closed after its recording.
+ */
+AtfStatus atf_recorder_close(AtfRecorder *recorder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,524 @@
+//! Recording the threads of a program: `atf_record.h`.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_char;
+use std::mem::size_of;
+use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
+use std::time::Duration;
+
+use atf::ErrorKind;
+use atf::record::{
+    LossCounter, Lost, Overflow, RecordOptions, RecordSummary, Recording, ThreadRecorder,
+};
+use atf::write::Event;
+
+use crate::boundary;
+use crate::handle::{self, Handle, Object};
+use crate::memory::{self, Plain, argument, get_sized, put, put_sized, required};
+use crate::session_writer::AtfSessionWriter;
+use crate::status::{AtfStatus, Failure, Outcome};
+use crate::writer::{AtfDetail, AtfLink, event};
+
+/// `AtfRecording`.
+pub type AtfRecording = Handle<Recording>;
+
+/// `AtfRecorder`.
+pub type AtfRecorder = Handle<Recorder>;
+
+impl Object for Recording {
+    const TAG: u64 = u64::from_be_bytes(*b"atfRECNG");
+    const NAME: &'static str = "AtfRecording";
+}
+
+/// The recorder of one thread. A signal handler that interrupts it finds it busy.
+#[derive(Debug)]
+pub struct Recorder {
+    thread_id: u32,
+    losses: LossCounter,
+    is_busy: AtomicBool,
+    recorder: UnsafeCell<ThreadRecorder>,
+}
+
+impl Object for Recorder {
+    const TAG: u64 = u64::from_be_bytes(*b"atfRECDR");
+    const NAME: &'static str = "AtfRecorder";
+}
+
+// SAFETY: all but the recorder may be shared, and only `idle` accesses that: on one thread at a time,
+// as its callers guarantee.
+unsafe impl Sync for Recorder {}
+
+impl Recorder {
+    fn new(recorder: ThreadRecorder) -> Self {
+        Self {
+            thread_id: recorder.thread_id(),
+            losses: recorder.loss_counter(),
+            is_busy: AtomicBool::new(false),
+            recorder: UnsafeCell::new(recorder),
+        }
+    }
+
+    /// Uses the recorder; `None` if this call interrupted another one.
+    ///
+    /// # Safety
+    ///
+    /// No other thread calls this function meanwhile.
+    #[inline]
+    unsafe fn idle<R>(&self, body: impl FnOnce(&mut ThreadRecorder) -> R) -> Option<R> {
+        // Only this thread changes it, so no atomic exchange is needed: a signal handler leaves it as
+        // it found it.
+        if self.is_busy.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.is_busy.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: no other thread is here, by the caller's guarantee; this one is not, as it was idle.
+        let recorder = unsafe { &mut *self.recorder.get() };
+        // A panic leaves it busy; the handle is spoilt then.
+        let result = body(recorder);
+        compiler_fence(Ordering::SeqCst);
+        self.is_busy.store(false, Ordering::Relaxed);
+        Some(result)
+    }
+}
+
+/// `AtfRecordOptions`: how a session is recorded; 0 selects a member's default.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfRecordOptions {
+    /// `sizeof(AtfRecordOptions)` as the caller knows it.
+    pub struct_size: u32,
+    /// `ATF_OVERFLOW_*`.
+    pub overflow: u8,
+    /// 0.
+    pub reserved: [u8; 3],
+    /// Events in each thread's ring.
+    pub ring_events: u64,
+    /// Bytes for payloads in each thread's ring, or `ATF_NO_PAYLOADS`.
+    pub ring_payload_size: u64,
+    /// How long the drain sleeps after it found all rings empty, in nanoseconds.
+    pub interval_ns: u64,
+    /// How many threads may record at the same time.
+    pub max_threads: u64,
+}
+
+const _: () = assert!(size_of::<AtfRecordOptions>() == 40);
+
+/// No room for payloads.
+const NO_PAYLOADS: u64 = u64::MAX;
+
+// SAFETY: `repr(C)`, and all members are numbers.
+unsafe impl Plain for AtfRecordOptions {
+    const ZERO: Self = Self {
+        struct_size: 0,
+        overflow: 0,
+        reserved: [0; 3],
+        ring_events: 0,
+        ring_payload_size: 0,
+        interval_ns: 0,
+        max_threads: 0,
+    };
+}
+
+/// Reads options; the defaults for null.
+///
+/// # Safety
+///
+/// `options` is null, or begins with its size in bytes and is that large.
+unsafe fn record_options(options: *const AtfRecordOptions) -> Outcome<RecordOptions> {
+    // SAFETY: guaranteed by this function's caller.
+    let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecordOptions::ZERO);
+    let mut options = RecordOptions::default();
+    options.overflow = match given.overflow {
+        0 => Overflow::DropDetail,
+        1 => Overflow::DropNewest,
+        2 => Overflow::Block,
+        _ => return Err(argument("overflow is not one of ATF_OVERFLOW_*")),
+    };
+    if given.reserved != [0; 3] {
+        return Err(argument("a reserved option is not 0"));
+    }
+    let number = |given| usize::try_from(given).map_err(|_| argument("an option is too large"));
+    if given.ring_events != 0 {
+        options.capacity.events = number(given.ring_events)?;
+    }
+    options.capacity.payload_size = match given.ring_payload_size {
+        0 => options.capacity.payload_size,
+        NO_PAYLOADS => 0,
+        size => number(size)?,
+    };
+    if given.interval_ns != 0 {
+        options.interval = Duration::from_nanos(given.interval_ns);
+    }
+    if given.max_threads != 0 {
+        options.max_threads = number(given.max_threads)?;
+    }
+    Ok(options)
+}
+
+/// `AtfRecordSummary`: the outcome of a recording.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfRecordSummary {
+    /// Threads written.
+    pub threads: u64,
+    /// Threads finalized.
+    pub finalized: u64,
+    /// Events in the threads' `index.atf`.
+    pub event_count: u64,
+    /// Events in the threads' `detail.atf`.
+    pub detail_count: u64,
+    /// The earliest first timestamp in nanoseconds; 0 without events.
+    pub time_start_ns: u64,
+    /// The latest last timestamp in nanoseconds; 0 without events.
+    pub time_end_ns: u64,
+    /// Events that were not recorded, with their details.
+    pub lost_events: u64,
+    /// Details that were not recorded although their events were.
+    pub lost_details: u64,
+}
+
+const _: () = assert!(size_of::<AtfRecordSummary>() == 64);
+
+// SAFETY: `repr(C)`, and all members are numbers.
+unsafe impl Plain for AtfRecordSummary {
+    const ZERO: Self = Self {
+        threads: 0,
+        finalized: 0,
+        event_count: 0,
+        detail_count: 0,
+        time_start_ns: 0,
+        time_end_ns: 0,
+        lost_events: 0,
+        lost_details: 0,
+    };
+}
+
+impl From<RecordSummary> for AtfRecordSummary {
+    fn from(summary: RecordSummary) -> Self {
+        let (time_start_ns, time_end_ns) = summary.totals.time_range.unwrap_or((0, 0));
+        Self {
+            threads: summary.totals.threads,
+            finalized: summary.totals.finalized,
+            event_count: summary.totals.event_count,
+            detail_count: summary.totals.detail_count,
+            time_start_ns,
+            time_end_ns,
+            lost_events: summary.lost_events,
+            lost_details: summary.lost_details,
+        }
+    }
+}
+
+/// Starts to record a session, whose handle can still be used.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `options` is null, or begins with its size in bytes and is that
+/// large; `recording` is null or valid for writing a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_start(
+    session: *const AtfSessionWriter,
+    options: *const AtfRecordOptions,
+    recording: *mut *mut AtfRecording,
+) -> AtfStatus {
+    boundary::status(|| {
+        required(recording, "the output pointer for the recording is null")?;
+        // SAFETY: not null, so the caller guarantees that a pointer can be written.
+        unsafe { put(recording, std::ptr::null_mut()) };
+        // SAFETY: guaranteed by this function's caller.
+        let options = unsafe { record_options(options) }?;
+        let start = |session| {
+            Recording::start(session, &options).map_err(|error| match error.kind() {
+                ErrorKind::OutOfRange { .. } => {
+                    Failure::new(AtfStatus::Argument, error.to_string())
+                }
+                _ => error.into(),
+            })
+        };
+        // SAFETY: guaranteed by this function's caller.
+        let made = unsafe { handle::with(session, |session| session.record(start)) }?;
+        // SAFETY: as above.
+        unsafe { put(recording, Handle::give(made)) };
+        Ok(())
+    })
+}
+
+/// Registers a thread, with its name unless that is null.
+///
+/// # Safety
+///
+/// `recording` is null or a handle; `name` is null or a string; `recorder` is null or valid for
+/// writing a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_thread(
+    recording: *const AtfRecording,
+    name: *const c_char,
+    recorder: *mut *mut AtfRecorder,
+) -> AtfStatus {
+    boundary::status(|| {
+        required(recorder, "the output pointer for the recorder is null")?;
+        // SAFETY: not null, so the caller guarantees that a pointer can be written.
+        unsafe { put(recorder, std::ptr::null_mut()) };
+        // SAFETY: null or valid; guaranteed by this function's caller.
+        let name = unsafe { memory::text(name) };
+        let body = |this: &Recording| Ok(this.thread(name.as_deref())?);
+        // SAFETY: guaranteed by this function's caller.
+        let made = unsafe { handle::with(recording, body) }?;
+        // SAFETY: as above.
+        unsafe { put(recorder, Handle::give(Recorder::new(made))) };
+        Ok(())
+    })
+}
+
+/// Records an event of the calling thread, which is registered with its first event.
+///
+/// # Safety
+///
+/// `recording` is null or a handle; `index_seq` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_record(
+    recording: *const AtfRecording,
+    timestamp_ns: u64,
+    function_id: u64,
+    event_kind: u32,
+    call_depth: u32,
+    index_seq: *mut u64,
+) -> AtfStatus {
+    boundary::status(|| {
+        let event = event(timestamp_ns, function_id, event_kind, call_depth);
+        // SAFETY: guaranteed by this function's caller.
+        let seq = unsafe { handle::with(recording, |this| Ok(this.record(&event)?)) }?;
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { put(index_seq, seq) };
+        Ok(())
+    })
+}
+
+/// As [`atf_recording_record`], with a detail, whose payload is copied.
+///
+/// # Safety
+///
+/// As for [`atf_recording_record`]; `detail` is null or valid with its payload; `link` is null or
+/// valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_record_with_detail(
+    recording: *const AtfRecording,
+    timestamp_ns: u64,
+    function_id: u64,
+    event_kind: u32,
+    call_depth: u32,
+    detail: *const AtfDetail,
+    link: *mut AtfLink,
+) -> AtfStatus {
+    boundary::status(|| {
+        let event = event(timestamp_ns, function_id, event_kind, call_depth);
+        let body = |this: &Recording| {
+            // SAFETY: guaranteed by this function's caller.
+            let detail = unsafe { AtfDetail::read(detail) }?;
+            Ok(this.record_with_detail(&event, &detail)?)
+        };
+        // SAFETY: guaranteed by this function's caller.
+        let made = unsafe { handle::with(recording, body) }?;
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { put(link, made.into()) };
+        Ok(())
+    })
+}
+
+/// Passes everything recorded before this call to the operating system; `ATF_TIMEOUT` if that takes
+/// longer.
+///
+/// # Safety
+///
+/// `recording` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_flush(
+    recording: *const AtfRecording,
+    deadline_ns: u64,
+) -> AtfStatus {
+    let body = |this: &Recording| match this.flush(Duration::from_nanos(deadline_ns))? {
+        true => Ok(()),
+        false => Err(Failure::Quiet(AtfStatus::Timeout)),
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(recording, body) })
+}
+
+/// Stops to record, finalizes all threads and the manifest, and summarizes.
+///
+/// # Safety
+///
+/// `recording` is null or a handle; `summary` is null or valid for writing `summary_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_stop(
+    recording: *const AtfRecording,
+    summary: *mut AtfRecordSummary,
+    summary_size: usize,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: guaranteed by this function's caller.
+        let made = unsafe { handle::with(recording, |this| Ok(this.stop()?)) }?;
+        match summary.is_null() {
+            true => Ok(()),
+            // SAFETY: guaranteed by this function's caller.
+            false => unsafe { put_sized(summary, summary_size, &made.into()) },
+        }
+    })
+}
+
+/// Stops a recording unless it was stopped, and frees it, also if that fails.
+///
+/// # Safety
+///
+/// `recording` is null or a handle, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_close(recording: *mut AtfRecording) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: guaranteed by this function's caller.
+        let taken = unsafe { handle::close(recording) }?;
+        let Some(taken) = taken.filter(|taken| !taken.is_spoilt) else {
+            return Ok(());
+        };
+        match taken.object.stop() {
+            Err(error) if *error.kind() != ErrorKind::AlreadyFinalized => Err(error.into()),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// The id of the thread, which names its folder; `UINT32_MAX` if `recorder` is invalid.
+///
+/// # Safety
+///
+/// `recorder` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recorder_thread_id(recorder: *const AtfRecorder) -> u32 {
+    // SAFETY: guaranteed by this function's caller.
+    boundary::value(u32::MAX, || unsafe {
+        handle::with(recorder, |this| Ok(this.thread_id))
+    })
+}
+
+/// Records an event. What a signal handler records while it interrupts this function is lost.
+///
+/// # Safety
+///
+/// `recorder` is null or a handle, used by this thread only; `index_seq` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recorder_record(
+    recorder: *const AtfRecorder,
+    timestamp_ns: u64,
+    function_id: u64,
+    event_kind: u32,
+    call_depth: u32,
+    index_seq: *mut u64,
+) -> AtfStatus {
+    boundary::status(|| {
+        let event = event(timestamp_ns, function_id, event_kind, call_depth);
+        let body = |this: &mut ThreadRecorder| this.record(&event);
+        // SAFETY: guaranteed by this function's caller.
+        let seq = unsafe { using(recorder, &event, body) }?;
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { put(index_seq, seq) };
+        Ok(())
+    })
+}
+
+/// Records an event with its detail, whose payload is copied.
+///
+/// # Safety
+///
+/// As for [`atf_recorder_record`]; `detail` is null or valid with its payload; `link` is null or
+/// valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recorder_record_with_detail(
+    recorder: *const AtfRecorder,
+    timestamp_ns: u64,
+    function_id: u64,
+    event_kind: u32,
+    call_depth: u32,
+    detail: *const AtfDetail,
+    link: *mut AtfLink,
+) -> AtfStatus {
+    boundary::status(|| {
+        let event = event(timestamp_ns, function_id, event_kind, call_depth);
+        // SAFETY: guaranteed by this function's caller.
+        let detail = unsafe { AtfDetail::read(detail) }?;
+        let body = |this: &mut ThreadRecorder| this.record_with_detail(&event, &detail);
+        // SAFETY: guaranteed by this function's caller.
+        let made = unsafe { using(recorder, &event, body) }?;
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { put(link, made.into()) };
+        Ok(())
+    })
+}
+
+/// Accesses a recorder to record an event, which is lost if it is busy.
+///
+/// # Safety
+///
+/// As for [`handle::with`] and [`Recorder::idle`].
+#[inline]
+unsafe fn using<R>(
+    recorder: *const AtfRecorder,
+    event: &Event,
+    body: impl FnOnce(&mut ThreadRecorder) -> Result<R, Lost>,
+) -> Outcome<R> {
+    let body = |this: &Recorder| {
+        // SAFETY: guaranteed by this function's caller.
+        let recorded = unsafe { this.idle(body) }.unwrap_or_else(|| {
+            this.losses.lose_event(event.timestamp_ns);
+            Err(Lost::Event)
+        });
+        Ok(recorded?)
+    };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { handle::with(recorder, body) }
+}
+
+/// Counts an event that the caller itself could not record.
+///
+/// # Safety
+///
+/// `recorder` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recorder_lose_event(
+    recorder: *const AtfRecorder,
+    timestamp_ns: u64,
+) -> AtfStatus {
+    let body = |this: &Recorder| {
+        this.losses.lose_event(timestamp_ns);
+        Ok(())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(recorder, body) })
+}
+
+/// 1 if the recording has stopped or failed, so that everything is lost; else 0.
+///
+/// # Safety
+///
+/// As for [`atf_recorder_record`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recorder_is_abandoned(recorder: *const AtfRecorder) -> i32 {
+    let body = |this: &Recorder| {
+        // SAFETY: guaranteed by this function's caller.
+        let found = unsafe { this.idle(|recorder| recorder.is_abandoned()) };
+        // The interrupted call is recording.
+        Ok(found.is_some_and(|is| is).into())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::value(0, || unsafe { handle::with(recorder, body) })
+}
+
+/// Ends a thread, whose files are then finalized, and frees its recorder.
+///
+/// # Safety
+///
+/// `recorder` is null or a handle, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recorder_close(recorder: *mut AtfRecorder) -> AtfStatus {
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::close(recorder) }.map(drop))
+}

@@ -1,0 +1,532 @@
+/*
+ * Records from several threads and reads it back; policies, wrong calls, signals, forks. Arguments: an
+ * empty folder, which receives the sessions; anything, to omit the forks.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "atf_record.h"
+
+#define THREADS 4
+#define EVENTS 6000u
+/* Long enough for any machine; nothing waits so long unless it fails. */
+#define DEADLINE_NS (60ull * 1000 * 1000 * 1000)
+
+static _Atomic int wrong = 0;
+
+#define SAYS(expected, call)                                                                     \
+    do {                                                                                         \
+        int found = (int)(call);                                                                 \
+        if (found != (int)(expected)) {                                                          \
+            fprintf(stderr, "line %d: %s, not %s: %s\n", __LINE__, atf_status_name(found),       \
+                    atf_status_name((int)(expected)), atf_last_error_message());                 \
+            wrong++;                                                                             \
+        }                                                                                        \
+    } while (0)
+
+#define TRUE(condition)                                                                          \
+    do {                                                                                         \
+        if (!(condition)) {                                                                      \
+            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                              \
+            wrong++;                                                                             \
+        }                                                                                        \
+    } while (0)
+
+static const char *folder;
+
+static AtfSessionWriter *session_in(const char *name, int survive_kill) {
+    char path[4096];
+    AtfSessionWriter *session = NULL;
+    AtfWriteOptions options = ATF_WRITE_OPTIONS_INIT;
+    options.survive_kill = (uint8_t)survive_kill;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    SAYS(ATF_OK, atf_session_writer_create(path, &options, &session));
+    return session;
+}
+
+static AtfRecording *start(const AtfSessionWriter *session, const AtfRecordOptions *options) {
+    AtfRecording *recording = NULL;
+    SAYS(ATF_OK, atf_recording_start(session, options, &recording));
+    return recording;
+}
+
+/* Stops it, closes both handles, and returns the summary. */
+static AtfRecordSummary stop(AtfRecording *recording, AtfSessionWriter *session) {
+    AtfRecordSummary summary;
+    memset(&summary, 0xff, sizeof summary);
+    SAYS(ATF_OK, atf_recording_stop(recording, &summary, sizeof summary));
+    SAYS(ATF_OK, atf_recording_close(recording));
+    SAYS(ATF_OK, atf_session_writer_close(session));
+    return summary;
+}
+
+static AtfDetail detail_of(const void *payload, size_t size) {
+    AtfDetail detail = { ATF_DETAIL_EVENT_FUNCTION_CALL, 0, 0, payload, size, { 0, 0 } };
+    return detail;
+}
+
+/* ---- Threads ---- */
+
+typedef struct Traced {
+    const AtfRecording *recording;
+    AtfRecorder *recorder;
+} Traced;
+
+/* Records calls and returns; every third event has its number as its detail. */
+static void *trace(void *argument) {
+    const Traced *traced = argument;
+    uint64_t details = 0;
+    for (uint64_t n = 0; n < EVENTS; n++) {
+        uint64_t seq = 77, function = (uint64_t)7 << 32 | n / 2;
+        uint32_t kind = n % 2 ? ATF_EVENT_KIND_RETURN : ATF_EVENT_KIND_CALL;
+        if (n % 3) {
+            SAYS(ATF_OK, traced->recorder ? atf_recorder_record(traced->recorder, 10 + n, function,
+                                                                kind, 1, &seq)
+                                          : atf_recording_record(traced->recording, 10 + n, function,
+                                                                 kind, 1, &seq));
+            TRUE(seq == n);
+            continue;
+        }
+        DetailFunctionPayload payload;
+        AtfLink link;
+        memset(&payload, 0, sizeof payload);
+        atf_detail_function_payload_set_function_id(&payload, function);
+        atf_detail_function_payload_set_x_regs(&payload, 0, n);
+        AtfDetail detail = detail_of(&payload, sizeof payload);
+        if (n % 2) detail.event_type = ATF_DETAIL_EVENT_FUNCTION_RETURN;
+        SAYS(ATF_OK, traced->recorder
+                         ? atf_recorder_record_with_detail(traced->recorder, 10 + n, function, kind,
+                                                           1, &detail, &link)
+                         : atf_recording_record_with_detail(traced->recording, 10 + n, function, kind,
+                                                            1, &detail, &link));
+        TRUE(link.index_seq == n && link.detail_seq == details && link.reserved[0] == 0);
+        details++;
+    }
+    SAYS(ATF_OK, atf_recorder_close(traced->recorder));
+    return NULL;
+}
+
+/* Compares a session's threads with what was recorded. */
+static void read_back(const char *name) {
+    char path[4096];
+    AtfSessionReader *session = NULL;
+    size_t names = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    SAYS(ATF_OK, atf_session_open(path, 0, &session));
+    TRUE(atf_session_thread_count(session) == THREADS);
+    TRUE(atf_session_problem_count(session) == 0);
+    TRUE(strcmp(atf_session_function_name(session, 5), "five") == 0);
+    for (size_t position = 0; position < THREADS; position++) {
+        AtfThreadInfo info;
+        AtfThreadReader *thread = NULL;
+        AtfIndexReader *index = NULL;
+        AtfDetailReader *detail = NULL;
+        SAYS(ATF_OK, atf_session_thread_info(session, position, &info, sizeof info));
+        names += info.name != NULL && strcmp(info.name, "render") == 0;
+        TRUE(info.is_listed && info.lost_events.count == 0 && info.lost_details.count == 0);
+        SAYS(ATF_OK, atf_session_open_thread(session, position, &thread));
+        SAYS(ATF_OK, atf_thread_index(thread, &index));
+        SAYS(ATF_OK, atf_thread_detail(thread, &detail));
+        TRUE(atf_index_event_count(index) == EVENTS);
+        for (uint64_t n = 0; n < EVENTS; n++) {
+            AtfEvent event;
+            AtfDetailEvent forward;
+            DetailFunctionPayload payload;
+            SAYS(ATF_OK, atf_index_get(index, n, &event));
+            TRUE(event.timestamp_ns == 10 + n && event.function_id == ((uint64_t)7 << 32 | n / 2));
+            SAYS(n % 3 ? ATF_NONE : ATF_OK, atf_thread_forward(thread, n, &forward));
+            if (n % 3 == 0) {
+                SAYS(ATF_OK, atf_detail_function_payload(detail, n / 3, &payload, NULL, 0));
+                TRUE(atf_detail_function_payload_get_x_regs(&payload, 0) == n);
+            }
+        }
+        SAYS(ATF_OK, atf_detail_close(detail));
+        SAYS(ATF_OK, atf_index_close(index));
+        SAYS(ATF_OK, atf_thread_close(thread));
+    }
+    TRUE(names == THREADS / 2);
+    SAYS(ATF_OK, atf_session_close(session));
+}
+
+/* Half of the threads are registered explicitly, half with their first event. */
+static void threads(const char *name, int survive_kill) {
+    pthread_t ids[THREADS];
+    Traced traced[THREADS];
+    AtfSessionWriter *session = session_in(name, survive_kill);
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.overflow = ATF_OVERFLOW_BLOCK;
+    options.ring_events = 64;
+    options.ring_payload_size = 1000;
+    AtfRecording *recording = start(session, &options);
+    /* The session's own functions can still be used. */
+    const AtfSymbol symbol = { 5, "five", { 0, 0 } };
+    SAYS(ATF_OK, atf_session_writer_set_symbols(session, &symbol, 1));
+    for (int n = 0; n < THREADS; n++) {
+        traced[n].recording = recording;
+        traced[n].recorder = NULL;
+        if (n % 2) {
+            SAYS(ATF_OK, atf_recording_thread(recording, "render", &traced[n].recorder));
+            TRUE(atf_recorder_thread_id(traced[n].recorder) < THREADS);
+        }
+        TRUE(pthread_create(&ids[n], NULL, trace, &traced[n]) == 0);
+    }
+    for (int n = 0; n < THREADS; n++) pthread_join(ids[n], NULL);
+    SAYS(ATF_OK, atf_recording_flush(recording, DEADLINE_NS));
+    AtfRecordSummary summary = stop(recording, session);
+    TRUE(summary.threads == THREADS && summary.finalized == THREADS);
+    TRUE(summary.event_count == THREADS * EVENTS && summary.detail_count == THREADS * EVENTS / 3);
+    TRUE(summary.time_start_ns == 10 && summary.time_end_ns == 9 + EVENTS);
+    TRUE(summary.lost_events == 0 && summary.lost_details == 0);
+    read_back(name);
+}
+
+/* ---- Full rings ---- */
+
+static const char bytes[2000];
+
+/* A ring of 4 events and 1000 bytes, whose drain sleeps until the recording stops. */
+static AtfRecording *asleep(const AtfSessionWriter *session, uint8_t overflow) {
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.overflow = overflow;
+    options.ring_events = 4;
+    options.ring_payload_size = 1000;
+    options.interval_ns = DEADLINE_NS;
+    AtfRecording *recording = start(session, &options);
+    SAYS(ATF_OK, atf_recording_flush(recording, DEADLINE_NS));
+    return recording;
+}
+
+static void drop_detail(void) {
+    AtfSessionWriter *session = session_in("drop_detail", 0);
+    AtfRecording *recording = asleep(session, ATF_OVERFLOW_DROP_DETAIL);
+    AtfRecorder *recorder = NULL;
+    AtfDetail detail = detail_of(bytes, 600);
+    AtfLink link = { 77, 77, { 0, 0 } };
+    SAYS(ATF_OK, atf_recording_thread(recording, NULL, &recorder));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_thread(NULL, NULL, &(AtfRecorder *){ NULL }));
+    for (uint64_t n = 0; n < 10; n++) {
+        int expected = n == 0 ? ATF_OK : n < 4 ? ATF_LOST_DETAIL : ATF_LOST_EVENT;
+        SAYS(expected, atf_recorder_record_with_detail(recorder, n, 1, 1, 1, &detail, &link));
+        TRUE(link.index_seq == 0 && link.detail_seq == 0);
+    }
+    SAYS(ATF_LOST_REFUSED, atf_recorder_record(recorder, 2, 1, 1, 1, NULL));
+    SAYS(ATF_LOST_REFUSED, atf_recorder_record(recorder, 20, 1, 9, 1, NULL));
+    SAYS(ATF_OK, atf_recorder_lose_event(recorder, 30));
+    /* A loss is not an error. */
+    SAYS(ATF_ERROR_ARGUMENT, atf_last_error_status());
+    TRUE(!atf_recorder_is_abandoned(recorder));
+    AtfRecordSummary summary = stop(recording, session);
+    TRUE(summary.event_count == 4 && summary.detail_count == 1);
+    TRUE(summary.lost_events == 9 && summary.lost_details == 3);
+    /* A recorder outlives its recording. */
+    TRUE(atf_recorder_is_abandoned(recorder));
+    SAYS(ATF_LOST_EVENT, atf_recorder_record(recorder, 40, 1, 1, 1, NULL));
+    SAYS(ATF_OK, atf_recorder_close(recorder));
+
+    char path[4096];
+    AtfSessionReader *reader = NULL;
+    AtfThreadInfo info;
+    snprintf(path, sizeof path, "%s/drop_detail", folder);
+    SAYS(ATF_OK, atf_session_open(path, 0, &reader));
+    SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));
+    TRUE(info.lost_events.count == 9 && info.lost_events.first_ns == 2);
+    TRUE(info.lost_events.last_ns == 30);
+    TRUE(info.lost_details.count == 3 && info.lost_details.last_ns == 3);
+    SAYS(ATF_OK, atf_session_close(reader));
+}
+
+static void drop_newest(void) {
+    AtfSessionWriter *session = session_in("drop_newest", 0);
+    AtfRecording *recording = asleep(session, ATF_OVERFLOW_DROP_NEWEST);
+    AtfDetail detail = detail_of(bytes, 600);
+    SAYS(ATF_OK, atf_recording_record_with_detail(recording, 1, 1, 1, 1, &detail, NULL));
+    SAYS(ATF_LOST_EVENT, atf_recording_record_with_detail(recording, 2, 1, 1, 1, &detail, NULL));
+    for (uint64_t n = 3; n < 6; n++) SAYS(ATF_OK, atf_recording_record(recording, n, 1, 1, 1, NULL));
+    SAYS(ATF_LOST_EVENT, atf_recording_record(recording, 6, 1, 1, 1, NULL));
+    AtfRecordSummary summary = stop(recording, session);
+    TRUE(summary.event_count == 4 && summary.detail_count == 1);
+    TRUE(summary.lost_events == 2 && summary.lost_details == 0);
+}
+
+/* What would never fit is not waited for; the threads' test has what fits. */
+static void block(void) {
+    AtfSessionWriter *session = session_in("block", 0);
+    AtfRecording *recording = asleep(session, ATF_OVERFLOW_BLOCK);
+    AtfDetail detail = detail_of(bytes, 1001);
+    SAYS(ATF_LOST_DETAIL, atf_recording_record_with_detail(recording, 1, 1, 1, 1, &detail, NULL));
+    AtfRecordSummary summary = stop(recording, session);
+    TRUE(summary.event_count == 1 && summary.lost_details == 1);
+}
+
+static void no_payloads(void) {
+    AtfSessionWriter *session = session_in("no_payloads", 0);
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.ring_payload_size = ATF_NO_PAYLOADS;
+    AtfRecording *recording = start(session, &options);
+    AtfDetail detail = detail_of(bytes, 1);
+    SAYS(ATF_LOST_DETAIL, atf_recording_record_with_detail(recording, 1, 1, 1, 1, &detail, NULL));
+    TRUE(stop(recording, session).event_count == 1);
+}
+
+/* ---- Wrong calls ---- */
+
+static void null_everywhere(void) {
+    AtfRecording *recording = (AtfRecording *)1;
+    AtfRecorder *recorder = (AtfRecorder *)1;
+    AtfDetail detail = detail_of(bytes, 1);
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(NULL, NULL, &recording));
+    TRUE(recording == NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(NULL, NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_record(NULL, 1, 1, 1, 1, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_record_with_detail(NULL, 1, 1, 1, 1, &detail, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_flush(NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_stop(NULL, NULL, 0));
+    SAYS(ATF_OK, atf_recording_close(NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_thread(NULL, NULL, &recorder));
+    TRUE(recorder == NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_recorder_record(NULL, 1, 1, 1, 1, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recorder_record_with_detail(NULL, 1, 1, 1, 1, &detail, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recorder_lose_event(NULL, 1));
+    TRUE(atf_recorder_thread_id(NULL) == UINT32_MAX);
+    TRUE(atf_recorder_is_abandoned(NULL) == 0);
+    SAYS(ATF_OK, atf_recorder_close(NULL));
+}
+
+static void options_of(AtfSessionWriter *session) {
+    AtfRecording *recording = NULL;
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.overflow = 3;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    options.overflow = 0;
+    options.reserved[2] = 1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    options.reserved[2] = 0;
+    options.ring_events = UINT64_MAX;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    TRUE(strstr(atf_last_error_message(), "events") != NULL);
+    options.ring_events = 0;
+    options.ring_payload_size = (1u << 30) + 1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    options.ring_payload_size = 0;
+    options.struct_size = 0;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    TRUE(recording == NULL);
+}
+
+static void wrong_order(void) {
+    AtfSessionWriter *session = session_in("wrong_order", 0);
+    AtfRecording *recording = NULL, *second = NULL;
+    AtfRecorder *recorder = NULL, *other = NULL;
+    AtfRecordSummary summary;
+    uint64_t seq = 77;
+    options_of(session);
+    /* What failed before does not matter. */
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.max_threads = 1;
+    recording = start(session, &options);
+    SAYS(ATF_ERROR_STATE, atf_recording_start(session, NULL, &second));
+    TRUE(second == NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_thread(recording, NULL, NULL));
+    SAYS(ATF_OK, atf_recording_thread(recording, "", &recorder));
+    SAYS(ATF_ERROR_LIMIT, atf_recording_thread(recording, NULL, &other));
+    TRUE(other == NULL);
+    SAYS(ATF_OK, atf_recorder_record(recorder, 1, 1, 1, 1, &seq));
+    TRUE(seq == 0);
+    SAYS(ATF_ERROR_ARGUMENT, atf_recorder_record_with_detail(recorder, 2, 1, 1, 1, NULL, NULL));
+    AtfDetail detail = detail_of(NULL, 5);
+    SAYS(ATF_ERROR_ARGUMENT, atf_recorder_record_with_detail(recorder, 2, 1, 1, 1, &detail, NULL));
+    detail.payload_size = 0;
+    detail.reserved = 1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_record_with_detail(recording, 2, 1, 1, 1, &detail, NULL));
+    SAYS(ATF_ERROR_HANDLE, atf_recorder_record((AtfRecorder *)recording, 2, 1, 1, 1, NULL));
+    SAYS(ATF_ERROR_HANDLE, atf_recording_stop((AtfRecording *)recorder, NULL, 0));
+    SAYS(ATF_ERROR_HANDLE, atf_recording_start((AtfSessionWriter *)recording, NULL, &second));
+    SAYS(ATF_OK, atf_recorder_close(recorder));
+    SAYS(ATF_ERROR_HANDLE, atf_recorder_close(recorder));
+    SAYS(ATF_ERROR_HANDLE, atf_recorder_record(recorder, 3, 1, 1, 1, NULL));
+    SAYS(ATF_ERROR_HANDLE, atf_recorder_lose_event(recorder, 3));
+    /* Its place is free once its files are finalized. */
+    SAYS(ATF_OK, atf_recording_flush(recording, DEADLINE_NS));
+    SAYS(ATF_OK, atf_recording_thread(recording, NULL, &other));
+    TRUE(atf_recorder_thread_id(other) == 1);
+
+    SAYS(ATF_OK, atf_recording_stop(recording, &summary, sizeof summary));
+    TRUE(summary.threads == 2 && summary.event_count == 1);
+    SAYS(ATF_ERROR_STATE, atf_recording_stop(recording, &summary, sizeof summary));
+    SAYS(ATF_ERROR_STATE, atf_recording_flush(recording, DEADLINE_NS));
+    SAYS(ATF_ERROR_STATE, atf_recording_thread(recording, NULL, &recorder));
+    SAYS(ATF_LOST_EVENT, atf_recording_record(recording, 3, 1, 1, 1, NULL));
+    SAYS(ATF_LOST_EVENT, atf_recorder_record(other, 3, 1, 1, 1, NULL));
+    SAYS(ATF_ERROR_STATE, atf_session_writer_finish(session, NULL, 0));
+    SAYS(ATF_ERROR_STATE, atf_recording_start(session, NULL, &second));
+    SAYS(ATF_OK, atf_recording_close(recording));
+    SAYS(ATF_ERROR_HANDLE, atf_recording_close(recording));
+    SAYS(ATF_ERROR_HANDLE, atf_recording_record(recording, 3, 1, 1, 1, NULL));
+    SAYS(ATF_OK, atf_recorder_close(other));
+    SAYS(ATF_OK, atf_session_writer_close(session));
+}
+
+/* A recording that is closed without a stop is finalized, even after its session's handle. */
+static void closed(int survive_kill) {
+    AtfSessionWriter *session = session_in(survive_kill ? "closed_direct" : "closed", survive_kill);
+    AtfRecording *recording = start(session, NULL);
+    SAYS(ATF_OK, atf_session_writer_close(session));
+    SAYS(ATF_OK, atf_recording_record(recording, 1, 1, ATF_EVENT_KIND_CALL, 1, NULL));
+    SAYS(ATF_OK, atf_recording_close(recording));
+}
+
+/* The recording's first error comes from every call that can return it. */
+static void failing(void) {
+    char path[4096];
+    AtfSessionWriter *session = session_in("failing", 0);
+    AtfRecording *recording = start(session, NULL);
+    snprintf(path, sizeof path, "%s/failing/thread_0", folder);
+    FILE *obstacle = fopen(path, "w");
+    TRUE(obstacle != NULL && fclose(obstacle) == 0);
+    SAYS(ATF_LOST_EVENT, atf_recording_record(recording, 1, 1, 1, 1, NULL));
+    int status = (int)atf_recording_flush(recording, DEADLINE_NS);
+    TRUE(status == ATF_ERROR_EXISTS || status == ATF_ERROR_IO);
+    TRUE(strstr(atf_last_error_path(), "thread_0") != NULL);
+    SAYS(status, atf_recording_close(recording));
+    SAYS(ATF_OK, atf_session_writer_close(session));
+    remove(path);
+}
+
+/* ---- Signals ---- */
+
+static const AtfRecording *interrupted;
+static const AtfRecorder *busy;
+static volatile sig_atomic_t signals, recorded, lost, other;
+
+static void on_signal(int number) {
+    (void)number;
+    for (int n = 0; n < 2; n++) {
+        uint64_t time = ada_get_timestamp_ns();
+        int status = n ? (int)atf_recorder_record(busy, time, 2, 1, 1, NULL)
+                       : (int)atf_recording_record(interrupted, time, 2, 1, 1, NULL);
+        if (status == ATF_OK) recorded++;
+        else if (status == ATF_LOST_EVENT) lost++;
+        else other++;
+    }
+    signals++;
+}
+
+static void interrupt(void) {
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    AtfSessionWriter *session = session_in("signals", 0);
+    AtfRecorder *recorder = NULL;
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.ring_events = 1u << 20;
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    AtfRecording *recording = start(session, &options);
+    SAYS(ATF_OK, atf_recording_thread(recording, NULL, &recorder));
+    SAYS(ATF_OK, atf_recording_record(recording, 1, 1, 1, 1, NULL));
+    interrupted = recording;
+    busy = recorder;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigaction(SIGALRM, &action, NULL);
+    const struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { { 0, 0 }, { 0, 0 } };
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    uint64_t ok = 1, refused = 0;
+    /* Until one handler interrupted a call. */
+    while (signals < 200 || (lost == 0 && signals < 20000)) {
+        for (int n = 0; n < 2; n++) {
+            uint64_t time = ada_get_timestamp_ns();
+            int status = n ? (int)atf_recorder_record(recorder, time, 1, 1, 1, NULL)
+                           : (int)atf_recording_record(recording, time, 1, 1, 1, NULL);
+            /* The handler came between the clock and the record; or the drain is behind. */
+            if (status == ATF_LOST_REFUSED || status == ATF_LOST_EVENT) refused++;
+            else if (status == ATF_OK) ok++;
+            else TRUE(!"another status");
+        }
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    SAYS(ATF_OK, atf_recorder_close(recorder));
+    AtfRecordSummary summary = stop(recording, session);
+    TRUE(other == 0 && lost > 0 && recorded + lost == 2 * signals);
+    TRUE(summary.event_count == ok + (uint64_t)recorded);
+    TRUE(summary.lost_events == refused + (uint64_t)lost);
+}
+
+/* ---- Forks ---- */
+
+static void forks(int survive_kill) {
+    const char *name = survive_kill ? "forks_direct" : "forks";
+    AtfSessionWriter *session = session_in(name, survive_kill);
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.overflow = ATF_OVERFLOW_BLOCK;
+    options.ring_events = 8;
+    AtfRecording *recording = start(session, &options);
+    AtfRecorder *recorder = NULL;
+    SAYS(ATF_OK, atf_recording_thread(recording, NULL, &recorder));
+    for (uint64_t n = 0; n < 20; n++) {
+        SAYS(ATF_OK, atf_recorder_record(recorder, n, 1, 1, 1, NULL));
+        SAYS(ATF_OK, atf_recording_record(recording, n, 1, 1, 1, NULL));
+    }
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        AtfRecorder *another = NULL;
+        AtfRecordSummary summary;
+        wrong = 0;
+        if (!survive_kill) {
+            /* A full ring does not block. */
+            int status = ATF_OK;
+            for (uint64_t n = 20; n < 40; n++) {
+                status = (int)atf_recorder_record(recorder, n, 1, 1, 1, NULL);
+            }
+            SAYS(ATF_LOST_EVENT, status);
+        }
+        SAYS(ATF_ERROR_STATE, atf_recording_thread(recording, NULL, &another));
+        SAYS(ATF_ERROR_STATE, atf_recording_flush(recording, DEADLINE_NS));
+        SAYS(ATF_ERROR_STATE, atf_recording_stop(recording, &summary, sizeof summary));
+        SAYS(ATF_ERROR_STATE, atf_recording_close(recording));
+        SAYS(ATF_OK, atf_recorder_close(recorder));
+        /* Its thread-local variables are dropped too. */
+        exit(wrong != 0);
+    }
+    int status = -1;
+    TRUE(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    for (uint64_t n = 20; n < 40; n++) {
+        SAYS(ATF_OK, atf_recorder_record(recorder, n, 1, 1, 1, NULL));
+        SAYS(ATF_OK, atf_recording_record(recording, n, 1, 1, 1, NULL));
+    }
+    SAYS(ATF_OK, atf_recorder_close(recorder));
+    AtfRecordSummary summary = stop(recording, session);
+    TRUE(summary.event_count == 80 && summary.lost_events == 0 && summary.finalized == 2);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) return 2;
+    folder = argv[1];
+    null_everywhere();
+    threads("rings", 0);
+    threads("direct", 1);
+    drop_detail();
+    drop_newest();
+    block();
+    no_payloads();
+    wrong_order();
+    closed(0);
+    closed(1);
+    failing();
+    interrupt();
+    if (argc == 2) {
+        forks(0);
+        forks(1);
+    }
+    printf("%d wrong\n", wrong);
+    return wrong != 0;
+}

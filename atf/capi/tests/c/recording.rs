@@ -1,0 +1,84 @@
+//! Recording from C: threads, full rings, wrong calls, signals, forks.
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::support::{Link, accepted, compile, has, package, present, run};
+
+/// What `recording.c` records: the sessions, with their events and details.
+const SESSIONS: [(&str, u64, u64); 11] = [
+    ("rings", 24_000, 8_000),
+    ("direct", 24_000, 8_000),
+    ("drop_detail", 4, 1),
+    ("drop_newest", 4, 1),
+    ("block", 1, 0),
+    ("no_payloads", 1, 0),
+    ("wrong_order", 1, 0),
+    ("closed", 1, 0),
+    ("closed_direct", 1, 0),
+    ("forks", 80, 0),
+    ("forks_direct", 80, 0),
+];
+
+fn program(folder: &Path, compiler: &str, link: Link, more: &[&str]) -> Command {
+    let program = folder.join(format!("recording_{compiler}_{link:?}"));
+    compile(
+        compiler,
+        &package("tests/c/recording.c"),
+        link,
+        more,
+        &program,
+    );
+    Command::new(program)
+}
+
+#[test]
+fn what_c_threads_record_is_in_valid_sessions() {
+    for compiler in present(&["gcc", "clang"]) {
+        for link in [Link::Static, Link::Shared] {
+            let folder = TempDir::new().unwrap();
+            let mut command = program(folder.path(), compiler, link, &[]);
+            let out = folder.path().join("out");
+            assert_eq!(run(command.arg(&out)), "0 wrong\n");
+            for (name, events, details) in SESSIONS {
+                let summary = accepted(&out.join(name));
+                assert_eq!(
+                    (summary.events, summary.details),
+                    (events, details),
+                    "{name}"
+                );
+            }
+            accepted(&out.join("signals"));
+        }
+    }
+}
+
+#[test]
+fn recording_touches_no_foreign_memory() {
+    let folder = TempDir::new().unwrap();
+    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+        return;
+    };
+    let more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut command = program(folder.path(), compiler, Link::Static, &more);
+    command.arg(folder.path().join("sanitized"));
+    // A child of a fork leaks what belongs to threads that only its parent has.
+    assert_eq!(run(command.arg("no forks")), "0 wrong\n");
+    if !has("valgrind") {
+        return;
+    }
+    let example = folder.path().join("example");
+    compile(
+        compiler,
+        &package("examples/record.c"),
+        Link::Static,
+        &[],
+        &example,
+    );
+    let mut command = Command::new("valgrind");
+    command.args(["--error-exitcode=9", "--leak-check=full", "-q"]);
+    command.arg(example).arg(folder.path().join("valgrind"));
+    assert!(run(command.arg("50")).starts_with("400 events, 0 lost\n"));
+}
