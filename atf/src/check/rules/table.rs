@@ -7,7 +7,7 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.1.0",
-    digest: "bb5ee03ece7eef2f0a0e54d2ef1def52775daeb2a761f71092c5c9314a4cd1ff",
+    digest: "40f23b23b226f1eb2a256a277c756047d1f76f0829c32668027a867f21230eaa",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
