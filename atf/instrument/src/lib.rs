@@ -35,5 +35,5 @@
 pub mod hook;
 mod modules;
 mod process;
-mod settings;
+pub mod settings;
 mod thread;

@@ -6,6 +6,8 @@ use rtrb::Consumer;
 
 use super::losses::Losses;
 use super::{NO_DETAIL, Slot};
+#[cfg(doc)]
+use crate::error::ErrorKind;
 use crate::error::{Error, Result};
 use crate::manifest::Loss;
 use crate::write::{Detail, ThreadWriter};
