@@ -44,7 +44,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
             Some(
                 "echo 'int main(void) { return 0; }' >program.c && \
                  cc -g -finstrument-functions -o program program.c && \
-                 atf record --out traces -- ./program",
+                 atf record --out traces -- ./program && atf report traces",
             ),
         ),
     ),
@@ -66,6 +66,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         Form("times and paths vary"),
     ),
     ("docs/record.md", "atf check --deny should traces", TUTORIAL),
+    ("docs/record.md", "atf report traces", TUTORIAL),
     ("docs/record.md", "atf dump --limit 12 traces", TUTORIAL),
     (
         "README.md",

@@ -216,9 +216,13 @@ impl<W: Write> Sink for Text<W> {
         let unfinalized = unfinalized.count();
         let all = Counted(last.threads.len() as u64, "thread");
         let path = Printable(part.path.display());
+        let ended = match unfinalized {
+            0 => format!("{all}, finalized"),
+            count => format!("{count} of {all} not finalized"),
+        };
         writeln!(
             self.out,
-            "{strong}{path}{strong:#}: {}, {unfinalized} of {all} not finalized",
+            "{strong}{path}{strong:#}: {}, {ended}",
             part.what()
         )?;
         let unreadable = last.problems.iter().filter_map(|problem| problem.thread);
