@@ -132,7 +132,7 @@ impl Recording {
     /// ([`stop`](Self::stop) returns why) or its thread-local variables are already gone.
     #[inline]
     pub fn record(&self, event: &Event) -> Result<u64, Lost> {
-        self.with_thread(event, |recorder| recorder.record(event))
+        self.with_thread(event.timestamp_ns, |recorder| recorder.record(event))
     }
 
     /// As [`record`](Self::record), with a detail.
@@ -141,12 +141,14 @@ impl Recording {
     ///
     /// Those of [`record`](Self::record) and [`ThreadRecorder::record_with_detail`].
     pub fn record_with_detail(&self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
-        self.with_thread(event, |recorder| recorder.record_with_detail(event, detail))
+        let record = |recorder: &mut ThreadRecorder| recorder.record_with_detail(event, detail);
+        self.with_thread(event.timestamp_ns, record)
     }
 
+    #[inline]
     fn with_thread<T>(
         &self,
-        event: &Event,
+        timestamp_ns: u64,
         record: impl FnOnce(&mut ThreadRecorder) -> Result<T, Lost>,
     ) -> Result<T, Lost> {
         let number = self.shared.number;
@@ -161,7 +163,7 @@ impl Recording {
             mine.recorder.as_mut().map(record)
         });
         recorded.ok().flatten().unwrap_or_else(|| {
-            self.shared.unregistered.events.add(event.timestamp_ns);
+            self.shared.unregistered.events.add(timestamp_ns);
             Err(Lost::Event)
         })
     }

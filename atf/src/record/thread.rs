@@ -56,9 +56,8 @@ impl ThreadRecorder {
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
         match &mut self.lane {
             Lane::Ring(recorder) => recorder.record(event),
-            Lane::Direct(recorder) => {
-                recorder.write(event.timestamp_ns, |writer| writer.write(event))
-            }
+            // A copy: for a ring, the event itself stays in registers.
+            Lane::Direct(recorder) => recorder.record(*event),
         }
     }
 
@@ -154,6 +153,11 @@ struct DirectRecorder {
 }
 
 impl DirectRecorder {
+    #[inline(never)]
+    fn record(&self, event: Event) -> Result<u64, Lost> {
+        self.write(event.timestamp_ns, |writer| writer.write(&event))
+    }
+
     /// Writes an event. The writer is free unless the recording stops meanwhile, or a signal handler
     /// interrupted this very function.
     #[inline]
