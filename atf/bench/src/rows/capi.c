@@ -1,6 +1,6 @@
 /* A traced thread in C: one C API call per event. Called by capi.rs. */
 
-#include "atf.h"
+#include "atf_record.h"
 
 /* An event to replay; capi.rs declares the same struct. */
 typedef struct Recorded {
@@ -57,5 +57,21 @@ int bench_s3_loop(const char *session_dir, const Recorded *recorded, size_t reco
     }
     atf_writer_finalize(writer);
     atf_writer_close(writer);
+    return 0;
+}
+
+/* Records the events of record.rs from first on: with the thread's recorder, or the recording if that is
+ * NULL. */
+int bench_record_loop(const void *recording, const void *recorder, uint64_t first, uint64_t count)
+{
+    for (uint64_t n = first; n < first + count; n++) {
+        uint32_t kind = 1 + (uint32_t)(n % 2), depth = (uint32_t)(n % 8);
+        AtfStatus status = recorder
+            ? atf_recorder_record(recorder, n * 3, n % 1024, kind, depth, NULL)
+            : atf_recording_record(recording, n * 3, n % 1024, kind, depth, NULL);
+        if (status != ATF_OK) {
+            return 1;
+        }
+    }
     return 0;
 }

@@ -1,18 +1,26 @@
-//! Writing events from C.
+//! Writing and recording events from C.
 
 #![allow(unsafe_code, reason = "C is called")]
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::ptr;
+use std::time::Duration;
 
-use atf::write::{Event, ThreadWriter, WriteOptions};
-// The functions that the C code calls are linked only if the crate is used.
-use atf_capi as _;
+use atf::record::{Capacity, RecordOptions, Recording};
+use atf::write::{Event, SessionWriter, ThreadWriter, WriteOptions};
+use atf_capi::recording::*;
+use atf_capi::session_writer::{
+    AtfSessionWriter, atf_session_writer_close, atf_session_writer_create,
+};
+use atf_capi::status::AtfStatus;
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::input::Tape;
+use crate::rows::record::{CAPACITY, EVENTS as RECORDED, play};
 use crate::table::{Amount, Row};
 
 /// Events of one run, 32 bytes each.
@@ -43,6 +51,12 @@ unsafe extern "C" {
         lap_ns: u64,
         count: u64,
         clock_type: u8,
+    ) -> c_int;
+    fn bench_record_loop(
+        recording: *const c_void,
+        recorder: *const c_void,
+        first: u64,
+        count: u64,
     ) -> c_int;
 }
 
@@ -82,7 +96,9 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
                 )
             }
         },
-    )
+    )?;
+    record(context, ("its thread's recorder", 0.4), false)?;
+    record(context, ("the recording", 0.4), true)
 }
 
 /// Adds a row for one of the loops.
@@ -141,4 +157,143 @@ fn row(
     fs::remove_dir_all(from_c)?;
     fs::remove_dir_all(from_rust)?;
     Ok(())
+}
+
+/// The time that drains sleep: each run wakes them while it is not timed.
+const ASLEEP: Duration = Duration::from_secs(60);
+
+/// Adds a row for recording with a recorder, or implicitly.
+fn record(context: &mut Context, (how, goal): (&str, f64), is_implicit: bool) -> Result<()> {
+    let rounds = context.events(RECORDED).div_ceil(CAPACITY);
+    let (from_c, from_rust) = (context.path("record_c"), context.path("record_rust"));
+    let comparison = compare(
+        context.pairs,
+        Time::Wall,
+        |watch| {
+            let recorded = RecordedInC::start(&from_c)?;
+            let recorder = match is_implicit {
+                true => ptr::null(),
+                false => recorded.recorder.cast_const().cast(),
+            };
+            for round in 0..rounds {
+                let first = round * CAPACITY;
+                // SAFETY: the handles are open, and this thread is the only one that records.
+                let failed = watch.time(|| unsafe {
+                    bench_record_loop(recorded.recording.cast(), recorder, first, CAPACITY)
+                });
+                if failed != 0 {
+                    return Err("the C API lost an event".into());
+                }
+                recorded.drain()?;
+            }
+            Ok(())
+        },
+        |watch| {
+            let recording = Recording::start(
+                SessionWriter::create(emptied(&from_rust)?, &WriteOptions::default())?,
+                &RecordOptions::default()
+                    .capacity(
+                        Capacity::default()
+                            .events(CAPACITY as usize)
+                            .payload_size(0),
+                    )
+                    .interval(ASLEEP),
+            )?;
+            let mut recorder = recording.thread(None)?;
+            for round in 0..rounds {
+                watch.time(|| match is_implicit {
+                    true => play(round, |event| recording.record(event).map(drop)),
+                    false => play(round, |event| recorder.record(event).map(drop)),
+                })?;
+                // The second one finds nothing, and sleeps.
+                for _ in 0..2 {
+                    recording.flush(ASLEEP)?;
+                }
+            }
+            Ok(())
+        },
+    )?;
+    context.report.add(Row {
+        work: format!("record an event through the C API, with {how}, without the clock"),
+        baseline: "the same in Rust",
+        goal: Some(goal),
+        comparison,
+        amount: Amount::Each(rounds * CAPACITY, "event"),
+    });
+    fs::remove_dir_all(from_c)?;
+    fs::remove_dir_all(from_rust)?;
+    Ok(())
+}
+
+/// Removes a folder that an earlier run left.
+fn emptied(folder: &Path) -> Result<&Path> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(folder)
+}
+
+/// The handles of a recording in C.
+struct RecordedInC {
+    session: *mut AtfSessionWriter,
+    recording: *mut AtfRecording,
+    recorder: *mut AtfRecorder,
+}
+
+impl RecordedInC {
+    fn start(folder: &Path) -> Result<Self> {
+        let folder = CString::new(emptied(folder)?.as_os_str().as_bytes())?;
+        let options = AtfRecordOptions {
+            struct_size: size_of::<AtfRecordOptions>() as u32,
+            overflow: 0,
+            reserved: [0; 3],
+            ring_events: CAPACITY,
+            ring_payload_size: u64::MAX,
+            interval_ns: ASLEEP.as_nanos() as u64,
+            max_threads: 0,
+        };
+        let mut made = Self {
+            session: ptr::null_mut(),
+            recording: ptr::null_mut(),
+            recorder: ptr::null_mut(),
+        };
+        // SAFETY: the string ends in 0, and a pointer can be written.
+        done(unsafe {
+            atf_session_writer_create(folder.as_ptr(), ptr::null(), &raw mut made.session)
+        })?;
+        // SAFETY: the session is open, the options have their size, and a pointer can be written.
+        done(unsafe {
+            atf_recording_start(made.session, &raw const options, &raw mut made.recording)
+        })?;
+        // SAFETY: the recording is open, and a pointer can be written.
+        done(unsafe { atf_recording_thread(made.recording, ptr::null(), &raw mut made.recorder) })?;
+        Ok(made)
+    }
+
+    fn drain(&self) -> Result<()> {
+        // The second one finds nothing, and sleeps.
+        for _ in 0..2 {
+            // SAFETY: the recording is open.
+            done(unsafe { atf_recording_flush(self.recording, ASLEEP.as_nanos() as u64) })?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RecordedInC {
+    fn drop(&mut self) {
+        // SAFETY: null or open, and used by this thread only.
+        unsafe { atf_recorder_close(self.recorder) };
+        // SAFETY: as above.
+        unsafe { atf_recording_close(self.recording) };
+        // SAFETY: as above.
+        unsafe { atf_session_writer_close(self.session) };
+    }
+}
+
+fn done(status: AtfStatus) -> Result<()> {
+    match status {
+        AtfStatus::Ok => Ok(()),
+        status => Err(format!("{status:?}").into()),
+    }
 }

@@ -16,9 +16,9 @@ use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::table::{Amount, Row};
 
 /// Events per run, 32 bytes each.
-const EVENTS: u64 = 4_000_000;
+pub(super) const EVENTS: u64 = 4_000_000;
 /// Events that fit into the ring: 512 KiB, filled and drained alternately.
-const CAPACITY: u64 = 1 << 14;
+pub(super) const CAPACITY: u64 = 1 << 14;
 
 /// Adds the rows for recording.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
@@ -214,7 +214,7 @@ fn write(watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
 /// Generates the events of a round in registers, as in a tracer: reading recorded events would cost
 /// more than the ring.
 #[inline]
-fn play<E>(
+pub(super) fn play<E>(
     round: u64,
     mut event: impl FnMut(&Event) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
