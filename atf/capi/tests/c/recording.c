@@ -307,7 +307,7 @@ static void options_of(AtfSessionWriter *session) {
     options.reserved[2] = 1;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     options.reserved[2] = 0;
-    options.ring_events = UINT64_MAX;
+    options.ring_events = (1u << 25) + 1;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     TRUE(strstr(atf_last_error_message(), "events") != NULL);
     options.ring_events = 0;
@@ -435,12 +435,12 @@ static void interrupt(void) {
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     sigaction(SIGALRM, &action, NULL);
-    const struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { { 0, 0 }, { 0, 0 } };
+    const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
     uint64_t ok = 1, refused = 0;
     /* Until one handler interrupted a call. */
-    while (signals < 200 || (lost == 0 && signals < 20000)) {
+    while (signals < 100 || (lost == 0 && signals < 10000)) {
         for (int n = 0; n < 2; n++) {
             uint64_t time = ada_get_timestamp_ns();
             int status = n ? (int)atf_recorder_record(recorder, time, 1, 1, 1, NULL)

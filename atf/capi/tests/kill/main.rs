@@ -40,12 +40,14 @@ const KILLED: i32 = 9;
 /// The compiled tracer.
 struct Tracer {
     program: PathBuf,
+    /// How it passes its events: `write` or `record`.
+    how: &'static str,
     _folder: TempDir,
 }
 
 impl Tracer {
     /// Compiles the tracer; `None` without a compiler.
-    fn compile() -> Option<Self> {
+    fn compile(how: &'static str) -> Option<Self> {
         let compiler = present(&["gcc", "clang"]).first().copied()?;
         let folder = TempDir::new().unwrap();
         let program = folder.path().join("tracer");
@@ -53,6 +55,7 @@ impl Tracer {
         compile(compiler, &source, Link::Static, &["-O2"], &program);
         Some(Self {
             program,
+            how,
             _folder: folder,
         })
     }
@@ -67,6 +70,7 @@ impl Tracer {
             .arg(if survive_kill { "1" } else { "0" })
             .arg(buffer_size.to_string())
             .arg(events.to_string())
+            .arg(self.how)
             .spawn();
         Running(child.unwrap())
     }
@@ -237,10 +241,15 @@ fn is_nothing(error: &Error) -> bool {
 
 #[test]
 fn the_tracer_s_four_threads_write_a_valid_session() {
-    let Some(tracer) = Tracer::compile() else {
+    let Some(writing) = Tracer::compile("write") else {
         return;
     };
-    for survive_kill in [false, true] {
+    let Some(recording) = Tracer::compile("record") else {
+        return;
+    };
+    // Without survive_kill, a ring of the recording may lose events.
+    let cases = [(&writing, false), (&writing, true), (&recording, true)];
+    for (tracer, survive_kill) in cases {
         let folder = TempDir::new().unwrap();
         let mut child = tracer.start(folder.path(), survive_kill, 4096, 3000);
         assert!(child.0.wait().unwrap().success());
@@ -257,7 +266,16 @@ fn the_tracer_s_four_threads_write_a_valid_session() {
 
 #[test]
 fn fifty_kills_lose_no_event_whose_call_returned() {
-    let Some(tracer) = Tracer::compile() else {
+    kills("write");
+}
+
+#[test]
+fn fifty_kills_of_a_recording_lose_no_event_whose_call_returned() {
+    kills("record");
+}
+
+fn kills(how: &'static str) {
+    let Some(tracer) = Tracer::compile(how) else {
         return;
     };
     let mut moments = Moments::new();
@@ -295,7 +313,7 @@ fn fifty_kills_lose_no_event_whose_call_returned() {
 
 #[test]
 fn without_survive_kill_only_buffered_events_are_lost() {
-    let Some(tracer) = Tracer::compile() else {
+    let Some(tracer) = Tracer::compile("write") else {
         return;
     };
     let mut moments = Moments::new();

@@ -1,7 +1,7 @@
 /*
- * Four threads write EVENTS events each, unless they are killed.
+ * Four threads write or record EVENTS events each, unless they are killed.
  * RETURNED is a file of 256 bytes, where each thread counts its returned calls.
- *     tracer FOLDER RETURNED SURVIVE_KILL BUFFER_SIZE EVENTS
+ *     tracer FOLDER RETURNED SURVIVE_KILL BUFFER_SIZE EVENTS write|record
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,12 +11,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "atf.h"
+#include "atf_record.h"
 
 #define THREADS 4
 
 typedef struct Thread {
+    /* One of the two. */
     AtfThreadWriter *writer;
+    AtfRecorder *recorder;
     _Atomic uint64_t *returned;
     uint32_t id;
     uint64_t events;
@@ -34,7 +36,9 @@ static void write_event(const Thread *thread, uint64_t seq) {
     uint64_t time = ada_get_timestamp_ns(), function = (uint64_t)thread->id << 32 | seq / 2;
     uint32_t kind = seq % 2 ? ATF_EVENT_KIND_RETURN : ATF_EVENT_KIND_CALL;
     if (seq % 3) {
-        expect(atf_writer_write(thread->writer, time, function, kind, 1, NULL));
+        expect(thread->writer
+                   ? atf_writer_write(thread->writer, time, function, kind, 1, NULL)
+                   : atf_recorder_record(thread->recorder, time, function, kind, 1, NULL));
         return;
     }
     struct { DetailFunctionPayload registers; uint8_t stack[100]; } payload = { { 0 }, { 0 } };
@@ -44,7 +48,10 @@ static void write_event(const Thread *thread, uint64_t seq) {
     atf_detail_function_payload_set_stack_size(&payload.registers, (uint16_t)(seq % 100));
     AtfDetail detail = { seq % 2 ? ATF_DETAIL_EVENT_FUNCTION_RETURN : ATF_DETAIL_EVENT_FUNCTION_CALL,
                          0, 0, &payload, sizeof payload.registers + seq % 100, { 0, 0 } };
-    expect(atf_writer_write_with_detail(thread->writer, time, function, kind, 1, &detail, NULL));
+    expect(thread->writer
+               ? atf_writer_write_with_detail(thread->writer, time, function, kind, 1, &detail, NULL)
+               : atf_recorder_record_with_detail(thread->recorder, time, function, kind, 1, &detail,
+                                                 NULL));
 }
 
 static void *run(void *argument) {
@@ -53,12 +60,13 @@ static void *run(void *argument) {
         write_event(thread, seq);
         atomic_store_explicit(thread->returned, seq + 1, memory_order_release);
     }
-    expect(atf_writer_finish(thread->writer, NULL, 0));
+    if (thread->writer) expect(atf_writer_finish(thread->writer, NULL, 0));
+    expect(atf_recorder_close(thread->recorder));
     return NULL;
 }
 
 int main(int argc, char **argv) {
-    if (argc != 6) return 2;
+    if (argc != 7) return 2;
     int file = open(argv[2], O_RDWR);
     char *returned = mmap(NULL, 64 * THREADS, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (returned == MAP_FAILED) return 2;
@@ -70,12 +78,15 @@ int main(int argc, char **argv) {
     const AtfSymbol symbol = { 1, "a name", { 0, 0 } };
     expect(atf_session_writer_set_symbols(session, &symbol, 1));
     expect(atf_session_writer_write_manifest(session));
+    AtfRecording *recording = NULL;
+    if (strcmp(argv[6], "record") == 0) expect(atf_recording_start(session, NULL, &recording));
     pthread_t handles[THREADS];
     Thread threads[THREADS];
     for (uint32_t id = 0; id < THREADS; id++) {
-        threads[id] = (Thread){ NULL, (_Atomic uint64_t *)(returned + 64 * id), id,
+        threads[id] = (Thread){ NULL, NULL, (_Atomic uint64_t *)(returned + 64 * id), id,
                                 strtoull(argv[5], NULL, 10) };
-        expect(atf_session_writer_thread(session, id, &threads[id].writer));
+        expect(recording ? atf_recording_thread(recording, NULL, &threads[id].recorder)
+                         : atf_session_writer_thread(session, id, &threads[id].writer));
     }
     for (uint32_t id = 0; id < THREADS; id++) {
         if (pthread_create(&handles[id], NULL, run, &threads[id]) != 0) return 2;
@@ -84,6 +95,7 @@ int main(int argc, char **argv) {
         pthread_join(handles[id], NULL);
         atf_writer_close(threads[id].writer);
     }
-    expect(atf_session_writer_finish(session, NULL, 0));
+    expect(recording ? atf_recording_stop(recording, NULL, 0)
+                     : atf_session_writer_finish(session, NULL, 0));
     return 0;
 }
