@@ -126,7 +126,11 @@ fn program() -> String {
     for name in declared() {
         writeln!(text, "        (Function){name},").unwrap();
     }
-    text.push_str("    };\n    int wrong = 0;\n");
+    text.push_str(
+        "    };\n    int wrong = 0;\n\
+         \x20   const AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;\n\
+         \x20   wrong += options.struct_size != sizeof options || options.max_threads != 0;\n",
+    );
     let header = header();
     let statuses = header
         .split_whitespace()
