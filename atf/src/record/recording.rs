@@ -256,6 +256,9 @@ impl Drop for Recording {
     }
 }
 
+/// How long the end of a recording waits for threads that end at the same time.
+const ENDING: Duration = Duration::from_secs(1);
+
 /// How often the manifest is written while it changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -471,6 +474,7 @@ impl Shared {
             let mut state = self.lock();
             state.live = state.live.saturating_sub(1);
             state.direct.retain(|other| !Arc::ptr_eq(other, direct));
+            self.changed.notify_all();
         }
     }
 
@@ -499,6 +503,12 @@ impl Shared {
         for direct in &direct {
             self.close_direct(direct);
         }
+        // A thread that ends just now finalizes its files itself.
+        let is_ending = |state: &mut State| state.live > 0;
+        let ending = self
+            .changed
+            .wait_timeout_while(self.lock(), ENDING, is_ending);
+        drop(ending);
         let (lost_events, lost_details) = self.tell_losses();
         let totals = self.session.finalize();
         // The first error counts.

@@ -12,7 +12,7 @@ use crate::sys::Turns;
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
 /// How often a thread's writer is asked for, and the time between two attempts.
-const ATTEMPTS: u32 = 1_000;
+const ATTEMPTS: u32 = 200;
 const WAITING: Duration = Duration::from_millis(1);
 
 /// Records the events of one thread of a [`Recording`](super::Recording). Dropping it finalizes

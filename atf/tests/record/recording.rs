@@ -237,6 +237,23 @@ fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() 
 }
 
 #[test]
+fn a_thread_that_ends_while_the_recording_stops_is_finalized_by_either() {
+    for round in 0..200 {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = start(folder.path(), round % 2 == 0, &blocking(64));
+        let (send, receive) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                recording.record(&event(0)).unwrap();
+                send.send(()).unwrap();
+            });
+            receive.recv().unwrap();
+            assert_eq!(recording.stop().unwrap().totals.finalized, 1);
+        });
+    }
+}
+
+#[test]
 fn a_killed_process_leaves_a_manifest_with_what_was_lost() {
     let folder = tempfile::tempdir().unwrap();
     let options = RecordOptions::default().capacity(Capacity::default().events(1));
