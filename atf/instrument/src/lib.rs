@@ -17,7 +17,9 @@
 //! | it dies by a signal, `_exit`, or `exec` | without rings, all events are there; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
 //! | `fork` | the child records into a session of its own, next to its parent's |
+//! | an exception leaves a function | GCC calls the hook of its end, Clang does not: then it is as with `longjmp` |
 //! | `longjmp`, `siglongjmp` | functions that were left without returning have no RETURN event; the depth is right again at the next return |
+//! | the program closes descriptors that it does not know | files are open only while they are written |
 //! | `dlopen`, `dlclose` | modules are looked up as their functions are called; one that is loaded again gets a new module id |
 
 // The compiler's instrumentation exists on other systems too; the loader's functions used here do

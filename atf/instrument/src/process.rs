@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::hint;
 use std::io;
+use std::iter;
+use std::path::{self, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use atf::manifest::Module;
 use atf::record::{Recording, ThreadRecorder};
-use atf::write::SessionWriter;
+use atf::write::{BriefDisk, SessionWriter, session_name};
 
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
@@ -117,20 +120,19 @@ fn start() -> Result<Option<Box<Process>>, String> {
 /// program gets a folder with a number.
 fn create(settings: &Settings) -> atf::Result<SessionWriter> {
     let folder = match &settings.place {
-        Place::Below(root) => return SessionWriter::create_in(root, &settings.write),
-        Place::In(folder) => folder,
+        Place::Below(root) => root.join(session_name(SystemTime::now())),
+        Place::In(folder) => folder.clone(),
     };
+    // The program may change its working directory, and its files are opened often.
+    let folder = path::absolute(&folder).unwrap_or(folder);
     let id = std::process::id();
-    let mut name = format!("pid_{id}");
-    for program in 2_u32.. {
-        let path = folder.join(&name);
-        let is_taken = fs::symlink_metadata(&path).is_ok();
-        if !is_taken {
-            return SessionWriter::create(path, &settings.write);
-        }
-        name = format!("pid_{id}_{program}");
-    }
-    SessionWriter::create(folder.join(name), &settings.write)
+    let names = (2_u32..).map(|program| format!("pid_{id}_{program}"));
+    let mut names = iter::once(format!("pid_{id}")).chain(names);
+    let is_free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+    let path = names.find_map(|name| Some(folder.join(name)).filter(is_free));
+    // The program may close every file descriptor that it does not know.
+    let storage = Arc::new(BriefDisk);
+    SessionWriter::create_on(storage, path.unwrap_or(folder), &settings.write)
 }
 
 /// Runs `start` with all signals blocked, which the threads that it starts inherit: the program's
@@ -202,8 +204,7 @@ impl Process {
         let thread_id = recorder.thread_id();
         lock(&self.threads).remove(&thread_id);
         if let Some(recording) = &*lock(&self.recording) {
-            let name = fs::read("/proc/thread-self/comm");
-            set_name(recording, thread_id, &name.unwrap_or_default());
+            set_name(recording, thread_id, &thread::name());
         }
         drop(recorder);
     }
@@ -212,7 +213,7 @@ impl Process {
     pub(crate) fn set_modules(&self, modules: Vec<Module>) {
         if let Some(recording) = &*lock(&self.recording) {
             recording.session().set_modules(modules);
-            // It is written again at the end, which tells the error.
+            // Errors are told at the end.
             let _ = recording.write_manifest();
         }
     }
@@ -232,9 +233,8 @@ impl Process {
 
 fn set_name(recording: &Recording, thread_id: u32, name: &[u8]) {
     let name = String::from_utf8_lossy(name);
-    recording
-        .session()
-        .set_thread_name(thread_id, name.trim_end());
+    let name = name.trim_end_matches(['\0', '\n']);
+    recording.session().set_thread_name(thread_id, name);
 }
 
 /// Tells the user what is wrong. If nobody can be told, the program still runs on.

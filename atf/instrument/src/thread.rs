@@ -16,7 +16,7 @@ use crate::modules::Range;
 use crate::process::{self, Process};
 
 /// The deepest stack that is kept. Functions left by `longjmp` stay on it until a caller returns.
-const MOST_FRAMES: usize = 1 << 16;
+const MOST_FRAMES: usize = 1 << 20;
 
 /// How often a thread's end is put off, so that the destructors of the program's own keys are
 /// recorded. Systems run at least four rounds of destructors.
@@ -226,12 +226,17 @@ pub(crate) fn stop() {
     THREAD.set(OFF);
 }
 
-/// Whether this is the thread that drains rings, or writes the manifest.
-fn is_own_thread() -> bool {
+/// Returns the calling thread's name, and zeros.
+pub(crate) fn name() -> [u8; 16] {
     let mut name = [0_u8; 16];
     // SAFETY: the call writes at most 16 bytes to the buffer.
     unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
-    name.starts_with(b"atf-drain\0")
+    name
+}
+
+/// Whether this is the thread that drains rings and writes the manifest.
+fn is_own_thread() -> bool {
+    name().starts_with(b"atf-drain\0")
 }
 
 /// Has [`ended`] called at the end of the thread.

@@ -181,14 +181,26 @@ impl Recording {
         mine.last_mut()
     }
 
-    /// Writes the manifest now; otherwise it is written within about a second of a change.
+    /// Has the drain's thread write the manifest now; otherwise it does within about a second of a
+    /// change.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]; [`ErrorKind::Forked`].
+    /// The first error of the recording so far; [`ErrorKind::AlreadyFinalized`] after it was
+    /// stopped; [`ErrorKind::Forked`].
     pub fn write_manifest(&self) -> Result<()> {
         self.shared.check_process()?;
-        self.shared.session.store_manifest(&[]).map(drop)
+        let mut state = self.shared.lock();
+        if state.is_stopping {
+            return Err(self.shared.stopped());
+        }
+        state.manifests_wanted = state.manifests_wanted.saturating_add(1);
+        let wanted = state.manifests_wanted;
+        self.shared.changed.notify_all();
+        let is_missing = |state: &mut State| state.manifests_written < wanted;
+        let waited = self.shared.changed.wait_while(state, is_missing);
+        let state = waited.unwrap_or_else(PoisonError::into_inner);
+        state.error.clone().map_or(Ok(()), Err)
     }
 
     /// Passes everything recorded before this call to the operating system, and returns whether
@@ -256,9 +268,6 @@ impl Drop for Recording {
     }
 }
 
-/// How long the end of a recording waits for threads that end at the same time.
-const ENDING: Duration = Duration::from_secs(1);
-
 /// How often the manifest is written while it changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -297,10 +306,17 @@ struct State {
     live: usize,
     /// Rings that the drain has not seen yet.
     added: Vec<Ring>,
-    /// Threads without a ring that are not finalized.
+    /// Threads without a ring that record, and those that have ended and are not finalized.
     direct: Vec<Arc<Direct>>,
+    ended: Vec<Arc<Direct>>,
     /// What each thread lost, also after it ended.
     losses: Vec<(u32, Arc<Losses>)>,
+    /// Threads whose files the drain's thread creates, and those that it created.
+    wanted: Vec<u32>,
+    made: Vec<(u32, Result<ThreadWriter>)>,
+    /// How often the manifest was requested, and written then.
+    manifests_wanted: u64,
+    manifests_written: u64,
     /// How many flushes were requested, and done.
     requested: u64,
     flushed: u64,
@@ -341,7 +357,10 @@ impl Shared {
 
     fn add_thread(this: &Arc<Self>, name: Option<&str>) -> Result<ThreadRecorder> {
         let thread_id = this.reserve_thread()?;
-        let made = this.make_thread(thread_id, name);
+        if let Some(name) = name {
+            this.session.set_thread_name(thread_id, name);
+        }
+        let made = this.make_thread(thread_id);
         let mut state = this.lock();
         if state.is_stopping || made.is_err() {
             state.live = state.live.saturating_sub(1);
@@ -380,12 +399,23 @@ impl Shared {
         Ok(thread_id)
     }
 
-    fn make_thread(&self, thread_id: u32, name: Option<&str>) -> Result<ThreadWriter> {
-        let writer = self.session.thread(thread_id)?;
-        if let Some(name) = name {
-            self.session.set_thread_name(thread_id, name);
+    /// Has the drain's thread create a thread's files: this one's stack may be small, as that of a
+    /// signal handler is.
+    fn make_thread(&self, thread_id: u32) -> Result<ThreadWriter> {
+        let mut state = self.lock();
+        if state.is_stopping {
+            return Err(self.stopped());
         }
-        Ok(writer)
+        state.wanted.push(thread_id);
+        self.changed.notify_all();
+        loop {
+            let made = state.made.iter().position(|(made, _)| *made == thread_id);
+            if let Some(made) = made {
+                return state.made.swap_remove(made).1;
+            }
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     fn stopped(&self) -> Error {
@@ -398,12 +428,25 @@ impl Shared {
         let mut rings = Vec::new();
         let mut manifest_time = Instant::now();
         loop {
-            let (is_last, is_flush, wanted) = {
+            let ended;
+            let (is_last, flush, is_flush, manifests, threads) = {
                 let mut state = self.lock();
                 rings.append(&mut state.added);
                 let is_flush = state.requested > state.flushed;
-                (state.is_stopping, is_flush, state.requested)
+                let manifests = state.manifests_wanted;
+                let threads = std::mem::take(&mut state.wanted);
+                ended = std::mem::take(&mut state.ended);
+                let flush = state.requested;
+                (state.is_stopping, flush, is_flush, manifests, threads)
             };
+            for direct in &ended {
+                self.close_direct(direct);
+            }
+            for thread_id in threads {
+                let made = self.session.thread(thread_id);
+                self.lock().made.push((thread_id, made));
+                self.changed.notify_all();
+            }
             let mut drained = 0_u64;
             rings.retain_mut(|ring| match self.step(ring, is_flush) {
                 Ok(count) if !is_last && !ring.drain.is_finished() => {
@@ -415,7 +458,8 @@ impl Shared {
                     false
                 }
             });
-            if manifest_time.elapsed() >= MANIFEST_INTERVAL && !is_last {
+            let is_wanted = self.lock().manifests_written < manifests;
+            if is_wanted || manifest_time.elapsed() >= MANIFEST_INTERVAL && !is_last {
                 self.tell_losses();
                 match self.session.store_manifest(&manifest) {
                     Ok(stored) => manifest = stored,
@@ -424,16 +468,21 @@ impl Shared {
                 manifest_time = Instant::now();
             }
             let mut state = self.lock();
-            state.flushed = wanted;
-            if is_flush {
+            state.flushed = flush;
+            state.manifests_written = manifests;
+            if is_flush || is_wanted {
                 self.changed.notify_all();
             }
             if is_last {
                 return;
             }
             if drained == 0 {
-                let is_idle =
-                    |state: &mut State| !state.is_stopping && state.requested == state.flushed;
+                let is_idle = |state: &mut State| {
+                    let has_written = state.manifests_written == state.manifests_wanted;
+                    let is_asked = state.is_stopping || state.requested > state.flushed;
+                    let has_work = !state.wanted.is_empty() || !state.ended.is_empty();
+                    !is_asked && has_written && !has_work
+                };
                 let interval = self.options.interval;
                 // Whether it was woken or the time is over, the rings are looked into.
                 let _ = self.changed.wait_timeout_while(state, interval, is_idle);
@@ -461,21 +510,24 @@ impl Shared {
         state.live = state.live.saturating_sub(1);
     }
 
-    /// Finalizes the files of a thread without a ring, unless that was done.
-    pub(super) fn close_direct(&self, direct: &Arc<Direct>) {
-        if self.check_process().is_err() {
-            // A forked child's thread ends, not its parent's.
-            return;
-        }
-        if let Some(outcome) = direct.finalize() {
-            if let Err(error) = outcome {
-                self.fail(error);
-            }
+    /// Has the drain's thread finalize a thread without a ring that ends.
+    pub(super) fn end_direct(&self, direct: &Arc<Direct>) {
+        // In a forked child, it is not its parent's thread that ends.
+        if self.check_process().is_ok() {
             let mut state = self.lock();
-            state.live = state.live.saturating_sub(1);
             state.direct.retain(|other| !Arc::ptr_eq(other, direct));
+            state.ended.push(Arc::clone(direct));
             self.changed.notify_all();
         }
+    }
+
+    /// Finalizes the files of a thread without a ring.
+    fn close_direct(&self, direct: &Direct) {
+        if let Some(Err(error)) = direct.finalize() {
+            self.fail(error);
+        }
+        let mut state = self.lock();
+        state.live = state.live.saturating_sub(1);
     }
 
     /// Passes the losses to the manifest, and returns the sums for both lanes.
@@ -499,16 +551,15 @@ impl Shared {
 
     /// Finalizes what the drain does not, and the session.
     fn finish(&self) -> Result<RecordSummary> {
-        let direct = std::mem::take(&mut self.lock().direct);
+        let direct = {
+            let mut state = self.lock();
+            let mut direct = std::mem::take(&mut state.direct);
+            direct.append(&mut state.ended);
+            direct
+        };
         for direct in &direct {
             self.close_direct(direct);
         }
-        // A thread that ends just now finalizes its files itself.
-        let is_ending = |state: &mut State| state.live > 0;
-        let ending = self
-            .changed
-            .wait_timeout_while(self.lock(), ENDING, is_ending);
-        drop(ending);
         let (lost_events, lost_details) = self.tell_losses();
         let totals = self.session.finalize();
         // The first error counts.

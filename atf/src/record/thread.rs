@@ -194,6 +194,6 @@ impl DirectRecorder {
 
 impl Drop for DirectRecorder {
     fn drop(&mut self) {
-        self.shared.close_direct(&self.direct);
+        self.shared.end_direct(&self.direct);
     }
 }

@@ -72,7 +72,7 @@ pub use memory::{Fate, Memory, Step};
 pub use names::add_symbols;
 pub use options::{Durability, WriteOptions};
 pub use session::{SessionTotals, SessionWriter, session_name};
-pub use storage::{Disk, Storage, StorageFile};
+pub use storage::{BriefDisk, Disk, Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};
 
 /// Makes the name of a new folder survive a power loss.

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::platform;
 
-/// All file system operations of the writers: [`Disk`] performs them, [`Memory`](super::Memory)
+/// All file system operations of the writers: [`Disk`] and [`BriefDisk`] perform them, [`Memory`](super::Memory)
 /// replaces it and can make each one fail.
 pub trait Storage: fmt::Debug + Send + Sync {
     /// Creates a folder and its ancestors, and returns whether the folder is new.
@@ -143,6 +143,72 @@ impl Storage for Disk {
 
     fn is_disk(&self) -> bool {
         true
+    }
+}
+
+/// As [`Disk`], but a file is open only while something is written to it.
+///
+/// For a writer inside a program that does not know of it: the program may close all its file
+/// descriptors, also others', and open its own files under their numbers. And no thread takes
+/// descriptors from the program's limit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BriefDisk;
+
+impl Storage for BriefDisk {
+    fn create_folder(&self, path: &Path) -> io::Result<bool> {
+        Disk.create_folder(path)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        Disk.exists(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        drop(Disk.create(path)?);
+        Ok(Box::new(BriefFile(path.to_owned())))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Disk.remove(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        Disk.remove_folder(path)
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        Disk.sync_folder(path)
+    }
+
+    fn is_disk(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Debug)]
+struct BriefFile(PathBuf);
+
+impl BriefFile {
+    fn open(&self) -> io::Result<DiskFile> {
+        OpenOptions::new().write(true).open(&self.0).map(DiskFile)
+    }
+}
+
+impl StorageFile for BriefFile {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        self.open()?.write_at(offset, bytes)
+    }
+
+    fn set_size(&mut self, size: u64) -> io::Result<()> {
+        self.open()?.set_size(size)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.open()?.sync()
     }
 }
 

@@ -64,7 +64,7 @@ fn hot_functions_prints_totals_of_named_functions() {
         example("hot_functions").arg(sample("sample-small/session_20260105_101500")),
         0,
     );
-    has_line(&printed, "      393427      105  _$s4Demo0load0");
+    has_line(&printed, "      278392      105  _$s4Demo0load0");
     assert_eq!(printed.lines().count(), 21, "{printed}");
 }
 

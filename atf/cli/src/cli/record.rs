@@ -8,14 +8,15 @@ use crate::record::{self, Settings};
 
 const AFTER_HELP: &str = "\
 The program must have been compiled with -finstrument-functions (GCC) or
--finstrument-functions-after-inlining (Clang), or linked with libatf_instrument.a. It is run with
-libatf_instrument.so preloaded, and records into DIR/session_<date>_<time>/pid_<pid>. Children that it
-forks record into folders of their own. Programs that ignore the environment, such as setuid programs,
-are not recorded.
+-finstrument-functions-after-inlining (Clang). It is run with libatf_instrument.so preloaded, and records
+into DIR/session_<date>_<time>/pid_<pid>; children that it forks, and programs that it becomes with exec
+(pid_<pid>_2), into folders of their own. Nothing can be preloaded into statically linked programs, which
+must be linked with libatf_instrument.a, and into programs that ignore the environment, such as setuid
+programs.
 
-Events go straight to the files, in buffers that outlive the program: even SIGKILL loses none. With
---ring, another thread of the program writes them, which costs the program's threads less, but SIGKILL
-loses what is in the rings.
+Events go straight to the files, in buffers that outlive the program: whatever ends it, no event is lost
+whose hook has returned. With --ring, another thread of the program writes them, which costs the
+program's threads less, but a signal, _exit or exec loses what is in the rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
@@ -35,16 +36,16 @@ pub(super) struct Options {
     /// The folder that gets the session
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// Record no deeper calls
-    #[arg(long, value_name = "N")]
+    /// Leave out calls that are deeper than this
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
     /// Record only functions of modules whose path or file name matches; with `!`, none of these; may
     /// be repeated, and the last match decides
     #[arg(long, value_name = "GLOB")]
     module: Vec<String>,
-    /// Record through rings of so many events
-    #[arg(long, value_name = "EVENTS")]
-    ring: Option<usize>,
+    /// Record through a ring of this many events for each thread
+    #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
+    ring: Option<u32>,
     /// What happens when a ring is full
     #[arg(long, requires = "ring", value_name = "HOW", value_parser = ["block", "drop"])]
     overflow: Option<String>,

@@ -44,7 +44,7 @@ pub(super) fn sessions(
             is_kept = true;
             let session = Printable(session.display());
             complain(format_args!(
-                "{session}: this process still runs and is recorded"
+                "{session}: this process still runs and is recorded; when it ends, name its functions with `atf symbolize`"
             ));
         } else {
             is_kept |= finish(session, settings);
@@ -76,8 +76,12 @@ fn finish(session: &Path, settings: &Settings<'_>) -> bool {
         )),
         _ => {}
     }
-    if let Err(failure) = symbolize::Report::of(session, settings.debug_dirs) {
-        complain(format_args!("no names: {failure}"));
+    match symbolize::Report::of(session, settings.debug_dirs) {
+        Err(failure) => complain(format_args!("no names: {failure}")),
+        Ok(report) if report.lacks_something() => complain(format_args!(
+            "{name}: some functions have no names; to see why, and to look elsewhere: `atf symbolize --debug-dir DIR`"
+        )),
+        Ok(_) => {}
     }
     has_died
 }
@@ -171,7 +175,7 @@ impl Summary {
     #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
     fn tell(&self, folder: &Path, sessions: usize, elapsed: Duration) {
         let lost = match self.lost {
-            0 => "none lost".to_owned(),
+            0 => "no loss recorded".to_owned(),
             lost => format!("{lost} lost"),
         };
         let rate = self.events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;

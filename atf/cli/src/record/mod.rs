@@ -61,7 +61,7 @@ pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
     }
     let program = Printable(Path::new(&settings.program[0]).display());
     complain(format_args!(
-        "nothing was recorded: was {program} compiled with -finstrument-functions?"
+        "nothing was recorded: {program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
     ));
     Ok(match exit_status(status) {
         0 => 2,
@@ -101,7 +101,10 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
 
 /// Creates the folder for the sessions of all processes of this run.
 fn create_session(out: &Path) -> Result<PathBuf, Failure> {
-    let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", out.display()));
+    let failed = |error: io::Error| {
+        let out = out.display();
+        Failure::Usage(format!("{out}: cannot be created for the traces: {error}"))
+    };
     fs::create_dir_all(out).map_err(failed)?;
     // The program may change its working directory.
     let out = fs::canonicalize(out).map_err(failed)?;

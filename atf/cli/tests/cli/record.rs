@@ -141,7 +141,7 @@ fn a_program_is_recorded_with_the_names_of_its_functions() {
     };
     let output = record(&folder, &[], &["./program", "3"]).output().unwrap();
     let expected = "\
-atf: recorded 10 events of 1 thread in …, none lost
+atf: recorded 10 events of 1 thread in …, no loss recorded
 atf: written to /traces/session_…
 1 main
 1 outer
@@ -177,7 +177,7 @@ fn its_exit_status_is_the_program_s_and_a_dead_program_s_session_is_finalized() 
     let (status, _, messages) = told(&output, folder.path());
     assert_eq!(status, Some(128 + 6));
     let expected = "\
-atf: recorded 5 events of 1 thread in …, none lost
+atf: recorded 5 events of 1 thread in …, no loss recorded
 atf: written to /traces/session_…
 atf: the program was ended by signal 6
 1 inner
@@ -279,7 +279,7 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
     };
     let output = record(&folder, &[], &["./program", "1"]).output().unwrap();
     let expected =
-        "atf: nothing was recorded: was ./program compiled with -finstrument-functions?".to_owned();
+        "atf: nothing was recorded: ./program must be compiled with -finstrument-functions, linked dynamically, and keep its environment".to_owned();
     let own = "the program's own output\n".to_owned();
     assert_eq!(told(&output, folder.path()), (Some(2), own, expected));
     let output = record(&folder, &[], &["./program", "1", "fail"])

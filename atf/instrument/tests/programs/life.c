@@ -1,6 +1,8 @@
 // A program that counts its own instrumented calls, in the ways that argv[1] names, and prints their number.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -135,6 +137,41 @@ static PLAIN void plugins(const char *first, const char *second) {
     }
 }
 
+// As daemons do: closes all descriptors, and opens its own under their numbers.
+static PLAIN void close_all(const char *path) {
+    leaf(1);
+    for (int number = 3; number < 1024; number++) close(number);
+    int own = open(path, O_CREAT | O_WRONLY, 0644);
+    if (write(own, "first\n", 6) != 6) exit(9);
+    for (int n = 0; n < 20000; n++) leaf(1);
+    if (write(own, "last\n", 5) != 5) exit(9);
+}
+
+static PLAIN void small_stack(void) {
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN);
+    pthread_t thread;
+    pthread_create(&thread, &small, work, "small");
+    pthread_join(thread, 0);
+}
+
+static PLAIN void *on_a_signal_stack(void *unused) {
+    static char memory[8192];
+    stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+    sigaltstack(&stack, 0);
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+    sigaction(SIGUSR1, &action, 0);
+    pthread_kill(pthread_self(), SIGUSR1);
+    return unused;
+}
+
+static PLAIN void signal_stack(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, on_a_signal_stack, 0);
+    pthread_join(thread, 0);
+}
+
 // Stores the number of finished calls where it outlives this process.
 static PLAIN void until_killed(const char *path) {
     FILE *file = fopen(path, "w+");
@@ -165,6 +202,9 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "exit-by-signal")) exit_by_signal();
     if (!strcmp(mode, "plugins")) plugins(argv[2], argv[3]);
     if (!strcmp(mode, "forever")) until_killed(argv[2]);
+    if (!strcmp(mode, "close")) close_all(argv[2]);
+    if (!strcmp(mode, "small")) small_stack();
+    if (!strcmp(mode, "sigaltstack")) signal_stack();
     if (!strcmp(mode, "fork")) {
         leaf(1);
         fflush(stdout);
