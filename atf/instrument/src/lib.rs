@@ -38,4 +38,5 @@ pub mod hook;
 mod modules;
 mod process;
 pub mod settings;
+mod storage;
 mod thread;

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -239,7 +239,9 @@ fn path(name: *const libc::c_char) -> PathBuf {
     if name.is_empty() {
         return env::current_exe().unwrap_or_default();
     }
-    PathBuf::from(OsStr::from_bytes(name.to_bytes()))
+    let path = PathBuf::from(OsStr::from_bytes(name.to_bytes()));
+    // The program may change its working directory before anybody looks for the file.
+    path::absolute(&path).unwrap_or(path)
 }
 
 /// Finds the build id among a module's notes: each has the sizes of its name and of its contents,

@@ -9,14 +9,16 @@ use std::path::{self, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use atf::ErrorKind;
 use atf::manifest::Module;
 use atf::record::{Recording, ThreadRecorder};
-use atf::write::{BriefDisk, SessionWriter, session_name};
+use atf::write::{SessionWriter, session_name};
 
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
+use crate::storage::GuestDisk;
 use crate::thread;
 
 /// What a process records. It lives until the process ends, as threads may use it until then.
@@ -29,6 +31,8 @@ pub(crate) struct Process {
     threads: Mutex<BTreeMap<u32, libc::pid_t>>,
     /// Events of threads that could not be registered.
     pub(crate) lost: AtomicU64,
+    /// Whether the user was told of such a thread.
+    has_complained: AtomicBool,
 }
 
 /// The process, once it records.
@@ -37,8 +41,9 @@ static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
 /// Whether nothing is recorded, by request, after an error, or at the end.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// Whether the handlers of forks are registered, which a child inherits.
-static HAS_HANDLERS: AtomicBool = AtomicBool::new(false);
+/// A page that is zero in a forked child, and otherwise not: it tells a child apart that no handler
+/// of forks was called in.
+static MINE: AtomicPtr<AtomicBool> = AtomicPtr::new(ptr::null_mut());
 
 /// Protects starting and the table of modules. No thread holds it in a forked child.
 static LOCK: AtomicBool = AtomicBool::new(false);
@@ -72,9 +77,8 @@ pub(crate) fn get() -> Option<&'static Process> {
     }
     exclusively(|| {
         if current().is_none() && !IS_OFF.load(Ordering::Acquire) {
-            // The program's last destructor. This use of it keeps it in programs that are linked
-            // with the static library.
-            hint::black_box(&END);
+            // These uses keep both functions in programs that are linked with the static library.
+            hint::black_box((&BEGIN, &END));
             match start() {
                 Ok(Some(process)) => PROCESS.store(Box::into_raw(process), Ordering::Release),
                 Ok(None) => IS_OFF.store(true, Ordering::Release),
@@ -97,11 +101,7 @@ fn start() -> Result<Option<Box<Process>>, String> {
     let Some(settings) = Settings::read()? else {
         return Ok(None);
     };
-    if !HAS_HANDLERS.swap(true, Ordering::Relaxed) {
-        // SAFETY: the functions are this library's, which is never unloaded: its hooks are called
-        // from everywhere.
-        unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
-    }
+    mark_as_mine()?;
     let started = without_signals(|| {
         let session = create(&settings)?;
         Recording::start(session, &settings.record)
@@ -113,6 +113,7 @@ fn start() -> Result<Option<Box<Process>>, String> {
         recording: Mutex::new(Some(recording)),
         threads: Mutex::default(),
         lost: AtomicU64::new(0),
+        has_complained: AtomicBool::new(false),
     })))
 }
 
@@ -131,7 +132,7 @@ fn create(settings: &Settings) -> atf::Result<SessionWriter> {
     let is_free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
     let path = names.find_map(|name| Some(folder.join(name)).filter(is_free));
     // The program may close every file descriptor that it does not know.
-    let storage = Arc::new(BriefDisk);
+    let storage = Arc::new(GuestDisk);
     SessionWriter::create_on(storage, path.unwrap_or(folder), &settings.write)
 }
 
@@ -151,12 +152,55 @@ fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Marks this process as the one that records.
+fn mark_as_mine() -> Result<(), String> {
+    const SIZE: usize = 4096;
+    let failed = |what: &str| format!("{what}: {}", io::Error::last_os_error());
+    let (rights, kind) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: a new mapping touches no memory of others.
+    let page = unsafe { libc::mmap(ptr::null_mut(), SIZE, rights, kind, -1, 0) };
+    if page == libc::MAP_FAILED {
+        return Err(failed("no memory"));
+    }
+    // SAFETY: the page is the one mapped above. On a kernel without this, before 4.14, the call
+    // fails, and only the handlers of forks tell a child apart.
+    unsafe { libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) };
+    let mine = page.cast::<AtomicBool>();
+    // SAFETY: the page has room for it, zeros are valid for it, and it is never unmapped.
+    unsafe { &*mine }.store(true, Ordering::Relaxed);
+    MINE.store(mine, Ordering::Release);
+    Ok(())
+}
+
+/// Returns whether this process is a forked child that does not know it yet.
+#[inline]
+pub(crate) fn is_forked() -> bool {
+    // SAFETY: null, or the page of `mark_as_mine`, which is never unmapped.
+    let mine = unsafe { MINE.load(Ordering::Relaxed).as_ref() };
+    mine.is_some_and(|mine| !mine.load(Ordering::Relaxed))
+}
+
 /// Makes a forked child start a recording of its own with its next event. Its parent's is its
 /// parent's: the child must not even drop it.
-extern "C" fn forked() {
+pub(crate) extern "C" fn forked() {
+    MINE.store(ptr::null_mut(), Ordering::Release);
     PROCESS.store(ptr::null_mut(), Ordering::Release);
     thread::forked();
     release();
+}
+
+/// Registers the handlers of forks when the library is loaded: no thread forks then.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEGIN: extern "C" fn() = begin;
+
+extern "C" fn begin() {
+    // SAFETY: the functions are this library's, which is never unloaded: its hooks are called from
+    // everywhere.
+    unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
 }
 
 /// Ends the recording with the process.
@@ -164,20 +208,28 @@ extern "C" fn forked() {
 #[unsafe(link_section = ".fini_array.00001")]
 static END: extern "C" fn() = end;
 
+/// How often, and how long apart, the end of the process tries to use the recording.
+const ATTEMPTS: u32 = 200;
+const WAITING: Duration = Duration::from_millis(5);
+
 extern "C" fn end() {
     IS_OFF.store(true, Ordering::Release);
     thread::stop();
-    // A signal handler that calls `exit` may have interrupted whoever uses it.
-    if let Some(process) = current()
-        && let Ok(mut recording) = process.recording.try_lock()
-        && let Some(recording) = recording.take()
-    {
-        for (thread_id, system_id) in &*lock(&process.threads) {
-            let name = fs::read(format!("/proc/self/task/{system_id}/comm"));
-            set_name(&recording, *thread_id, &name.unwrap_or_default());
+    let Some(process) = current().filter(|_| !is_forked()) else {
+        return;
+    };
+    // A thread that registers has it for a moment, another that ends the process until it has ended
+    // it. A signal handler that calls `exit` may have interrupted whoever has it.
+    for _ in 0..ATTEMPTS {
+        if let Ok(mut recording) = process.recording.try_lock() {
+            if let Some(recording) = recording.take() {
+                process.finish(&recording);
+            }
+            return;
         }
-        process.finish(&recording);
+        std::thread::sleep(WAITING);
     }
+    complain("the session is not finalized: its recording is in use");
 }
 
 impl Process {
@@ -193,7 +245,11 @@ impl Process {
                 Some(recorder)
             }
             Err(error) => {
-                complain(&format!("a thread is not recorded: {error}"));
+                // The first of many alike, and none that came too late.
+                let is_late = *error.kind() == ErrorKind::AlreadyFinalized;
+                if !is_late && !self.has_complained.swap(true, Ordering::Relaxed) {
+                    complain(&format!("threads are not recorded: {error}"));
+                }
                 None
             }
         }
@@ -219,14 +275,20 @@ impl Process {
     }
 
     fn finish(&self, recording: &Recording) {
-        let lost = self.lost.load(Ordering::Relaxed);
-        match recording.stop() {
-            Ok(summary) if summary.lost_events.saturating_add(lost) > 0 => complain(&format!(
-                "{} events are not in the trace",
-                summary.lost_events.saturating_add(lost)
-            )),
-            Ok(_) => {}
-            Err(error) => complain(&error.to_string()),
+        if let Ok(threads) = self.threads.try_lock() {
+            for (thread_id, system_id) in &*threads {
+                let name = fs::read(format!("/proc/self/task/{system_id}/comm"));
+                set_name(recording, *thread_id, &name.unwrap_or_default());
+            }
+        }
+        let stopped = recording.stop();
+        let lost = stopped.as_ref().map_or(0, |summary| summary.lost_events);
+        let lost = lost.saturating_add(self.lost.load(Ordering::Relaxed));
+        if let Err(error) = stopped {
+            complain(&error.to_string());
+        }
+        if lost > 0 {
+            complain(&format!("{lost} events are not in the trace"));
         }
     }
 }

@@ -18,6 +18,9 @@ use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::write::WriteOptions;
 use globset::{Glob, GlobMatcher};
 
+/// The most threads that record at the same time: without rings, each has 256 KiB of buffers.
+const MOST_THREADS: usize = 4096;
+
 /// The settings.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -64,6 +67,7 @@ impl Settings {
             },
             write: WriteOptions::default().survive_kill(ring.is_none()),
             record: RecordOptions::default()
+                .max_threads(MOST_THREADS)
                 .capacity(capacity.events(ring.unwrap_or(capacity.events)))
                 .overflow(overflow),
             depth: number("ATF_DEPTH")?.unwrap_or(u32::MAX),

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use atf::EventKind;
 use atf::clock::now_ns;
@@ -39,6 +39,8 @@ struct State {
     last_ns: u64,
     /// The functions that were called and have not returned.
     frames: Vec<usize>,
+    /// How many more there are.
+    excess: u64,
     /// The module of the last function.
     module: Range,
     rounds: u32,
@@ -63,15 +65,18 @@ const OFF: *const Thread = ptr::without_provenance(1);
 
 /// Records an event of the calling thread.
 pub(crate) fn record(function: usize, kind: EventKind) {
-    let mut thread = THREAD.get();
-    if thread.is_null() {
-        thread = first_event();
-    }
+    let thread = THREAD.get();
     if thread == OFF {
         return;
     }
+    if thread.is_null() || process::is_forked() {
+        return keep_errno(|| first_event(function, kind));
+    }
     // SAFETY: otherwise it is a leaked box.
-    let thread = unsafe { &*thread };
+    record_in(unsafe { &*thread }, function, kind);
+}
+
+fn record_in(thread: &Thread, function: usize, kind: EventKind) {
     if thread.is_busy.replace(true) {
         // A signal handler interrupted this very function.
         match thread.losses.get() {
@@ -80,23 +85,30 @@ pub(crate) fn record(function: usize, kind: EventKind) {
         }
         return;
     }
+    // A handler must find it set before anything else changes.
+    compiler_fence(Ordering::SeqCst);
     keep_errno(|| {
         // SAFETY: `is_busy` was false, so nobody else uses it: only this thread and its signal
         // handlers come here.
         let state = unsafe { &mut *thread.state.get() };
         state.record(function, kind, &thread.losses);
     });
+    compiler_fence(Ordering::SeqCst);
     thread.is_busy.set(false);
 }
 
-/// Prepares a thread for its events.
+/// Prepares a thread for its events, and records the first one.
 #[cold]
-fn first_event() -> *const Thread {
+fn first_event(function: usize, kind: EventKind) {
+    if process::is_forked() {
+        // No handler of forks was called.
+        process::forked();
+    }
     // What is called here may be instrumented.
     THREAD.set(OFF);
     let process = (!is_own_thread()).then(process::get).flatten();
     let Some(process) = process else {
-        return OFF;
+        return;
     };
     let thread = Box::leak(Box::new(Thread {
         process,
@@ -107,14 +119,14 @@ fn first_event() -> *const Thread {
             registration: Registration::None,
             last_ns: 0,
             frames: Vec::with_capacity(256),
+            excess: 0,
             module: Range::NONE,
             rounds: 0,
         }),
     }));
-    let thread = ptr::from_ref(thread);
     at_end_of_thread(thread);
     THREAD.set(thread);
-    thread
+    record_in(thread, function, kind);
 }
 
 impl State {
@@ -179,12 +191,18 @@ impl State {
     fn enter(&mut self, function: usize) -> u32 {
         if self.frames.len() < MOST_FRAMES {
             self.frames.push(function);
+        } else {
+            self.excess = self.excess.saturating_add(1);
         }
         self.depth()
     }
 
     /// Returns the depth of the call that returns. Those above it were left by `longjmp`.
     fn leave(&mut self, function: usize) -> u32 {
+        if self.excess > 0 {
+            self.excess = self.excess.saturating_sub(1);
+            return self.depth();
+        }
         let found = self.frames.iter().rposition(|frame| *frame == function);
         let Some(found) = found else {
             // Its call was not recorded: it came before a fork, or the stack was too deep.
@@ -207,18 +225,10 @@ impl Process {
     }
 }
 
-/// Leaves the calling thread's recorder to its parent, without dropping it.
+/// Leaves the calling thread's part to its parent: it is not dropped.
 pub(crate) fn forked() {
-    let thread = THREAD.replace(ptr::null());
-    if thread != OFF
-        // SAFETY: null, or a leaked box.
-        && let Some(thread) = unsafe { thread.as_ref() }
-    {
-        // SAFETY: no other thread exists, and this one is in `fork`, not in `record`, unless a
-        // signal handler forked. Then its parent's events are not used any more either.
-        let state = unsafe { &mut *thread.state.get() };
-        mem::forget(mem::replace(&mut state.registration, Registration::Over));
-    }
+    THREAD.set(ptr::null());
+    at_end_of_thread(ptr::null());
 }
 
 /// Stops the calling thread: the process ends.
@@ -268,13 +278,14 @@ unsafe extern "C" fn ended(thread: *mut c_void) {
     if state.rounds < ROUNDS {
         state.rounds = state.rounds.saturating_add(1);
         at_end_of_thread(pointer);
-    } else if let Registration::Recorder(recorder) =
-        mem::replace(&mut state.registration, Registration::Over)
-    {
-        let before = THREAD.replace(OFF);
-        state.process.end_thread(recorder);
-        THREAD.set(before);
+    } else {
         state.frames = Vec::new();
+        let registration = mem::replace(&mut state.registration, Registration::Over);
+        if let Registration::Recorder(recorder) = registration {
+            let before = THREAD.replace(OFF);
+            state.process.end_thread(recorder);
+            THREAD.set(before);
+        }
     }
     thread.is_busy.set(false);
 }

@@ -102,8 +102,14 @@ impl Drain {
         self.losses.details.loss()
     }
 
+    /// Has the recorder lose all further events, and say so.
+    pub(super) fn close(&self) {
+        self.losses.close();
+    }
+
     /// Counts what is in the ring as lost, because no writer takes it.
     pub(super) fn give_up(&mut self) {
+        self.close();
         if let Ok(chunk) = self.events.read_chunk(self.events.slots()) {
             let (first, second) = chunk.as_slices();
             for slot in first.iter().chain(second) {
@@ -152,6 +158,12 @@ impl Drain {
         self.totals.events = self.totals.events.wrapping_add(taken as u64);
         chunk.commit(taken);
         written
+    }
+}
+
+impl Drop for Drain {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

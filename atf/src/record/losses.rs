@@ -1,7 +1,7 @@
 //! Counts of what a thread lost.
 
 use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::manifest::Loss;
 
@@ -10,6 +10,8 @@ use crate::manifest::Loss;
 pub(super) struct Losses {
     pub(super) events: Lane,
     pub(super) details: Lane,
+    /// Whether nothing is drained any more, so that every event is lost.
+    is_closed: AtomicBool,
     /// The process that records. A forked child has no drain.
     pub(super) process: u32,
 }
@@ -27,8 +29,20 @@ impl Losses {
         Self {
             events: Lane::new(),
             details: Lane::new(),
+            is_closed: AtomicBool::new(false),
             process: process::id(),
         }
+    }
+}
+
+impl Losses {
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
     }
 }
 

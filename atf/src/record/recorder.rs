@@ -161,7 +161,7 @@ impl Recorder {
     #[must_use]
     #[inline]
     pub fn is_abandoned(&self) -> bool {
-        self.events.is_abandoned()
+        self.losses.is_closed()
     }
 
     /// Refuses what the format forbids tracers to write, so that the writer accepts every event of

@@ -99,7 +99,7 @@ impl Recording {
         let manifest = shared.session.store_manifest(&[])?;
         let drained = Arc::clone(&shared);
         let thread = thread::Builder::new().name("atf-drain".to_owned());
-        let drain = thread.spawn(move || drained.drain(manifest));
+        let drain = thread.spawn(move || Shared::drain(&drained, manifest));
         Ok(Self {
             shared,
             drain: Mutex::new(Some(drain.map_err(Error::io)?)),
@@ -120,7 +120,7 @@ impl Recording {
     /// recording was stopped; [`ErrorKind::Forked`]; those of [`SessionWriter::thread`].
     pub fn thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         self.shared.check_process()?;
-        Shared::add_thread(&self.shared, name)
+        self.shared.add_thread(name)
     }
 
     /// Records an event of the calling thread, which is registered with its first event under the
@@ -176,7 +176,7 @@ impl Recording {
         let added = self.thread(thread::current().name());
         mine.push(Mine {
             recording: self.shared.number,
-            recorder: added.map_err(|error| self.shared.fail(error)).ok(),
+            recorder: added.map_err(|error| self.shared.fail_to_add(error)).ok(),
         });
         mine.last_mut()
     }
@@ -304,16 +304,14 @@ struct State {
     next_thread: u32,
     /// Threads that are not finalized.
     live: usize,
-    /// Rings that the drain has not seen yet.
-    added: Vec<Ring>,
     /// Threads without a ring that record, and those that have ended and are not finalized.
     direct: Vec<Arc<Direct>>,
     ended: Vec<Arc<Direct>>,
     /// What each thread lost, also after it ended.
     losses: Vec<(u32, Arc<Losses>)>,
-    /// Threads whose files the drain's thread creates, and those that it created.
+    /// Threads that the drain's thread creates, and those that it created.
     wanted: Vec<u32>,
-    made: Vec<(u32, Result<ThreadWriter>)>,
+    made: Vec<(u32, Result<ThreadRecorder>)>,
     /// How often the manifest was requested, and written then.
     manifests_wanted: u64,
     manifests_written: u64,
@@ -337,6 +335,13 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Keeps the error of a thread that could not be registered, unless it came too late.
+    fn fail_to_add(&self, error: Error) {
+        if *error.kind() != ErrorKind::AlreadyFinalized {
+            self.fail(error);
+        }
+    }
+
     /// Keeps the first error for whoever stops the recording. A forked child cannot stop it, and may
     /// find the lock held for ever.
     pub(super) fn fail(&self, error: Error) {
@@ -355,33 +360,26 @@ impl Shared {
         Err(error.with_path(Some(self.session.path())))
     }
 
-    fn add_thread(this: &Arc<Self>, name: Option<&str>) -> Result<ThreadRecorder> {
-        let thread_id = this.reserve_thread()?;
+    /// Registers a thread. The drain's thread creates its files and its ring: this one's stack may
+    /// be small, as that of a signal handler is.
+    fn add_thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
+        let thread_id = self.reserve_thread()?;
         if let Some(name) = name {
-            this.session.set_thread_name(thread_id, name);
+            self.session.set_thread_name(thread_id, name);
         }
-        let made = this.make_thread(thread_id);
-        let mut state = this.lock();
-        if state.is_stopping || made.is_err() {
-            state.live = state.live.saturating_sub(1);
+        self.changed.notify_all();
+        let mut state = self.lock();
+        loop {
+            let made = state.made.iter().position(|(made, _)| *made == thread_id);
+            if let Some(made) = made {
+                return state.made.swap_remove(made).1;
+            }
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
         }
-        let writer = made?;
-        if state.is_stopping {
-            return Err(this.stopped());
-        }
-        if this.session.options().survive_kill {
-            let direct = Arc::new(Direct::new(writer));
-            state.losses.push((thread_id, direct.losses()));
-            state.direct.push(Arc::clone(&direct));
-            return Ok(ThreadRecorder::direct(thread_id, direct, Arc::clone(this)));
-        }
-        // The capacity was checked at the start.
-        let (recorder, drain) = channel(this.options.capacity, this.options.overflow)?;
-        state.losses.push((thread_id, drain.losses()));
-        state.added.push(Ring { drain, writer });
-        Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
 
+    /// Reserves an id, and asks the drain's thread for the thread.
     fn reserve_thread(&self) -> Result<u32> {
         let mut state = self.lock();
         if state.is_stopping {
@@ -396,26 +394,29 @@ impl Shared {
         };
         state.next_thread = next;
         state.live = state.live.saturating_add(1);
+        state.wanted.push(thread_id);
         Ok(thread_id)
     }
 
-    /// Has the drain's thread create a thread's files: this one's stack may be small, as that of a
-    /// signal handler is.
-    fn make_thread(&self, thread_id: u32) -> Result<ThreadWriter> {
-        let mut state = self.lock();
-        if state.is_stopping {
-            return Err(self.stopped());
+    /// Creates a thread's files, and its ring if it has one.
+    fn create_thread(
+        this: &Arc<Self>,
+        thread_id: u32,
+        rings: &mut Vec<Ring>,
+    ) -> Result<ThreadRecorder> {
+        let writer = this.session.thread(thread_id)?;
+        if this.session.options().survive_kill {
+            let direct = Arc::new(Direct::new(writer));
+            let mut state = this.lock();
+            state.losses.push((thread_id, direct.losses()));
+            state.direct.push(Arc::clone(&direct));
+            return Ok(ThreadRecorder::direct(thread_id, direct, Arc::clone(this)));
         }
-        state.wanted.push(thread_id);
-        self.changed.notify_all();
-        loop {
-            let made = state.made.iter().position(|(made, _)| *made == thread_id);
-            if let Some(made) = made {
-                return state.made.swap_remove(made).1;
-            }
-            let waited = self.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
-        }
+        // The capacity was checked at the start.
+        let (recorder, drain) = channel(this.options.capacity, this.options.overflow)?;
+        this.lock().losses.push((thread_id, drain.losses()));
+        rings.push(Ring { drain, writer });
+        Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
 
     fn stopped(&self) -> Error {
@@ -424,54 +425,58 @@ impl Shared {
 
     /// Drains the rings until the recording stops, and keeps the manifest up to date: the body of
     /// the drain's thread.
-    fn drain(&self, mut manifest: Vec<u8>) {
+    fn drain(this: &Arc<Self>, mut manifest: Vec<u8>) {
         let mut rings = Vec::new();
         let mut manifest_time = Instant::now();
         loop {
-            let ended;
-            let (is_last, flush, is_flush, manifests, threads) = {
-                let mut state = self.lock();
-                rings.append(&mut state.added);
-                let is_flush = state.requested > state.flushed;
-                let manifests = state.manifests_wanted;
-                let threads = std::mem::take(&mut state.wanted);
-                ended = std::mem::take(&mut state.ended);
-                let flush = state.requested;
-                (state.is_stopping, flush, is_flush, manifests, threads)
+            let (wanted, ended, manifests, flush, is_flush, is_last) = {
+                let mut state = this.lock();
+                (
+                    std::mem::take(&mut state.wanted),
+                    std::mem::take(&mut state.ended),
+                    state.manifests_wanted,
+                    state.requested,
+                    state.requested > state.flushed,
+                    state.is_stopping,
+                )
             };
             for direct in &ended {
-                self.close_direct(direct);
+                this.close_direct(direct);
             }
-            for thread_id in threads {
-                let made = self.session.thread(thread_id);
-                self.lock().made.push((thread_id, made));
-                self.changed.notify_all();
+            for thread_id in wanted {
+                let made = Self::create_thread(this, thread_id, &mut rings);
+                let mut state = this.lock();
+                if made.is_err() {
+                    state.live = state.live.saturating_sub(1);
+                }
+                state.made.push((thread_id, made));
+                this.changed.notify_all();
             }
             let mut drained = 0_u64;
-            rings.retain_mut(|ring| match self.step(ring, is_flush) {
+            rings.retain_mut(|ring| match this.step(ring, is_flush, is_last) {
                 Ok(count) if !is_last && !ring.drain.is_finished() => {
                     drained = drained.saturating_add(count);
                     true
                 }
                 outcome => {
-                    self.close(ring, outcome.map(drop));
+                    this.close(ring, outcome.map(drop));
                     false
                 }
             });
-            let is_wanted = self.lock().manifests_written < manifests;
+            let is_wanted = this.lock().manifests_written < manifests;
             if is_wanted || manifest_time.elapsed() >= MANIFEST_INTERVAL && !is_last {
-                self.tell_losses();
-                match self.session.store_manifest(&manifest) {
+                this.tell_losses();
+                match this.session.store_manifest(&manifest) {
                     Ok(stored) => manifest = stored,
-                    Err(error) => self.fail(error),
+                    Err(error) => this.fail(error),
                 }
                 manifest_time = Instant::now();
             }
-            let mut state = self.lock();
+            let mut state = this.lock();
             state.flushed = flush;
             state.manifests_written = manifests;
             if is_flush || is_wanted {
-                self.changed.notify_all();
+                this.changed.notify_all();
             }
             if is_last {
                 return;
@@ -483,15 +488,18 @@ impl Shared {
                     let has_work = !state.wanted.is_empty() || !state.ended.is_empty();
                     !is_asked && has_written && !has_work
                 };
-                let interval = self.options.interval;
+                let interval = this.options.interval;
                 // Whether it was woken or the time is over, the rings are looked into.
-                let _ = self.changed.wait_timeout_while(state, interval, is_idle);
+                let _ = this.changed.wait_timeout_while(state, interval, is_idle);
             }
         }
     }
 
     /// Drains a ring once, and returns the number of events.
-    fn step(&self, ring: &mut Ring, is_flush: bool) -> Result<u64> {
+    fn step(&self, ring: &mut Ring, is_flush: bool, is_last: bool) -> Result<u64> {
+        if is_last {
+            ring.drain.close();
+        }
         let drained = ring.drain.drain_into(&mut ring.writer)?;
         if is_flush {
             ring.writer.flush()?;
@@ -499,13 +507,14 @@ impl Shared {
         Ok(drained.events)
     }
 
-    /// Finalizes a ring's files. If they cannot be written, what is left in the ring is lost, and
-    /// so is what the thread records later.
+    /// Finalizes a ring's files. What is left in the ring is lost, and so is what the thread records
+    /// later.
     fn close(&self, ring: &mut Ring, outcome: Result<()>) {
         if let Err(error) = outcome.and_then(|()| ring.writer.finalize().map(drop)) {
-            ring.drain.give_up();
             self.fail(error);
         }
+        // After the files, so that it counts what was recorded meanwhile.
+        ring.drain.give_up();
         let mut state = self.lock();
         state.live = state.live.saturating_sub(1);
     }

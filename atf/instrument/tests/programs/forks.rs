@@ -6,8 +6,18 @@ use crate::support::{Program, Run, Trace, source, succeed};
 
 #[test]
 fn a_forked_child_records_a_session_of_its_own() {
+    children("fork");
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn so_does_one_that_no_handler_of_forks_was_called_in() {
+    children("raw-fork");
+}
+
+fn children(way: &str) {
     Program::each("life.c", |program| {
-        let run = program.run(&["fork"]);
+        let run = program.run(&[way]);
         assert_eq!(run.sessions.len(), 2);
         let text = String::from_utf8(run.output.stdout.clone()).unwrap();
         let mut counted: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();

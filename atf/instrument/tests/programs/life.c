@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -216,6 +217,20 @@ PLAIN int main(int argc, char **argv) {
         wait(0);
         leaf(1);
     }
+#ifdef SYS_fork
+    // Without the library's handlers.
+    if (!strcmp(mode, "raw-fork")) {
+        leaf(1);
+        fflush(stdout);
+        if (syscall(SYS_fork) == 0) {
+            calls = 0;
+            tree(3);
+            exit(0);
+        }
+        wait(0);
+        leaf(1);
+    }
+#endif
     if (!strcmp(mode, "exec")) {
         leaf(1);
         count();

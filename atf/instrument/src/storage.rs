@@ -1,0 +1,82 @@
+//! Files in a program that does not know of them.
+
+use std::ffi::c_int;
+use std::io;
+use std::path::Path;
+use std::ptr;
+
+use atf::write::{BriefDisk, Storage, StorageFile};
+
+/// As [`BriefDisk`], with `pthread_cancel` put off: opening and writing would otherwise end a thread
+/// in the middle of a hook.
+#[derive(Debug)]
+pub(crate) struct GuestDisk;
+
+impl Storage for GuestDisk {
+    fn create_folder(&self, path: &Path) -> io::Result<bool> {
+        uncancelled(|| BriefDisk.create_folder(path))
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        uncancelled(|| BriefDisk.exists(path))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        let file = uncancelled(|| BriefDisk.create(path))?;
+        Ok(Box::new(GuestFile(file)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        uncancelled(|| BriefDisk.rename(from, to))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        uncancelled(|| BriefDisk.remove(path))
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        uncancelled(|| BriefDisk.remove_folder(path))
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        uncancelled(|| BriefDisk.sync_folder(path))
+    }
+
+    fn is_disk(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Debug)]
+struct GuestFile(Box<dyn StorageFile>);
+
+impl StorageFile for GuestFile {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        uncancelled(|| self.0.write_at(offset, bytes))
+    }
+
+    fn set_size(&mut self, size: u64) -> io::Result<()> {
+        uncancelled(|| self.0.set_size(size))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        uncancelled(|| self.0.sync())
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+}
+
+/// Runs `work` without being cancelled.
+fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
+    /// `PTHREAD_CANCEL_DISABLE`.
+    const DISABLED: c_int = 1;
+    let mut before = 0;
+    // SAFETY: the pointer is that of a number, which the call writes.
+    unsafe { pthread_setcancelstate(DISABLED, &raw mut before) };
+    let result = work();
+    // SAFETY: the state is the one returned above; the previous state may be null on Linux.
+    unsafe { pthread_setcancelstate(before, ptr::null_mut()) };
+    result
+}
