@@ -18,6 +18,10 @@ use crate::symbolize;
 use crate::target::sessions_in;
 use crate::text::{Counted, Printable, Span};
 
+/// The library's file, in the list of what a process has mapped. A program that is linked with it
+/// has mapped its session's files.
+const LIBRARY_NAME: &str = "libatf_instrument";
+
 /// How many functions are told.
 const HOTTEST: usize = 10;
 
@@ -86,12 +90,28 @@ fn finish(session: &Path, settings: &Settings<'_>) -> bool {
     has_died
 }
 
-/// Returns whether the process of a session, `pid_N`, still runs, as a forked child may. Its files
-/// must not be replaced.
+/// Returns whether the process of a session still runs, as a forked child may. Its files must not be
+/// replaced.
+///
+/// The folder's name, `pid_N`, has the id that the process knows, which is that of its innermost
+/// namespace.
 fn still_runs(session: &Path) -> bool {
     let name = session.file_name().unwrap_or_default().to_string_lossy();
-    let digits = name.split('_').nth(1).unwrap_or_default();
-    !digits.is_empty() && Path::new("/proc").join(digits).exists()
+    let id = name.split('_').nth(1).unwrap_or_default().to_owned();
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return false;
+    };
+    processes.flatten().any(|process| {
+        // A process that has ended, and one of another user, have nothing to read here.
+        let read = |name: &str| fs::read_to_string(process.path().join(name)).unwrap_or_default();
+        let status = read("status");
+        let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+        let known = ids.and_then(|ids| ids.split_whitespace().last());
+        let is_recorded = |maps: String| {
+            maps.contains(LIBRARY_NAME) || maps.contains(&*session.to_string_lossy())
+        };
+        known == Some(&*id) && is_recorded(read("maps"))
+    })
 }
 
 /// Tells which functions of a process took the most time themselves.
@@ -140,8 +160,11 @@ fn finalize(session: &Path) -> Result<bool, String> {
         fs::remove_dir_all(&copy).map_err(failed)?;
         return Err("it is damaged; `atf recover` tells how".to_owned());
     }
-    let exchanged = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE);
-    exchanged.map_err(|error| failed(error.into()))?;
+    if let Err(error) = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE) {
+        // Not all file systems exchange names. The original is as good as it was.
+        fs::remove_dir_all(&copy).map_err(failed)?;
+        return Err(failed(error.into()));
+    }
     fs::remove_dir_all(&copy).map_err(failed)?;
     Ok(true)
 }

@@ -5,8 +5,10 @@ mod signals;
 
 use std::env;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -94,9 +96,17 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
             "{LIBRARY} is neither next to atf nor in ../lib: pass it with --library, or build it with `cargo build --release -p atf-instrument`"
         ))
     })?;
-    // The loader takes a name without a slash for one of the system's libraries.
-    fs::canonicalize(&found)
-        .map_err(|error| Failure::Usage(format!("{}: {error}", found.display())))
+    // The loader takes a name without a slash for one of the system's libraries, and spaces and
+    // colons for the end of a name.
+    let failed = |what: &dyn Display| Failure::Usage(format!("{}: {what}", found.display()));
+    let path = fs::canonicalize(&found).map_err(|error| failed(&error))?;
+    let mut bytes = path.as_os_str().as_bytes().iter();
+    if bytes.any(|byte| b" :".contains(byte)) {
+        return Err(failed(
+            &"cannot be preloaded: its path has a space or a colon",
+        ));
+    }
+    Ok(path)
 }
 
 /// Creates the folder for the sessions of all processes of this run.

@@ -1,5 +1,6 @@
 //! Signals to this program while the recorded one runs.
 
+use std::fs;
 use std::io;
 use std::process::Child;
 use std::thread;
@@ -11,9 +12,23 @@ use signal_hook::iterator::Signals;
 /// Signals that no longer end this program: it still has to finish what was recorded.
 pub(super) struct Held(Signals);
 
-/// Holds the signals. A terminal sends SIGINT and SIGQUIT to the recorded program too.
+/// Holds the signals, except those that are ignored, as by `nohup`: the program inherits that. A
+/// terminal sends SIGINT and SIGQUIT to the recorded program too.
 pub(super) fn listen() -> io::Result<Held> {
-    Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2]).map(Held)
+    let ignored = ignored()?;
+    let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
+    let held = all
+        .into_iter()
+        .filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    Signals::new(held).map(Held)
+}
+
+/// Returns the ignored signals: the first is the lowest bit.
+fn ignored() -> io::Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 impl Held {
