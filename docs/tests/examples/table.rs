@@ -62,7 +62,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ("docs/record.md", "rm -rf traces", TUTORIAL),
     (
         "docs/record.md",
-        "atf: recorded 1204372 events of 1 thread in 0.097 s (12.4 M per second), none lost",
+        "atf: recorded 1204372 events of 1 thread in 0.097 s (12.4 M per second), no loss recorded",
         Form("times and paths vary"),
     ),
     ("docs/record.md", "atf check --deny should traces", TUTORIAL),
