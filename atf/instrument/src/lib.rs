@@ -20,7 +20,16 @@
 //! | an exception leaves a function | GCC calls the hook of its end, Clang does not: then it is as with `longjmp` |
 //! | `longjmp`, `siglongjmp` | functions that were left without returning have no RETURN event; the depth is right again at the next return |
 //! | the program closes descriptors that it does not know | files are open only while they are written |
+//! | a signal handler leaves a hook that it interrupted by `siglongjmp` | the thread's later events are lost, and counted |
 //! | `dlopen`, `dlclose` | modules are looked up as their functions are called; one that is loaded again gets a new module id |
+
+//! What is not safe, and what is not there:
+//!
+//! - An instrumented signal handler whose call is the first that its thread records allocates
+//!   memory. If it interrupted `malloc`, it may wait forever.
+//! - The library has a thread. Calls that a process may only make with a single thread, such as
+//!   `unshare(CLONE_NEWUSER)`, fail.
+//! - If the library is preloaded, the destructors of the program's own libraries run after its end.
 
 // The compiler's instrumentation exists on other systems too; the loader's functions used here do
 // not.
