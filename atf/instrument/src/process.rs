@@ -45,11 +45,11 @@ static IS_OFF: AtomicBool = AtomicBool::new(false);
 /// of forks was called in.
 static MINE: AtomicPtr<AtomicBool> = AtomicPtr::new(ptr::null_mut());
 
-/// Protects starting and the table of modules. No thread holds it in a forked child.
+/// Protects starting. No thread holds it in a forked child.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work` while no other thread does.
-pub(crate) fn exclusively<T>(work: impl FnOnce() -> T) -> T {
+fn exclusively<T>(work: impl FnOnce() -> T) -> T {
     acquire();
     let result = work();
     release();
