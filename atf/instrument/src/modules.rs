@@ -11,6 +11,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use atf::manifest::Module;
+#[cfg(target_pointer_width = "32")]
+use libc::Elf32_Phdr as ProgramHeader;
+#[cfg(target_pointer_width = "64")]
+use libc::Elf64_Phdr as ProgramHeader;
 
 use crate::process::Process;
 
@@ -188,8 +192,8 @@ unsafe extern "C" fn add(
     // SAFETY: the loader keeps the module's program headers in memory.
     let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
     let address =
-        |header: &libc::Elf64_Phdr| usize::try_from(info.dlpi_addr.wrapping_add(header.p_vaddr));
-    let extent = |header: &libc::Elf64_Phdr| {
+        |header: &ProgramHeader| usize::try_from(info.dlpi_addr.wrapping_add(header.p_vaddr));
+    let extent = |header: &ProgramHeader| {
         let start = address(header).ok()?;
         Some((
             start,
