@@ -28,7 +28,7 @@ pub const FIXED: usize = 4 << 20;
 pub const PER_BYTE: usize = 12;
 /// The same for a manifest: each `{"id":7}` becomes a position in the text, a thread and a problem, in
 /// reading, checking and writing.
-pub const PER_MANIFEST_BYTE: usize = 64;
+pub const PER_MANIFEST_BYTE: usize = 72;
 /// The maximum growth of instructions for twice the trace, without those of an empty one: linear, plus a
 /// logarithm for sorting.
 pub const GROWTH: f64 = 2.5;
