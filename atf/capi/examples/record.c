@@ -1,5 +1,5 @@
 /*
- * Records itself: four threads, none of which waits for the disk.
+ * Records itself: four threads that never wait for the disk.
  *     cc record.c $(pkg-config --cflags --libs atf-static) -pthread && ./a.out FOLDER [CALLS]
  */
 #include <pthread.h>

@@ -131,7 +131,7 @@ AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_n
 
 /**
  * Stops to record and finalizes all threads and the session; summary may be NULL. Events whose calls
- * returned before are in the trace; later ones are lost, and their calls say so. Returns the recording's
+ * returned before are in the trace; later ones are lost, and their calls report it. Returns the recording's
  * first error; the rest of the session is finalized all the same, and summary is not written.
  * ATF_ERROR_STATE: it has stopped before.
  */

@@ -1,4 +1,4 @@
-//! What a tracer lost, as the manifest states.
+//! The events and details that a tracer lost, from the manifest.
 
 use std::fmt;
 

@@ -23,7 +23,7 @@
 //! | a signal handler leaves a hook that it interrupted by `siglongjmp` | the thread's later events are lost, and counted |
 //! | `dlopen`, `dlclose` | modules are looked up as their functions are called; one that is loaded again gets a new module id |
 
-//! What is not safe, and what is not there:
+//! Known limits:
 //!
 //! - An instrumented signal handler whose call is the first that its thread records allocates
 //!   memory. If it interrupted `malloc`, it may wait forever.

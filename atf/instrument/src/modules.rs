@@ -25,7 +25,7 @@ pub(crate) struct Range {
     end: usize,
     /// The module's load address.
     base: usize,
-    /// The module's id; 0 if there is none.
+    /// The module's id; 0 for code without a module.
     module_id: u32,
     is_recorded: bool,
     /// How many modules had been unloaded when it was looked up.

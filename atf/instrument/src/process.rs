@@ -21,7 +21,7 @@ use crate::settings::{Place, Settings};
 use crate::storage::GuestDisk;
 use crate::thread;
 
-/// What a process records. It lives until the process ends, as threads may use it until then.
+/// The recording of a process. It lives until the process ends, as threads may use it until then.
 pub(crate) struct Process {
     pub(crate) settings: Settings,
     pub(crate) modules: Modules,

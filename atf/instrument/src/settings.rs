@@ -48,7 +48,7 @@ struct Filter {
 }
 
 impl Settings {
-    /// Reads the variables; `None` if nothing is to be recorded.
+    /// Reads the variables. Returns `None` if recording is switched off.
     pub(crate) fn read() -> Result<Option<Self>, String> {
         if text("ATF_RECORD")?.is_some_and(|value| value == "off") {
             return Ok(None);

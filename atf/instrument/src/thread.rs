@@ -1,4 +1,4 @@
-//! What a thread records.
+//! The recording of a thread.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -104,7 +104,7 @@ fn first_event(function: usize, kind: EventKind) {
         // No handler of forks was called.
         process::forked();
     }
-    // What is called here may be instrumented.
+    // Functions called here may be instrumented.
     THREAD.set(OFF);
     let process = (!is_own_thread()).then(process::get).flatten();
     let Some(process) = process else {

@@ -36,13 +36,13 @@ impl Durations {
         self.count
     }
 
-    /// Returns the shortest one in nanoseconds; `None` if there are none.
+    /// Returns the shortest one in nanoseconds, or `None` without durations.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min_ns)
     }
 
-    /// Returns the longest one in nanoseconds; `None` if there are none.
+    /// Returns the longest one in nanoseconds, or `None` without durations.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max_ns)

@@ -15,8 +15,8 @@ use crate::session::Problem;
 pub struct Functions {
     /// The functions, the one with the most self time first; then by id.
     pub functions: Vec<FunctionTimes>,
-    /// What functions beyond [`max_functions`](Options::max_functions) have together; their id is
-    /// 0. `None` if each has its own entry.
+    /// The sums of all functions beyond [`max_functions`](Options::max_functions), with 0 as their
+    /// id. `None` if each has its own entry.
     pub others: Option<FunctionTimes>,
     /// The threads that were read, by id.
     pub threads: Vec<ThreadTotals>,
@@ -24,7 +24,7 @@ pub struct Functions {
     pub problems: Vec<Problem>,
 }
 
-/// What a function's calls took.
+/// The calls of a function, and their time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionTimes {
@@ -111,7 +111,7 @@ pub fn functions<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Resu
 
 struct ByFunction(Table<u64, Of>);
 
-/// What a function has besides times.
+/// A function's figures other than times.
 #[derive(Debug, Default)]
 struct Of {
     durations: Durations,

@@ -1,4 +1,4 @@
-//! What was running when a trace ended.
+//! The calls that were running when a trace ended.
 
 use super::{Options, Threads, parallel, problem};
 use crate::completeness::Completeness;
@@ -43,7 +43,7 @@ pub struct LastOfThread {
     pub outermost: Option<Span>,
     /// The last events with their positions, in their order: as many as were asked for.
     pub events: Vec<(u64, IndexEvent)>,
-    /// What `ring.atf` added to the files.
+    /// The events and details that `ring.atf` added to the files.
     pub ring: Option<Ring>,
     /// The events that the tracer lost, as the manifest says.
     pub lost_events: Option<Loss>,

@@ -65,7 +65,7 @@ pub use pairs::{Pair, Pairs, pairs};
 pub use table::Times;
 pub use tree::{Node, Tree, tree};
 
-/// What to analyse, and limits.
+/// The part of a trace to analyse, and limits.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -158,7 +158,7 @@ impl<'a> From<&'a IndexReader> for Threads<'a> {
     }
 }
 
-/// What an analysis read of a thread, within the time range.
+/// The events of a thread that an analysis read, within the time range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadTotals {
@@ -178,7 +178,7 @@ pub struct ThreadTotals {
     pub times: Option<(u64, u64)>,
     /// The time in which calls were open, in nanoseconds.
     pub busy_ns: u64,
-    /// What the tracer lost of the whole thread, as the manifest says.
+    /// The tracer's losses in the whole thread, from the manifest.
     pub lost_events: Option<Loss>,
 }
 

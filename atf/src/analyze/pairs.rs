@@ -14,7 +14,7 @@ use crate::session::Problem;
 pub struct Pairs {
     /// The pairs, the one with the most total time first; then by ids.
     pub pairs: Vec<Pair>,
-    /// What pairs beyond [`max_nodes`](Options::max_nodes) have together; `None` if each has its own
+    /// The sums of pairs beyond [`max_nodes`](Options::max_nodes); `None` if each has its own
     /// entry.
     pub others: Option<Times>,
     /// The threads that were read, by id.

@@ -47,7 +47,7 @@ impl Times {
 pub(super) struct Table<K, V> {
     places: HashMap<K, Place>,
     rows: Vec<Row<K, V>>,
-    /// What the keys without a row have together.
+    /// The sums of the keys without a row.
     others: Row<(), V>,
     limit: usize,
 }

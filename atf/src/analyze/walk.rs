@@ -8,9 +8,9 @@ use crate::index::IndexEvent;
 use crate::spans::{CallStack, Paired, SpanEnd};
 use crate::wire::EventKind;
 
-/// What an analysis keeps of a thread's calls.
+/// Collects an analysis's results from a thread's calls.
 pub(super) trait Observer {
-    /// What it remembers of an open call.
+    /// Its own data on an open call.
     type Place: Copy;
 
     /// A call begins, inside `caller`.

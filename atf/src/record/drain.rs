@@ -102,7 +102,7 @@ impl Drain {
         self.losses.details.loss()
     }
 
-    /// Has the recorder lose all further events, and say so.
+    /// Makes the recorder lose all further events, and report each.
     pub(super) fn close(&self) {
         self.losses.close();
     }

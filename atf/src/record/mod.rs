@@ -36,7 +36,7 @@
 //! # When a ring is full
 //!
 //! [`Overflow`] decides: drop the detail first, drop the newest event, or block. Nothing is dropped
-//! silently: each call says so, and the manifest has the number and the times of what each thread
+//! silently: each call reports it, and the manifest has the number and the times of what each thread
 //! lost in each lane. The sequence numbers of an event and its detail are reserved together when
 //! both have room, so the links are right whatever was dropped. Calls whose returns were lost, and
 //! returns whose calls were lost, are reported by [`spans`](crate::spans) as unmatched.

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::support::{Link, accepted, compile, has, package, present, run};
 
-/// What `recording.c` records: the sessions, with their events and details.
+/// The sessions that `recording.c` records, with their events and details.
 const SESSIONS: [(&str, u64, u64); 11] = [
     ("rings", 24_000, 8_000),
     ("direct", 24_000, 8_000),

@@ -46,7 +46,7 @@ pub(super) struct Options {
     /// Record through a ring of this many events for each thread
     #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     ring: Option<u32>,
-    /// What happens when a ring is full
+    /// Make a thread with a full ring wait, or drop its events
     #[arg(long, requires = "ring", value_name = "HOW", value_parser = ["block", "drop"])]
     overflow: Option<String>,
     /// Also search here for files with symbols; may be repeated

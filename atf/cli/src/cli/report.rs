@@ -52,7 +52,7 @@ Example:
 pub(super) struct Options {
     /// A file, a thread's folder, a session or a folder with sessions below it
     path: PathBuf,
-    /// What to sort by; self by default, total for --callers and --callees
+    /// Sort by this; self by default, total for --callers and --callees
     #[arg(long, value_name = "KEY", conflicts_with = "tree")]
     sort: Option<Sort>,
     /// Show this many functions per table; 0 for all

@@ -25,7 +25,7 @@ const LIBRARY_NAME: &str = "libatf_instrument";
 /// How many functions are told.
 const HOTTEST: usize = 10;
 
-/// What was recorded.
+/// The sums over all sessions.
 #[derive(Default)]
 struct Summary {
     threads: u64,
@@ -33,7 +33,7 @@ struct Summary {
     lost: u64,
 }
 
-/// Finishes the sessions in a folder; false, and the folder is gone, if there are none.
+/// Finishes the sessions in a folder. Returns false if nothing was recorded; the folder is then gone.
 pub(super) fn sessions(
     folder: &Path,
     settings: &Settings<'_>,
@@ -117,7 +117,7 @@ fn still_runs(session: &Path) -> bool {
 /// Tells which functions of a process took the most time themselves.
 fn tell_hottest(path: &Path, is_one_of_many: bool) -> Result<(), Failure> {
     let session = SessionReader::open(path)?;
-    // What the analysis cannot read, `atf info` tells.
+    // `atf info` reports problems that the analysis finds.
     let found = analyze::functions(&session, &analyze::Options::default())?;
     let symbols = session.symbols();
     let mut out = io::stderr().lock();

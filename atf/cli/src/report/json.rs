@@ -55,7 +55,7 @@ enum Content<'a> {
     },
 }
 
-/// What a table leaves out.
+/// The rows and calls that a table leaves out.
 #[derive(Serialize)]
 struct Left {
     not_shown: U64,

@@ -35,7 +35,7 @@ pub(crate) enum Form {
     Csv,
 }
 
-/// What to tell.
+/// The kind of table.
 #[derive(Debug, Clone)]
 pub(crate) enum View {
     /// The hottest functions.
@@ -44,7 +44,7 @@ pub(crate) enum View {
     Tree { depth: u32, min_percent: f64 },
     /// Who calls a function.
     Callers(Pattern),
-    /// What a function calls.
+    /// The callees of a function.
     Callees(Pattern),
 }
 

@@ -12,7 +12,7 @@ use crate::dump::Pattern;
 use crate::output::complain;
 use crate::parts::Part;
 
-/// What a table is sorted by, the greatest first; names in alphabetical order.
+/// The order of a table: the greatest first; names in alphabetical order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sort {
     /// Time in the function itself
@@ -52,12 +52,12 @@ pub(super) struct PairRows<'a> {
     pub(super) cut: Cut,
 }
 
-/// What a table leaves out.
+/// The rows and calls that a table leaves out.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Cut {
     /// How many rows.
     pub(super) rows: u64,
-    /// What functions or pairs have together that the analysis did not tell apart.
+    /// The sums of functions or pairs that the analysis did not tell apart.
     pub(super) others: Option<Times>,
 }
 

@@ -14,7 +14,7 @@ use crate::json::U64;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// What was named, and what was not.
+/// The functions that were named, and those that were not.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     manifest: String,
@@ -22,7 +22,7 @@ pub(crate) struct Report {
     /// Functions without a name whose module the manifest does not list.
     without_module: U64,
     names_added: U64,
-    /// Threads of which some events could not be read.
+    /// Threads with events that could not be read.
     unread_threads: U64,
 }
 

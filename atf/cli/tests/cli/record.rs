@@ -303,7 +303,7 @@ fn signals_are_passed_to_the_program() {
     };
     let mut command = record(&folder, &[], &["./program", "1", "wait"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    // Its first output says that it is ready.
+    // Its first output means that it is ready.
     let output = child.stdout.as_mut().unwrap();
     output.read_exact(&mut [0]).unwrap();
     let kill = Command::new("kill")
