@@ -23,11 +23,18 @@ int main(int argc, char **argv) {
     const char *end = argc > 2 ? argv[2] : "";
     if (!strcmp(end, "fail")) return 7;
     if (!strcmp(end, "abort")) abort();
-    if (!strcmp(end, "child") && fork() == 0) {
-        close(1);
-        close(2);
-        outer(1);
-        sleep(60);
+    if (!strcmp(end, "child")) {
+        int ready[2];
+        char byte = 0;
+        if (pipe(ready) != 0) return 9;
+        if (fork() == 0) {
+            close(1);
+            close(2);
+            outer(1);
+            if (write(ready[1], &byte, 1) == 1) sleep(60);
+        }
+        // The child records before this process ends.
+        if (read(ready[0], &byte, 1) != 1) return 9;
     }
     if (!strcmp(end, "wait")) {
         signal(SIGTERM, told);
