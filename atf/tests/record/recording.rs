@@ -191,23 +191,24 @@ fn a_dropped_recording_is_finalized_and_takes_no_more() {
 fn a_stop_while_threads_record_keeps_what_was_recorded_before_it() {
     for survive_kill in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), survive_kill, &blocking(64));
+        let recording = start(folder.path(), survive_kill, &blocking(1 << 16));
         let mut thread = recording.thread(None).unwrap();
         let (send, receive) = mpsc::channel();
         let traced = thread::spawn(move || {
             let mut n = 0;
             while thread.record(&event(n)).is_ok() {
                 n += 1;
-                // Whoever stops the recording does not receive any more.
-                let _ = send.send(n);
+                if n == 2_000 {
+                    send.send(n).unwrap();
+                }
             }
             n
         });
-        let before = receive.iter().nth(2_000).unwrap();
+        let before = receive.recv().unwrap();
         let summary = recording.stop().unwrap();
         let recorded = traced.join().unwrap();
-        // Only an event that was on its way into the ring is in neither.
-        let kept = summary.totals.event_count + summary.lost_events;
+        // Only an event that was on its way into the ring may be missing.
+        let kept = summary.totals.event_count;
         assert!(kept + 1 >= recorded, "{kept} of {recorded}");
         assert!(summary.totals.event_count >= before);
         let events = read(&thread_folder(folder.path(), 0));

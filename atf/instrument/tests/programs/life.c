@@ -1,6 +1,7 @@
 // A program that counts its own instrumented calls, in the ways that argv[1] names, and prints their number.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -167,9 +168,26 @@ static PLAIN void *on_a_signal_stack(void *unused) {
     return unused;
 }
 
-static PLAIN void signal_stack(void) {
+// The process's first call, which starts the recording, must leave errno alone.
+static PLAIN __attribute__((constructor(101))) void first(int argc, char **argv) {
+    if (argc < 2 || strcmp(argv[1], "errno")) return;
+    errno = 77;
+    leaf(1);
+    if (errno != 77) _exit(9);
+}
+
+// A thread with a pending cancellation, which only its own call may act on.
+static PLAIN void *cancelled(void *unused) {
+    pthread_cancel(pthread_self());
+    for (int n = 0; n < 20000; n++) leaf(1);
+    pthread_testcancel();
+    exit(9);
+    return unused;
+}
+
+static PLAIN void run(void *(*function)(void *)) {
     pthread_t thread;
-    pthread_create(&thread, 0, on_a_signal_stack, 0);
+    pthread_create(&thread, 0, function, 0);
     pthread_join(thread, 0);
 }
 
@@ -205,7 +223,8 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "forever")) until_killed(argv[2]);
     if (!strcmp(mode, "close")) close_all(argv[2]);
     if (!strcmp(mode, "small")) small_stack();
-    if (!strcmp(mode, "sigaltstack")) signal_stack();
+    if (!strcmp(mode, "cancel")) run(cancelled);
+    if (!strcmp(mode, "sigaltstack")) run(on_a_signal_stack);
     if (!strcmp(mode, "fork")) {
         leaf(1);
         fflush(stdout);

@@ -85,6 +85,19 @@ fn a_thread_s_stack_may_be_small() {
 }
 
 #[test]
+fn hooks_change_no_errno_and_act_on_no_cancellation() {
+    Program::each("life.c", |program| {
+        // Besides early and late.
+        for (way, calls) in [("errno", 1), ("cancel", 20_000)] {
+            let run = program.run(&[way]);
+            assert_eq!(run.counted(), calls + 2, "{way}");
+            let trace = run.session().accepted();
+            assert_eq!(trace.calls().returned, run.counted(), "{way}");
+        }
+    });
+}
+
+#[test]
 fn a_program_that_closes_all_descriptors_harms_neither_its_files_nor_the_trace() {
     Program::each("life.c", |program| {
         let own = program.folder.path().join("own");
