@@ -26,7 +26,7 @@ pub(crate) struct LossInfo {
 }
 
 impl Lost {
-    /// Returns what was lost of a thread. A loss of 0 is none.
+    /// Returns a thread's losses, except those of 0.
     pub(crate) fn of(thread: &ManifestThread) -> Self {
         let info = |loss: Option<Loss>| {
             let loss = loss.filter(|loss| loss.count > 0)?;

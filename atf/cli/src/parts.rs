@@ -97,7 +97,7 @@ impl Part {
         }
     }
 
-    /// What it is, for people.
+    /// Describes it for people.
     pub(crate) fn what(&self) -> &'static str {
         match self.reader {
             Reader::Session(_) => "session",

@@ -157,7 +157,7 @@ impl State {
                 None => return self.process.lose(),
             },
         };
-        // What is lost is counted.
+        // The recorder counts losses.
         let _ = recorder.record(&Event::new(now, function_id, kind, depth));
     }
 

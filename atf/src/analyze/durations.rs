@@ -49,7 +49,7 @@ impl Durations {
     }
 
     /// Returns the duration in nanoseconds that `permille` thousandths of the calls do not exceed:
-    /// 500 for the median, 990 for the 99th percentile. `None` if there are none.
+    /// 500 for the median, 990 for the 99th percentile. `None` without durations.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();

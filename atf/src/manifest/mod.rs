@@ -104,8 +104,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Creates a loss of `count` events or details, of which the first and the last have these
-    /// timestamps.
+    /// Creates a loss of `count` events or details, with the timestamps of the first and the last.
     #[must_use]
     pub const fn new(count: u64, first_ns: u64, last_ns: u64) -> Self {
         Self {

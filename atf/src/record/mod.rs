@@ -99,7 +99,7 @@ impl Default for Capacity {
 const MOST_EVENTS: usize = 1 << 25;
 const MOST_PAYLOAD: usize = 1 << 30;
 
-/// What happens to an event that does not fit into its ring.
+/// The policy for an event that does not fit into its ring.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {

@@ -101,7 +101,7 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// Those of [`record`](Self::record), and what the [policy](Overflow) says of a payload that
+    /// Those of [`record`](Self::record), and those of the [policy](Overflow) for a payload that
     /// does not fit. A payload larger than the capacity never fits, and is not waited for.
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         self.check(event)?;

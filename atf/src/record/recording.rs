@@ -20,7 +20,7 @@ use crate::write::{Detail, Event, Link, SessionTotals, SessionWriter, ThreadWrit
 pub struct RecordOptions {
     /// The capacity of each thread's ring.
     pub capacity: Capacity,
-    /// What happens when a ring is full.
+    /// The policy for a full ring.
     pub overflow: Overflow,
     /// How long the drain sleeps after it found all rings empty.
     pub interval: Duration,
@@ -234,7 +234,7 @@ impl Recording {
     }
 
     /// Stops to record: drains all rings once more, finalizes all threads and the manifest. Events
-    /// whose calls returned before are in the trace; later ones are lost, and their calls say so.
+    /// whose calls returned before are in the trace; later ones are lost, and their calls report it.
     ///
     /// # Errors
     ///

@@ -28,7 +28,7 @@ pub(crate) struct SessionInfo {
     pub(crate) index_events: U64,
     pub(crate) detail_events: U64,
     pub(crate) time: Option<Times>,
-    /// What the tracer lost of all threads, as the manifest states. It is no problem of the files.
+    /// The tracer's losses in all threads, from the manifest. They are not a problem of the files.
     #[serde(flatten)]
     pub(crate) lost: Lost,
     pub(crate) manifest: Option<ManifestInfo>,

@@ -30,7 +30,7 @@ pub(crate) struct ThreadInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) path: String,
-    /// What its tracer lost, as the manifest states.
+    /// Its tracer's losses, from the manifest.
     #[serde(flatten)]
     pub(crate) lost: Lost,
     pub(crate) index: Option<FileInfo>,
@@ -136,7 +136,7 @@ impl ThreadInfo {
             |problems| FileInfo::index_facts(thread.index(), verify, problems),
         ));
         let detail = path.join(DETAIL_FILE);
-        // An index that cannot be read is no problem of its details.
+        // An unreadable index is not a problem of its details.
         let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
         let mut linked = match is_index_read {
             true => LinkedDetails::of(thread.index()),

@@ -126,7 +126,7 @@ impl Program {
 }
 
 impl Run {
-    /// What the program counted: the last line of its output.
+    /// The program's own count: the last line of its output.
     #[track_caller]
     pub(crate) fn counted(&self) -> u64 {
         let text = String::from_utf8_lossy(&self.output.stdout);
@@ -135,7 +135,7 @@ impl Run {
             .unwrap_or_else(|| panic!("no count: {:?}", self.output))
     }
 
-    /// What the library told on standard error.
+    /// The library's messages on standard error.
     pub(crate) fn told(&self) -> String {
         String::from_utf8(self.output.stderr.clone()).unwrap()
     }
