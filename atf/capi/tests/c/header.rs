@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use crate::support::{Link, compile, package, present, run};
 
 /// The text of the headers without their comments.
-fn header() -> String {
+pub(crate) fn header() -> String {
     let text = |name: &str| fs::read_to_string(package("include").join(name)).unwrap();
     let mut text = text("ada_timing.h") + &text("atf.h") + &text("atf_record.h");
     while let Some(start) = text.find("/*") {
@@ -87,12 +87,9 @@ fn assert_size(text: &mut String, name: &str, size: usize) {
     writeln!(text, "CHECK(sizeof({name}) == {size}, \"{name}\");").unwrap();
 }
 
-/// A program that refers to every function and compares every layout and number with Rust's.
-fn program() -> String {
-    let mut text = "#include <stdio.h>\n#include <string.h>\n#include \"atf_record.h\"\n\
-        #ifdef __cplusplus\n#define CHECK(is, what) static_assert(is, what)\n\
-        #else\n#define CHECK(is, what) _Static_assert(is, what)\n#endif\n"
-        .to_owned();
+/// An assertion in C for each struct's size and each member's offset.
+pub(crate) fn layouts() -> String {
+    let mut text = String::new();
     layout!(text:
         AtfMediaTime { value, timescale, reserved }
         AtfTimingAnchor { host_time_ns, media_time }
@@ -122,6 +119,16 @@ fn program() -> String {
         AtfRecordSummary { threads, finalized, event_count, detail_count, time_start_ns,
             time_end_ns, lost_events, lost_details }
     );
+    text
+}
+
+/// A program that refers to every function and compares every layout and number with Rust's.
+fn program() -> String {
+    let mut text = "#include <stdio.h>\n#include <string.h>\n#include \"atf_record.h\"\n\
+        #ifdef __cplusplus\n#define CHECK(is, what) static_assert(is, what)\n\
+        #else\n#define CHECK(is, what) _Static_assert(is, what)\n#endif\n"
+        .to_owned();
+    text.push_str(&layouts());
     text.push_str("typedef void (*Function)(void);\nint main(void) {\n    Function all[] = {\n");
     for name in declared() {
         writeln!(text, "        (Function){name},").unwrap();
