@@ -40,7 +40,11 @@ const BY_HAND: &[&str] = &[
 
 /// Folders that create damage byte by byte: a recipe with offsets from the spec would follow a
 /// mistake in it.
-const RECIPES: [&str; 2] = ["conformance/src/corpus/", "fuzz/safety/src/"];
+const RECIPES: [&str; 3] = [
+    "conformance/src/corpus/",
+    "fuzz/safety/src/",
+    "samples/src/",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use crate::model::Expected;
-use crate::support::{RingFile, crc32c};
 use crate::{CALL, RETURN, Short, file, session};
+use atf_samples::files::{RingFile, crc32c};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
@@ -172,8 +172,8 @@ fn damage_is_told_by_every_analysis() {
 
 #[test]
 fn a_thread_alone_tells_the_same_problems_as_in_its_session() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/sample-crashed");
-    let folder = samples.join("session_20260105_101500/pid_4243");
+    let sample = "sample-crashed/session_20260105_101500/pid_4243";
+    let folder = atf_samples::folder().join(sample);
     let session = SessionReader::open(&folder).unwrap();
     let thread = ThreadReader::open(folder.join("thread_1")).unwrap();
     let options = Options::default().threads([1].into());

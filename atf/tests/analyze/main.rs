@@ -1,13 +1,5 @@
 //! Analyses compared with a naive computation, on any events.
 
-#[path = "../support/mod.rs"]
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the readers' tests use the rest of the file builders"
-)]
-mod support;
-
 mod ends;
 mod hostile;
 mod model;
@@ -18,7 +10,7 @@ use std::fs;
 use atf::session::SessionReader;
 use tempfile::TempDir;
 
-use crate::support::{EventRecord, IndexFile, crc32c};
+use atf_samples::files::{EventRecord, IndexFile, crc32c};
 
 /// An event: time, kind, function.
 type Short = (u64, u32, u64);

@@ -23,8 +23,7 @@ fn example(name: &str) -> Command {
 }
 
 fn sample(path: &str) -> PathBuf {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
-    samples.join(path)
+    atf_samples::folder().join(path)
 }
 
 /// Runs an example, checks its exit status and returns what it printed.

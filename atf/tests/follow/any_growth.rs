@@ -5,8 +5,8 @@ use atf::index::IndexReader;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{DetailFile, DetailRecord, EventRecord, IndexFile};
 use crate::{End, Written, drain, drain_details};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Numbers that look like parts of a footer, or like nothing special.
 fn number() -> impl Strategy<Value = u64> {

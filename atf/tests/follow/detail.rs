@@ -4,8 +4,8 @@ use atf::detail::{DetailEvent, DetailReader};
 use atf::follow::{DetailFollower, Polled};
 use atf::{Completeness, ErrorKind};
 
-use crate::support::{DetailFile, DetailRecord};
 use crate::{End, Written, drain_details};
+use atf_samples::files::{DetailFile, DetailRecord};
 
 /// If an event's length is the footer's magic, `2DTA`, it is more than a gigabyte.
 const MAGIC: &[u8; 4] = b"2DTA";

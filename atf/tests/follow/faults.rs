@@ -7,8 +7,8 @@ use atf::follow::{DetailFollower, IndexFollower};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{DetailFile, IndexFile};
 use crate::{End, Written, drain, drain_details};
+use atf_samples::files::{DetailFile, IndexFile};
 
 fn followed(file: &IndexFile) -> (Written, IndexFollower, Vec<atf::index::IndexEvent>) {
     let written = Written::new("index.atf");

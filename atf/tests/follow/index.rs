@@ -4,8 +4,8 @@ use atf::follow::IndexFollower;
 use atf::index::{IndexEvent, IndexReader};
 use atf::{Checksum, Completeness, ErrorKind};
 
-use crate::support::{EventRecord, IndexFile};
 use crate::{End, Written, drain};
+use atf_samples::files::{EventRecord, IndexFile};
 
 /// A low word of a timestamp that is the footer's magic, `2ITA`.
 const MAGIC: u64 = 0x4154_4932;

@@ -1,9 +1,5 @@
 //! Properties of followers of growing files.
 
-#[path = "../support/mod.rs"]
-#[allow(dead_code)]
-mod support;
-
 mod any_growth;
 mod detail;
 mod faults;

@@ -7,7 +7,7 @@ use atf::thread::ThreadReader;
 use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind, Wire};
 
-use crate::support::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile};
 
 fn event(seq: u64) -> Event {
     Event::new(

@@ -7,7 +7,7 @@ use atf::merge::{Merge, MergedEvent};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{EventRecord, IndexFile, crc32c};
+use atf_samples::files::{EventRecord, IndexFile, crc32c};
 
 /// A thread: its id and the timestamps of its events.
 #[derive(Debug, Clone)]

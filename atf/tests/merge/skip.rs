@@ -67,7 +67,7 @@ fn a_time_range_reads_its_own_blocks_and_the_ends_of_other_threads() {
 #[test]
 fn headers_and_footers_with_wrong_times_hide_no_event() {
     let times = vec![10, 20, 30, 40];
-    let file = |change: fn(&mut crate::support::IndexFile)| {
+    let file = |change: fn(&mut atf_samples::files::IndexFile)| {
         let thread = Thread {
             id: 0,
             times: times.clone(),
@@ -76,7 +76,7 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
         change(&mut file);
         (0, file.bytes())
     };
-    let lies: [fn(&mut crate::support::IndexFile); 4] = [
+    let lies: [fn(&mut atf_samples::files::IndexFile); 4] = [
         |file| file.header_times = (100, 200),
         |file| file.footer_times = (100, 200),
         |file| (file.header_times, file.footer_times) = ((100, 200), (100, 200)),

@@ -6,8 +6,8 @@ use atf::manifest::Manifest;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{DetailFile, IndexFile};
 use crate::ways;
+use atf_samples::files::{DetailFile, IndexFile};
 
 /// Calls every method; the results do not matter.
 fn read_index(bytes: &[u8]) {

@@ -10,7 +10,7 @@ use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 use tempfile::TempDir;
 
-use crate::support::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile};
 
 /// Writes a session of threads with different events.
 fn session(threads: u32) -> TempDir {

@@ -4,8 +4,8 @@ use atf::detail::DetailReader;
 use atf::{Checksum, Completeness, CountSource, ErrorKind, PartialFooter};
 
 use crate::details;
-use crate::support::{DetailFile, DetailRecord, padded, patched};
 use crate::ways;
+use atf_samples::files::{DetailFile, DetailRecord, padded, patched};
 
 fn open(file: &DetailFile) -> DetailReader {
     ways::detail(file.bytes()).unwrap()

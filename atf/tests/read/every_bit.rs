@@ -4,8 +4,8 @@ use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::{Checksum, Completeness, Wire};
 
-use crate::support::{DetailFile, IndexFile};
 use crate::{details, events, expected};
+use atf_samples::files::{DetailFile, IndexFile};
 
 fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();

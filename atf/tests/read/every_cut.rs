@@ -4,8 +4,8 @@ use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::{Completeness, ErrorKind};
 
-use crate::support::{DetailFile, IndexFile, padded};
 use crate::{details, events, expected};
+use atf_samples::files::{DetailFile, IndexFile, padded};
 
 #[test]
 fn an_index_file_truncated_anywhere_has_its_whole_events() {

@@ -3,9 +3,9 @@
 use atf::index::{Hole, IndexReader};
 use atf::{Checksum, Completeness, CountSource, Error, ErrorKind, Wire};
 
-use crate::support::{EventRecord, IndexFile, crc32_ieee, patched};
 use crate::ways;
 use crate::{events, expected};
+use atf_samples::files::{EventRecord, IndexFile, crc32_ieee, patched};
 
 fn open(file: &IndexFile) -> IndexReader {
     ways::index(file.bytes()).unwrap()

@@ -3,9 +3,9 @@
 use atf::index::IndexReader;
 use atf::{Completeness, CountSource, PartialFooter};
 
-use crate::support::{EventRecord, IndexFile, padded};
 use crate::ways;
 use crate::{events, expected};
+use atf_samples::files::{EventRecord, IndexFile, padded};
 
 const MAGIC: u64 = 0x4154_4932;
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::counted::Counted;
 use crate::events;
-use crate::support::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile};
 
 const EVENTS: u64 = 1_000;
 

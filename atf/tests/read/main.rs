@@ -1,8 +1,5 @@
 //! Properties of the readers.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 #[path = "../support/counted.rs"]
 mod counted;
 
@@ -31,7 +28,7 @@ use std::num::NonZero;
 use atf::Checksum;
 use atf::detail::DetailReader;
 use atf::index::{Disorder, IndexEvent, IndexReader, KindCounts};
-use support::{DetailFile, DetailRecord, EventRecord, IndexFile};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Returns the file's events as a reader should.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {

@@ -334,7 +334,7 @@ fn deep_nesting_is_harmless() {
 fn session_with_manifest_of(size: u64) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("thread_7")).unwrap();
-    let index = crate::support::IndexFile::finalized(1, 3).bytes();
+    let index = atf_samples::files::IndexFile::finalized(1, 3).bytes();
     fs::write(folder.path().join("thread_7/index.atf"), index).unwrap();
     let manifest = fs::File::create(folder.path().join("manifest.json")).unwrap();
     manifest.set_len(size).unwrap();

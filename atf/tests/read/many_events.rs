@@ -9,8 +9,8 @@ use atf::index::{Disorder, IndexReader};
 use atf::{Checksum, ErrorKind};
 use tempfile::TempDir;
 
-use crate::support::{EventRecord, IndexFile};
 use crate::{expected, ways};
+use atf_samples::files::{EventRecord, IndexFile};
 
 /// Time goes back at these positions: at block and part boundaries, and inside.
 fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {

@@ -6,8 +6,8 @@ use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use proptest::prelude::*;
 
-use crate::support::{DetailFile, DetailRecord, EventRecord, IndexFile, padded};
 use crate::{details, events, expected};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile, padded};
 
 /// A part of a file, or a piece of one: magics, headers, footers with numbers that may match,
 /// zeros.

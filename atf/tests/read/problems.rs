@@ -9,7 +9,7 @@ use atf::merge::Merge;
 use atf::{Checksum, Error, ErrorKind};
 
 use crate::counted::Counted;
-use crate::support::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile};
 
 fn counted(bytes: Vec<u8>) -> (IndexReader, Arc<AtomicU64>) {
     let count = Arc::new(AtomicU64::new(0));

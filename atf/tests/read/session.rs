@@ -8,7 +8,7 @@ use atf::thread::ThreadReader;
 use atf::{ErrorKind, OpenOptions, Wire};
 use tempfile::TempDir;
 
-use crate::support::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile};
 
 fn add_thread(session: &Path, id: u32, file: &IndexFile) {
     let file = IndexFile {

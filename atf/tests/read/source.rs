@@ -10,9 +10,9 @@ use atf::index::IndexReader;
 use atf::{ErrorKind, FileKind, ReadAt, Seekable};
 use tempfile::TempDir;
 
-use crate::support::{DetailFile, IndexFile};
 use crate::ways::mapped;
 use crate::{details, events, expected};
+use atf_samples::files::{DetailFile, IndexFile};
 
 /// Reads one byte at a time, and is interrupted every other time.
 struct Stuttering(Vec<u8>, AtomicU64);

@@ -2,17 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use atf::Completeness;
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-
-fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
-}
 
 fn sha256(file: &Path, start: u64, end: u64) -> String {
     let bytes = fs::read(file).unwrap();
@@ -89,11 +85,11 @@ fn found(thread: &ThreadReader) -> Value {
 
 #[test]
 fn every_thread_reads_as_an_independent_parser_found_it() {
-    let expected = fs::read(samples().join("EXPECTED.json")).unwrap();
+    let expected = fs::read(atf_samples::folder().join("EXPECTED.json")).unwrap();
     let expected: BTreeMap<String, Value> = serde_json::from_slice(&expected).unwrap();
     assert_eq!(expected.len(), 3);
     for (session, expected) in expected {
-        let reader = SessionReader::open(samples().join(&session)).unwrap();
+        let reader = SessionReader::open(atf_samples::folder().join(&session)).unwrap();
         assert_eq!(expected["manifest"], reader.manifest().is_some());
         let threads = expected["threads"].as_object().unwrap();
         assert_eq!(reader.threads().len(), threads.len());
@@ -111,7 +107,7 @@ fn every_thread_reads_as_an_independent_parser_found_it() {
 fn every_intact_link_leads_back_with_the_same_time() {
     let mut followed = 0;
     for sample in ["sample-small", "sample-crashed"] {
-        let session = fs::read_dir(samples().join(sample))
+        let session = fs::read_dir(atf_samples::folder().join(sample))
             .unwrap()
             .next()
             .unwrap()
@@ -148,7 +144,7 @@ fn every_intact_link_leads_back_with_the_same_time() {
 
 #[test]
 fn the_manifests_are_read_without_problems() {
-    let path = samples().join("sample-small/session_20260105_101500/pid_4242");
+    let path = atf_samples::folder().join("sample-small/session_20260105_101500/pid_4242");
     let session = SessionReader::open(path).unwrap();
     let manifest = session.manifest().unwrap();
     assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);

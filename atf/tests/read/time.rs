@@ -11,7 +11,7 @@ use atf::{ReadAt, Seekable};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{EventRecord, IndexFile};
+use atf_samples::files::{EventRecord, IndexFile};
 
 fn file(version: u8, times: &[u64]) -> IndexFile {
     let event = |time: &u64| EventRecord {

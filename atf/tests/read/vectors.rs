@@ -3,8 +3,8 @@
 use atf::index::IndexEvent;
 use atf::{Arch, Checksum, Clock, Completeness, DetailEventType, EventKind, Os, Wire};
 
-use crate::support::hex;
 use crate::ways;
+use atf_samples::files::hex;
 
 #[test]
 fn an_index_file_of_wire_version_1_typed_from_s0() {
@@ -178,7 +178,7 @@ fn a_detail_file_of_wire_version_2_typed_from_s2() {
 
 #[test]
 fn checksums_are_crc_32c() {
-    assert_eq!(crate::support::crc32c(b"123456789"), 0xE306_9283);
+    assert_eq!(atf_samples::files::crc32c(b"123456789"), 0xE306_9283);
     assert_eq!(crc32c::crc32c(b"123456789"), 0xE306_9283);
 }
 

@@ -5,8 +5,8 @@ use atf::detail::DetailReader;
 use atf::rewrite::{ConvertOptions, NoteKind, convert};
 use atf::thread::ThreadReader;
 
-use crate::support::{DetailFile, EventRecord, IndexFile, patched};
 use crate::{Places, files};
+use atf_samples::files::{DetailFile, EventRecord, IndexFile, patched};
 
 #[test]
 fn events_and_details_are_those_of_the_other_version_byte_for_byte() {

@@ -9,8 +9,8 @@ use atf::rewrite::{RecoverOptions, Report, recover};
 use atf::session::SessionReader;
 use atf::{ErrorKind, rewrite};
 
-use crate::support::{DetailFile, IndexFile};
 use crate::{Places, files, without_details};
+use atf_samples::files::{DetailFile, IndexFile};
 
 fn recovered(places: &Places) -> Report {
     let (path, out) = (places.path("in"), places.path("out"));

@@ -4,8 +4,8 @@ use atf::index::IndexEvent;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::thread::ThreadReader;
 
-use crate::support::{DetailFile, IndexFile};
 use crate::{Places, files};
+use atf_samples::files::{DetailFile, IndexFile};
 
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;

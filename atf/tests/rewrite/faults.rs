@@ -5,7 +5,7 @@ use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, r
 use atf::thread::ThreadReader;
 
 use crate::Places;
-use crate::support::{DetailFile, IndexFile, patched};
+use atf_samples::files::{DetailFile, IndexFile, patched};
 
 /// Recovers thread 7 with these files.
 fn recovered(index: &[u8], detail: &[u8], salvage: bool) -> (Places, Report) {

@@ -2,8 +2,8 @@
 
 use atf::rewrite::{NoteKind, RecoverOptions, Report, recover};
 
-use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files};
+use atf_samples::files::{DetailFile, IndexFile, patched};
 
 /// Recovers thread 7 of these files with salvage, twice.
 fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {

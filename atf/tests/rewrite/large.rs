@@ -8,8 +8,8 @@ use atf::Checksum;
 use atf::rewrite::{NoteKind, RecoverOptions, ScrubOptions, recover, scrub};
 use atf::thread::ThreadReader;
 
-use crate::support::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
 use crate::{Places, files};
+use atf_samples::files::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
 
 fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
     EventRecord {

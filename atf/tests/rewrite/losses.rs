@@ -4,8 +4,8 @@ use atf::Wire;
 use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
 use serde_json::json;
 
-use crate::support::{DetailFile, IndexFile, crc32c, patched};
 use crate::{Places, files, without_details};
+use atf_samples::files::{DetailFile, IndexFile, crc32c, patched};
 
 /// Recovers the trace at `in`.
 fn recovered(places: &Places) -> Report {

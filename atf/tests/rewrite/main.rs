@@ -1,9 +1,5 @@
 //! Tests of what a rewrite keeps, sets aside and drops.
 
-#[allow(dead_code, unused_imports, reason = "the readers' tests use the rest")]
-#[path = "../support/mod.rs"]
-mod support;
-
 mod convert;
 #[cfg(unix)]
 mod copies;
@@ -67,9 +63,9 @@ impl Places {
 
 /// Returns a finalized index of nine events whose flags state that there is no `detail.atf`.
 fn without_details(version: u8) -> Vec<u8> {
-    let file = support::IndexFile {
+    let file = atf_samples::files::IndexFile {
         flags: 0,
-        ..support::IndexFile::finalized(version, 9)
+        ..atf_samples::files::IndexFile::finalized(version, 9)
     };
     file.bytes()
 }

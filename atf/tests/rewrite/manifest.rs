@@ -6,8 +6,8 @@ use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert
 use atf::session::SessionReader;
 use atf::{Clock, Wire};
 
-use crate::support::{DetailFile, IndexFile};
 use crate::{Places, files};
+use atf_samples::files::{DetailFile, IndexFile};
 
 #[test]
 fn it_lists_each_thread_with_its_details_and_spans_the_times_of_all() {

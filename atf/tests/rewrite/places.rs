@@ -6,8 +6,8 @@ use std::io;
 use atf::ErrorKind;
 use atf::rewrite::{RecoverOptions, recover};
 
-use crate::support::IndexFile;
 use crate::{Places, files};
+use atf_samples::files::IndexFile;
 
 /// Makes a session at `in`, and a file next to it.
 fn places() -> Places {

@@ -9,7 +9,7 @@ use atf::rewrite::{
 
 use crate::Places;
 use crate::ring::{Area, ring};
-use crate::support::{DetailFile, EventRecord, IndexFile};
+use atf_samples::files::{DetailFile, EventRecord, IndexFile};
 
 /// The number of events, which take more than two steps of 1 MiB.
 const EVENTS: u64 = 80_000;

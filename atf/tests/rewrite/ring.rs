@@ -6,8 +6,8 @@ use atf::rewrite::{
     scrub,
 };
 
-use crate::support::{Bytes, DetailFile, IndexFile, crc32c, patched};
 use crate::{Places, files};
+use atf_samples::files::{Bytes, DetailFile, IndexFile, crc32c, patched};
 
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;

@@ -3,8 +3,8 @@
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
 use atf::thread::ThreadReader;
 
-use crate::support::{DetailFile, DetailRecord, IndexFile, crc32c, patched};
 use crate::{Places, files};
+use atf_samples::files::{DetailFile, DetailRecord, IndexFile, crc32c, patched};
 
 /// The offset of the first detail, and the size in bytes of a call's detail.
 const START: usize = 64;

@@ -1,7 +1,7 @@
 //! Compares the samples, written by a third party's tracer, with the results of an independent parser.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use atf::rewrite::{NoteKind, RecoverOptions, recover};
 use atf::thread::ThreadReader;
@@ -9,10 +9,6 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{Places, files};
-
-fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
-}
 
 /// Returns the SHA-256 of the events section of a file that this crate finalized.
 fn sha256(file: &Path) -> String {
@@ -29,13 +25,18 @@ fn number(value: &Value, key: &str) -> u64 {
 
 #[test]
 fn each_thread_keeps_the_events_that_an_independent_parser_found() {
-    let text = fs::read(samples().join("EXPECTED.json")).unwrap();
+    let text = fs::read(atf_samples::folder().join("EXPECTED.json")).unwrap();
     let expected: Value = serde_json::from_slice(&text).unwrap();
     let mut threads = 0;
     for (session, expected) in expected.as_object().unwrap() {
         let places = Places::new();
         let out = places.path("out");
-        let report = recover(samples().join(session), &out, &RecoverOptions::default()).unwrap();
+        let report = recover(
+            atf_samples::folder().join(session),
+            &out,
+            &RecoverOptions::default(),
+        )
+        .unwrap();
         for (folder, expected) in expected["threads"].as_object().unwrap() {
             let report = report.threads().find(|t| t.folder == *folder).unwrap();
             let (details, orphans) = (
@@ -83,7 +84,7 @@ fn a_second_recovery_of_a_sample_changes_nothing() {
         let places = Places::new();
         let (once, twice) = (places.path("once"), places.path("twice"));
         let options = RecoverOptions::default();
-        let first = recover(samples().join(sample), &once, &options).unwrap();
+        let first = recover(atf_samples::folder().join(sample), &once, &options).unwrap();
         assert!(first.changed(), "the tracer wrote no checksum");
         let second = recover(&once, &twice, &options).unwrap();
         assert!(!second.changed(), "{second}");

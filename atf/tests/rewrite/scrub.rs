@@ -5,8 +5,8 @@ use atf::rewrite::{NoteKind, ScrubOptions, scrub};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 
-use crate::support::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
 use crate::{Places, files};
+use atf_samples::files::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
 
 const SECRET: &[u8; 8] = b"hunter2!";
 const T: u64 = 5_000_000;

@@ -5,8 +5,8 @@ use std::io;
 use atf::ErrorKind;
 use atf::rewrite::{RecoverOptions, recover};
 
-use crate::support::{DetailFile, IndexFile, crc32c, patched};
 use crate::{Places, files, without_details};
+use atf_samples::files::{DetailFile, IndexFile, crc32c, patched};
 
 #[test]
 fn each_process_of_a_session_is_recovered_in_its_place() {

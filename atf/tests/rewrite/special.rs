@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use atf::rewrite::{NoteKind, RecoverOptions, Report, ScrubOptions, recover, scrub};
 
-use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files, without_details};
+use atf_samples::files::{DetailFile, IndexFile, patched};
 
 /// Makes threads 7 and 8; tests change only the first.
 fn session() -> Places {

@@ -5,8 +5,8 @@ use atf::manifest::Manifest;
 use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
 use atf::session::SessionReader;
 
-use crate::support::IndexFile;
 use crate::{Places, files};
+use atf_samples::files::IndexFile;
 
 /// Modules 1 and 2 with build ids, and named functions of both.
 const OTHER: &str = r#"{"format_version": "2.1", "threads": [],

@@ -7,7 +7,7 @@ use atf::rewrite::{
 };
 
 use crate::Places;
-use crate::support::{
+use atf_samples::files::{
     DetailFile, DetailRecord, EventRecord, IndexFile, RingFile, crc32_ieee, crc32c, padded, patched,
 };
 

@@ -6,8 +6,8 @@ use atf::rewrite::{
 };
 use atf::thread::ThreadReader;
 
-use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files};
+use atf_samples::files::{DetailFile, IndexFile, patched};
 
 /// The offset of the id in both headers.
 const INDEX_ID: usize = 12;

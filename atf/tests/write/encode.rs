@@ -5,7 +5,7 @@ use atf::index::{IndexEvent, IndexFooter, IndexHeader};
 use atf::{Arch, Clock, DetailEventType, ErrorKind, EventKind, IndexFlags, Os, Wire};
 use proptest::prelude::*;
 
-use super::support::hex;
+use atf_samples::files::hex;
 
 fn event() -> IndexEvent {
     IndexEvent::new(1000, 0x1_0000_0002, EventKind::RETURN)

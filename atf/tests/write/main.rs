@@ -1,9 +1,5 @@
 //! Properties of the writers.
 
-#[allow(dead_code, unused_imports, reason = "the readers' tests use the rest")]
-#[path = "../support/mod.rs"]
-mod support;
-
 mod claims;
 mod encode;
 mod faults;

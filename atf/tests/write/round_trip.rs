@@ -9,8 +9,8 @@ use atf::thread::ThreadReader;
 use atf::write::{SessionWriter, ThreadWriter, WriteOptions};
 use atf::{Arch, Checksum, Clock, Completeness, ErrorKind, Os, Wire};
 
-use super::support::{DetailFile, DetailRecord, EventRecord, IndexFile};
 use super::{detail, event};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// The raw builders' platform: x86-64 Linux with its boot-time clock.
 fn options(wire: Wire, buffer_size: usize) -> WriteOptions {

@@ -14,8 +14,6 @@ pub(crate) mod document;
 mod dump;
 pub mod edition;
 mod effects;
-#[doc(hidden)]
-pub mod files;
 mod flags;
 mod json;
 pub(crate) mod layout;

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, padded, patched};
 use super::layout::Record;
 use super::shape::{Region, Shape};
+use atf_samples::files::{
+    DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, padded, patched,
+};
 
 /// The index file of thread 7 in the clean session.
 pub const INDEX: &str = "thread_7/index.atf";

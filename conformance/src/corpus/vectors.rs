@@ -4,10 +4,10 @@
 //! The bytes of each number differ, so a read at the wrong offset or in the wrong byte order gives a
 //! different number. The checksums were computed bit by bit outside this project.
 
-use super::files::hex;
 use super::shape::Shape;
 use super::{Case, Class, Subject, dump};
 use crate::Verdict;
+use atf_samples::files::hex;
 
 /// Returns the vectors of one wire version.
 pub(super) fn vectors(wire: u8) -> Vec<Case> {

@@ -3,9 +3,9 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE};
-use crate::corpus::files::crc32c;
 use crate::corpus::layout::Record as Layout;
 use crate::scripts::{Detail, Index, Open, Thread};
+use atf_samples::files::crc32c;
 
 /// The expected bytes of a file.
 #[derive(Debug)]

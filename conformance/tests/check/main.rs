@@ -13,15 +13,10 @@ mod samples;
 #[cfg(unix)]
 mod special_files;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
-
-/// Returns the folder of sessions from a third party's writer.
-fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
-}
 
 /// Makes the command `atf-conformance check`, without arguments.
 fn command() -> Command {

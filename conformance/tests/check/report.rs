@@ -6,13 +6,13 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::support::{DETAIL, INDEX, Trace};
-use crate::{check, samples, texts};
+use crate::{check, texts};
 use tempfile::TempDir;
 
 /// `ATF_BLESS=1 cargo test -p atf-conformance --test check` updates the golden file.
 #[test]
 fn the_text_of_a_sample_matches_the_golden_file() {
-    let output = check(&samples(), &["sample-crashed"]);
+    let output = check(&atf_samples::folder(), &["sample-crashed"]);
     let (_, text, messages) = texts(&output);
     assert_eq!(messages, "");
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/sample-crashed.txt");
@@ -24,7 +24,7 @@ fn the_text_of_a_sample_matches_the_golden_file() {
 
 #[test]
 fn the_exit_status_depends_on_the_denied_severity() {
-    let status = |arguments: &[&str]| texts(&check(&samples(), arguments)).0;
+    let status = |arguments: &[&str]| texts(&check(&atf_samples::folder(), arguments)).0;
     assert_eq!(status(&["sample-crashed"]), 0);
     assert_eq!(status(&["--deny", "must", "sample-crashed"]), 0);
     assert_eq!(status(&["--deny", "should", "sample-crashed"]), 1);
@@ -73,7 +73,10 @@ fn reports_in_files_agree_with_the_text_and_the_exit_status() {
 #[test]
 fn conflicting_and_unwritable_reports_are_usage_errors() {
     let refused = |arguments: &[&str], why: &str| {
-        let output = check(&samples(), &[arguments, &["sample-small"]].concat());
+        let output = check(
+            &atf_samples::folder(),
+            &[arguments, &["sample-small"]].concat(),
+        );
         let (status, text, messages) = texts(&output);
         assert_eq!((status, text), (2, ""));
         assert!(messages.contains(why), "{messages}");
@@ -144,7 +147,7 @@ fn keys(object: &Value) -> Vec<&str> {
 
 #[test]
 fn json_has_the_documented_shape() {
-    let report = json(&samples(), &["sample-crashed", "nothing"]);
+    let report = json(&atf_samples::folder(), &["sample-crashed", "nothing"]);
     assert_eq!(keys(&report), ["files", "unreadable", "summary"]);
     let file_keys = [
         "path", "kind", "wire", "verdict", "events", "details", "findings",
@@ -195,7 +198,7 @@ fn json_has_the_documented_shape() {
 
 #[test]
 fn json_without_files_is_complete() {
-    let report = json(&samples(), &["nothing"]);
+    let report = json(&atf_samples::folder(), &["nothing"]);
     assert_eq!(report["files"], Value::Array(Vec::new()));
     assert_eq!(report["summary"]["unreadable"], 1);
 }
@@ -208,7 +211,7 @@ fn json_and_text_give_the_same_numbers() {
     broken.cut(DETAIL, 400);
     broken.write(&folder.path().join("broken")).unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
-    let samples = samples();
+    let samples = atf_samples::folder();
     let paths = [samples.to_str().unwrap(), "broken", "empty"];
     let report = json(folder.path(), &paths);
     let output = check(folder.path(), &paths);
@@ -281,7 +284,7 @@ fn json_and_text_give_the_same_numbers() {
 
 #[test]
 fn the_summary_adds_up_the_files() {
-    let report = json(&samples(), &["."]);
+    let report = json(&atf_samples::folder(), &["."]);
     let files = report["files"].as_array().unwrap();
     let add = |key: &str| {
         files

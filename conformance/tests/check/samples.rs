@@ -8,7 +8,7 @@ use atf_conformance::Verdict::{self, Accept, Recover};
 use serde_json::Value;
 
 use crate::support::Outcome;
-use crate::{check, samples, texts};
+use crate::{check, texts};
 
 /// The expected verdict and broken rules of each file in a session.
 type Expected = &'static [(&'static str, Verdict, &'static [&'static str])];
@@ -100,7 +100,7 @@ const SESSIONS: [(&str, Expected); 3] = [
 #[test]
 fn each_file_has_exactly_its_verdict_and_broken_rules() {
     for (session, expected) in SESSIONS {
-        let outcome = Outcome::of(&samples().join(session));
+        let outcome = Outcome::of(&atf_samples::folder().join(session));
         assert!(outcome.unreadable.is_empty());
         let mut found: Vec<_> = outcome
             .reports
@@ -173,12 +173,12 @@ fn found(outcome: &Outcome, thread: &str) -> BTreeMap<String, Value> {
 
 #[test]
 fn counts_and_links_match_an_independent_parser() {
-    let expected = fs::read(samples().join("EXPECTED.json")).unwrap();
+    let expected = fs::read(atf_samples::folder().join("EXPECTED.json")).unwrap();
     let expected: BTreeMap<String, Value> = serde_json::from_slice(&expected).unwrap();
     assert_eq!(expected.len(), SESSIONS.len());
     let mut compared = 0;
     for (session, expected) in expected {
-        let outcome = Outcome::of(&samples().join(&session));
+        let outcome = Outcome::of(&atf_samples::folder().join(&session));
         for (thread, expected) in expected["threads"].as_object().unwrap() {
             for (key, value) in found(&outcome, thread) {
                 assert_eq!(value, expected[&key], "{session}/{thread}: {key}");
@@ -193,7 +193,7 @@ fn counts_and_links_match_an_independent_parser() {
 #[test]
 fn a_session_that_breaks_no_must_exits_with_0() {
     for (session, _) in SESSIONS {
-        let output = check(&samples(), &[session]);
+        let output = check(&atf_samples::folder(), &[session]);
         assert_eq!(texts(&output).0, 0, "{session}");
     }
 }
@@ -202,7 +202,7 @@ fn a_session_that_breaks_no_must_exits_with_0() {
 #[test]
 fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
     let (session, _) = SESSIONS[0];
-    let whole = Outcome::of(&samples().join("sample-small"));
+    let whole = Outcome::of(&atf_samples::folder().join("sample-small"));
     assert_eq!(whole.reports.len(), 6);
     assert!(
         whole
@@ -211,7 +211,7 @@ fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
             .all(|line| line.starts_with("session_2"))
     );
     for thread in ["thread_0", "thread_1", "thread_2"] {
-        let part = Outcome::of(&samples().join(session).join(thread));
+        let part = Outcome::of(&atf_samples::folder().join(session).join(thread));
         let of_whole = whole
             .reports
             .iter()

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::bad_input::assert_unreadable;
 use crate::support::{DETAIL, INDEX, MANIFEST, Trace};
-use crate::{check, command, samples, texts};
+use crate::{check, command, texts};
 
 /// Makes a folder with a good session in `good`.
 fn folder() -> TempDir {
@@ -199,7 +199,7 @@ fn a_closed_pipe_is_not_an_error() {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf-conformance"));
-        command.arg("check").args(form).arg(samples());
+        command.arg("check").args(form).arg(atf_samples::folder());
         let child = command.stdout(writer).stderr(Stdio::piped()).spawn();
         let output = child.unwrap().wait_with_output().unwrap();
         assert_eq!(texts(&output), (0, "", ""), "{form:?}");
@@ -256,7 +256,7 @@ fn names_that_are_not_utf_8_are_read_and_shown() {
 
 #[test]
 fn a_failed_write_to_standard_output_is_an_error() {
-    let samples = samples();
+    let samples = atf_samples::folder();
     let check = ["check", samples.to_str().unwrap()];
     for arguments in [&check[..], &["--help"], &["corpus", "list"]] {
         let Ok(full) = fs::File::options().write(true).open("/dev/full") else {

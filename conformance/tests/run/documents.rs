@@ -1,6 +1,5 @@
 //! The answers of the reference implementation, and the schemas of answers.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use atf_conformance::protocol::{Answer, Broken, Manifest, schema};
@@ -10,10 +9,6 @@ use atf_conformance::run::Reading;
 use serde_json::{Value, json};
 
 use crate::support::{FILE, document};
-
-fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
-}
 
 #[test]
 fn the_reference_reads_a_handwritten_file() {
@@ -32,7 +27,7 @@ fn the_reference_reads_a_handwritten_file() {
 fn the_reference_follows_the_schemas_on_real_sessions() {
     let mut sessions = 0;
     for sample in ["sample-small", "sample-crashed", "sample-exception"] {
-        let Ok(entries) = std::fs::read_dir(samples().join(sample)) else {
+        let Ok(entries) = std::fs::read_dir(atf_samples::folder().join(sample)) else {
             continue;
         };
         for session in entries.flatten().filter(|entry| entry.path().is_dir()) {

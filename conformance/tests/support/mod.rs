@@ -2,6 +2,7 @@
 
 mod outcome;
 
-pub(crate) use atf_conformance::corpus::{files, trace};
+pub(crate) use atf_conformance::corpus::trace;
+pub(crate) use atf_samples::files;
 pub(crate) use outcome::Outcome;
 pub(crate) use trace::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace, call};

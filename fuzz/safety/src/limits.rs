@@ -14,7 +14,7 @@ use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::{SessionReader, ThreadEntry};
-use atf_conformance::corpus::files::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Events of each thread.

@@ -14,7 +14,7 @@ use std::thread;
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
-use atf_conformance::corpus::files::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile};
 use tempfile::TempDir;
 
 /// The number of events in the index, and of details in the other file.

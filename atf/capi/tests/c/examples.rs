@@ -124,7 +124,7 @@ fn cpp_handles_close_automatically_and_write_a_valid_session() {
 
 #[test]
 fn the_reader_prints_a_sample_in_time_order() {
-    let sample = package("../../samples/sample-small/session_20260105_101500/pid_4242");
+    let sample = atf_samples::folder().join("sample-small/session_20260105_101500/pid_4242");
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
         let program = built(folder.path(), "read.c", compiler, Link::Static, &[]);

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::support::{Link, compile, has, package, present, run};
 
-const SAMPLE: &str = "../../samples/sample-small/session_20260105_101500/pid_4242";
+const SAMPLE: &str = "sample-small/session_20260105_101500/pid_4242";
 
 #[test]
 fn every_wrong_call_returns_its_status() {
@@ -16,7 +16,9 @@ fn every_wrong_call_returns_its_status() {
         let source = package("tests/c/misuse.c");
         compile(compiler, &source, Link::Static, &[], &program);
         let mut command = Command::new(&program);
-        command.arg(folder.path().join("work")).arg(package(SAMPLE));
+        command
+            .arg(folder.path().join("work"))
+            .arg(atf_samples::folder().join(SAMPLE));
         assert_eq!(run(&mut command), "0 wrong\n");
     }
 }
@@ -36,6 +38,8 @@ fn wrong_calls_touch_no_foreign_memory() {
     let mut command = Command::new("valgrind");
     command.args(["--error-exitcode=9", "--leak-check=full", "-q"]);
     command.arg(&program);
-    command.arg(folder.path().join("work")).arg(package(SAMPLE));
+    command
+        .arg(folder.path().join("work"))
+        .arg(atf_samples::folder().join(SAMPLE));
     assert_eq!(run(&mut command), "0 wrong\n");
 }

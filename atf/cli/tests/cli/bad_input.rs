@@ -5,8 +5,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
-use super::{atf, samples, texts};
+use super::{atf, texts};
+use atf_samples::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 
 /// Every subcommand that reads, in both output formats.
 const COMMANDS: &[&[&str]] = &[
@@ -166,7 +166,7 @@ fn usage_is_exit_status_2() {
         &["completions", "nosuchshell"],
         &["leap"],
     ] {
-        let output = atf(&samples(), arguments);
+        let output = atf(&atf_samples::folder(), arguments);
         let (status, text, messages) = texts(&output);
         assert_eq!((status, text), (2, ""), "{arguments:?}");
         assert!(!messages.is_empty());

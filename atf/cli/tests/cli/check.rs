@@ -5,13 +5,13 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{atf, samples, texts};
+use crate::{atf, texts};
 
 #[test]
 fn the_exit_status_says_whether_a_denied_rule_is_broken() {
     let session = "sample-crashed";
     for (deny, status) in [("must", 0), ("should", 1)] {
-        let output = atf(&samples(), &["check", "--deny", deny, session]);
+        let output = atf(&atf_samples::folder(), &["check", "--deny", deny, session]);
         let (found, text, messages) = texts(&output);
         assert_eq!((found, messages), (status, ""));
         assert!(text.contains("ATF-IFTR-001"), "{text}");

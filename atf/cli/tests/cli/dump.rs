@@ -8,14 +8,14 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, patched};
-use super::{atf, clean, expected, golden, lines, number, samples, texts, written};
+use super::{atf, clean, expected, golden, lines, number, texts, written};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, patched};
 
 const SMALL: &str = "sample-small/session_20260105_101500/pid_4242";
 
 fn dump(arguments: &[&str]) -> Vec<Value> {
     let arguments = [&["dump", "--json", SMALL], arguments].concat();
-    lines(&clean(&samples(), &arguments))
+    lines(&clean(&atf_samples::folder(), &arguments))
 }
 
 /// The sort key of events: timestamp, thread, position.
@@ -31,7 +31,7 @@ fn key(event: &Value) -> (u64, u64, u64) {
 #[test]
 fn all_events_of_the_samples_appear_once_in_order() {
     for (path, expected) in expected() {
-        let events = lines(&written(&samples(), &["dump", "--json", &path]));
+        let events = lines(&written(&atf_samples::folder(), &["dump", "--json", &path]));
         assert!(events.is_sorted_by_key(key), "{path}");
         for (name, expected) in expected["threads"].as_object().unwrap() {
             let id: u64 = name.strip_prefix("thread_").unwrap().parse().unwrap();
@@ -146,7 +146,7 @@ fn filters_match_a_naive_filter() {
 
 #[test]
 fn text_and_json_have_the_same_events() {
-    let text = clean(&samples(), &["dump", SMALL]);
+    let text = clean(&atf_samples::folder(), &["dump", SMALL]);
     let all = dump(&[]);
     assert_eq!(text.lines().count(), all.len());
     for (line, event) in text.lines().zip(&all) {
@@ -156,7 +156,10 @@ fn text_and_json_have_the_same_events() {
         assert!(line.contains(event["function"].as_str().unwrap()), "{line}");
     }
     let arguments = ["dump", "--details", "--limit", "60", "--thread", "0", SMALL];
-    golden("dump-details.txt", &clean(&samples(), &arguments));
+    golden(
+        "dump-details.txt",
+        &clean(&atf_samples::folder(), &arguments),
+    );
 }
 
 /// Writes a session of one thread with one call, its detail and a symbol.
@@ -328,7 +331,7 @@ fn a_damaged_thread_does_not_hide_the_others() {
 
 #[test]
 fn several_sessions_are_listed_and_not_merged() {
-    let output = atf(&samples(), &["dump", "."]);
+    let output = atf(&atf_samples::folder(), &["dump", "."]);
     let (status, text, messages) = texts(&output);
     assert_eq!((status, text), (2, ""));
     assert!(
@@ -490,7 +493,7 @@ fn spans_state_how_each_call_ended() {
 #[test]
 fn spans_of_the_samples_pair_all_calls() {
     let arguments = ["dump", "--spans", "--json", SMALL];
-    let spans = lines(&clean(&samples(), &arguments));
+    let spans = lines(&clean(&atf_samples::folder(), &arguments));
     // Half of the 900, 700 and 400 events are calls, and every call returned.
     assert_eq!(spans.len(), 1000);
     assert!(spans.iter().all(|span| span["end"] == "return"));
@@ -498,7 +501,7 @@ fn spans_of_the_samples_pair_all_calls() {
 
 #[test]
 fn a_missing_thread_is_reported() {
-    let output = atf(&samples(), &["dump", "--thread", "9", SMALL]);
+    let output = atf(&atf_samples::folder(), &["dump", "--thread", "9", SMALL]);
     let (status, text, messages) = texts(&output);
     assert_eq!(
         (status, text, messages),
@@ -512,7 +515,7 @@ fn a_failing_output_is_reported() {
     for command in [&["dump", SMALL][..], &["info", SMALL], &["--help"]] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let output = Command::new(assert_cmd::cargo::cargo_bin("atf"))
-            .current_dir(samples())
+            .current_dir(atf_samples::folder())
             .args(command)
             .stdout(full)
             .output()
@@ -550,7 +553,7 @@ fn very_long_names_are_shortened() {
     ])[0];
     assert_eq!(span["function_length"], 2_000_001);
     let text = clean(
-        &samples(),
+        &atf_samples::folder(),
         &["dump", "--limit", "1", "--symbols", manifest, SMALL],
     );
     assert!(text.contains(&format!("{}… (2000001 bytes)", &name[..4095])));

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 use super::{atf, clean, golden, lines, number, sample_files, texts, written};
+use atf_samples::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 
 /// The bytes shown in a text. Each line must start where the last one ended.
 fn told(text: &str) -> Vec<u8> {

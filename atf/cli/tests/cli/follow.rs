@@ -7,8 +7,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
 
-use super::files::{DetailFile, IndexFile};
-use super::{atf, clean, expected, lines, number, samples, texts};
+use super::{atf, clean, expected, lines, number, texts};
+use atf_samples::files::{DetailFile, IndexFile};
 
 /// A running `atf dump --follow`.
 struct Following {
@@ -71,9 +71,9 @@ fn finalized_files_are_followed_like_dumped() {
         &["dump", "--from", "+1us", "--limit", "20", &index],
         &["dump", "--json", &detail],
     ] {
-        let plain = clean(&samples(), arguments);
+        let plain = clean(&atf_samples::folder(), arguments);
         assert!(!plain.is_empty());
-        let followed = clean(&samples(), &[arguments, &["--follow"]].concat());
+        let followed = clean(&atf_samples::folder(), &[arguments, &["--follow"]].concat());
         assert_eq!(followed, plain, "{arguments:?}");
     }
 }
@@ -85,7 +85,7 @@ fn a_finalized_session_is_followed_completely() {
         // The other samples have at least one thread that is never finalized.
         if path.starts_with("sample-small") {
             let sorted = |arguments: &[&str]| {
-                let mut events = lines(&clean(&samples(), arguments));
+                let mut events = lines(&clean(&atf_samples::folder(), arguments));
                 events.sort_by_key(key);
                 events
             };
@@ -254,6 +254,9 @@ fn a_closed_pipe_is_not_an_error() {
 
 #[test]
 fn spans_cannot_be_followed() {
-    let output = atf(&samples(), &["dump", "--follow", "--spans", "sample-small"]);
+    let output = atf(
+        &atf_samples::folder(),
+        &["dump", "--follow", "--spans", "sample-small"],
+    );
     assert_eq!(output.status.code(), Some(2));
 }

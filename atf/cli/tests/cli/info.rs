@@ -5,11 +5,14 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::files::{IndexFile, patched};
-use super::{atf, expected, golden, number, samples, texts, written};
+use super::{atf, expected, golden, number, texts, written};
+use atf_samples::files::{IndexFile, patched};
 
 fn info(arguments: &[&str]) -> Value {
-    let text = written(&samples(), &[&["info", "--json"], arguments].concat());
+    let text = written(
+        &atf_samples::folder(),
+        &[&["info", "--json"], arguments].concat(),
+    );
     serde_json::from_str(&text).unwrap()
 }
 
@@ -62,12 +65,15 @@ fn sample_sessions_match_an_independent_parser() {
 
 #[test]
 fn info_matches_the_golden_files() {
-    let text = written(&samples(), &["info", "."]);
+    let text = written(&atf_samples::folder(), &["info", "."]);
     golden("info-samples.txt", &text);
-    let text = written(&samples(), &["info", "--verify", "sample-crashed"]);
+    let text = written(
+        &atf_samples::folder(),
+        &["info", "--verify", "sample-crashed"],
+    );
     golden("info-verify.txt", &text);
     let thread = "sample-crashed/session_20260105_101500/pid_4243/thread_1";
-    let text = written(&samples(), &["info", "--verify", thread]);
+    let text = written(&atf_samples::folder(), &["info", "--verify", thread]);
     golden("info-thread.txt", &text);
 }
 

@@ -4,12 +4,12 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use super::files::{EventRecord, IndexFile, RingFile, crc32c};
-use super::{atf, golden, lines, samples, texts, written};
+use super::{atf, golden, lines, texts, written};
+use atf_samples::files::{EventRecord, IndexFile, RingFile, crc32c};
 
 #[test]
 fn ends_match_the_golden_files() {
-    golden("last.txt", &written(&samples(), &["last", "."]));
+    golden("last.txt", &written(&atf_samples::folder(), &["last", "."]));
     let arguments = [
         "last",
         "--thread",
@@ -20,7 +20,10 @@ fn ends_match_the_golden_files() {
         "2",
         "sample-crashed-nomanifest",
     ];
-    golden("last-thread.txt", &written(&samples(), &arguments));
+    golden(
+        "last-thread.txt",
+        &written(&atf_samples::folder(), &arguments),
+    );
 }
 
 #[test]
@@ -30,8 +33,14 @@ fn the_open_calls_are_those_that_dump_lists() {
         "sample-crashed-nomanifest",
         "sample-small",
     ] {
-        let spans = lines(&written(&samples(), &["dump", "--spans", "--json", path]));
-        let text = written(&samples(), &["last", "--json", "--calls", "99", path]);
+        let spans = lines(&written(
+            &atf_samples::folder(),
+            &["dump", "--spans", "--json", path],
+        ));
+        let text = written(
+            &atf_samples::folder(),
+            &["last", "--json", "--calls", "99", path],
+        );
         let [session] = &lines(&text)[..] else {
             panic!("{text}")
         };

@@ -1,10 +1,5 @@
 //! The command `atf` on real sessions, on files built byte by byte, and on bad input.
 
-// Shared with another crate's tests, which use more of it.
-#[allow(dead_code, unused_imports)]
-#[path = "../../../tests/support/mod.rs"]
-mod files;
-
 mod bad_input;
 mod check;
 mod dump;
@@ -27,14 +22,9 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// The sessions written by a third party's writer.
-fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples")
-}
-
-/// Each sample session's path below [`samples`], with its entry in `EXPECTED.json`.
+/// Each sample session's path below `samples`, with its entry in `EXPECTED.json`.
 fn expected() -> Vec<(String, Value)> {
-    let text = std::fs::read_to_string(samples().join("EXPECTED.json")).unwrap();
+    let text = std::fs::read_to_string(atf_samples::folder().join("EXPECTED.json")).unwrap();
     let sessions: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
     assert_eq!(sessions.len(), 3);
     sessions.into_iter().collect()
@@ -46,7 +36,7 @@ fn sample_files() -> Vec<PathBuf> {
     for (session, expected) in expected() {
         for thread in expected["threads"].as_object().unwrap().keys() {
             for name in ["index.atf", "detail.atf"] {
-                let path = samples().join(&session).join(thread).join(name);
+                let path = atf_samples::folder().join(&session).join(thread).join(name);
                 files.extend(path.exists().then_some(path));
             }
         }

@@ -6,17 +6,17 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::files::{EventRecord, IndexFile, crc32c};
-use super::{atf, expected, golden, lines, number, samples, texts, written};
+use super::{atf, expected, golden, lines, number, texts, written};
+use atf_samples::files::{EventRecord, IndexFile, crc32c};
 
 /// A function's calls, open calls, self time and total time.
 type Numbers = [u64; 4];
 
 /// The functions of a session's spans. The samples' time never goes back.
 fn from_spans(path: &str) -> BTreeMap<u64, Numbers> {
-    let text = written(&samples(), &["dump", "--spans", "--json", path]);
+    let text = written(&atf_samples::folder(), &["dump", "--spans", "--json", path]);
     let mut threads: BTreeMap<u64, Vec<(u64, u64, u64, bool)>> = BTreeMap::new();
-    let ends = lines(&written(&samples(), &["last", "--json", path]));
+    let ends = lines(&written(&atf_samples::folder(), &["last", "--json", path]));
     let ends = ends[0]["threads"].as_array().unwrap();
     let end_ns: BTreeMap<u64, u64> = ends
         .iter()
@@ -77,7 +77,10 @@ fn numbers(row: &Value) -> Numbers {
 #[test]
 fn each_function_has_the_numbers_of_its_spans() {
     for (path, _) in expected() {
-        let text = written(&samples(), &["report", "--json", "--limit", "0", &path]);
+        let text = written(
+            &atf_samples::folder(),
+            &["report", "--json", "--limit", "0", &path],
+        );
         let [report] = &lines(&text)[..] else {
             panic!("{text}")
         };
@@ -157,7 +160,7 @@ fn reports_match_the_golden_files() {
             ],
         ),
     ] {
-        let text = written(&samples(), &[&["report"], arguments].concat());
+        let text = written(&atf_samples::folder(), &[&["report"], arguments].concat());
         golden(name, &text);
     }
 }
@@ -169,7 +172,7 @@ fn tables_can_be_sorted_and_selected() {
             &["report", "--json", "--limit", "0", "sample-small"],
             arguments,
         ];
-        let report = lines(&written(&samples(), &arguments.concat())).remove(0);
+        let report = lines(&written(&atf_samples::folder(), &arguments.concat())).remove(0);
         report["functions"].as_array().unwrap().clone()
     };
     for (key, field) in [("total", "total_ns"), ("calls", "calls"), ("max", "max_ns")] {
@@ -182,7 +185,7 @@ fn tables_can_be_sorted_and_selected() {
     let threads = ["0", "1", "2"].map(|id| calls(&rows(&["--thread", id])));
     assert_eq!(threads.iter().sum::<u64>(), calls(&by_name));
     let text = written(
-        &samples(),
+        &atf_samples::folder(),
         &["report", "--json", "--by-thread", "sample-small"],
     );
     let by_thread = lines(&text);
@@ -204,7 +207,7 @@ fn the_tree_adds_up() {
         "0",
         "sample-crashed",
     ];
-    let report = lines(&written(&samples(), &arguments)).remove(0);
+    let report = lines(&written(&atf_samples::folder(), &arguments)).remove(0);
     let nodes = report["tree"].as_array().unwrap();
     assert_eq!(report["not_shown"], "0");
     for (place, node) in nodes.iter().enumerate() {
@@ -228,7 +231,7 @@ fn the_tree_adds_up() {
         "0",
         "sample-crashed",
     ];
-    let cut = lines(&written(&samples(), &cut)).remove(0);
+    let cut = lines(&written(&atf_samples::folder(), &cut)).remove(0);
     let outermost: Vec<_> = nodes.iter().filter(|node| node["depth"] == 0).collect();
     assert_eq!(
         cut["tree"].as_array().unwrap().iter().collect::<Vec<_>>(),
@@ -397,7 +400,7 @@ fn what_cannot_be_told_is_refused_or_told() {
         ),
         (&["report", "nosuchpath"], 2, "nosuchpath"),
     ] {
-        let output = atf(&samples(), arguments);
+        let output = atf(&atf_samples::folder(), arguments);
         let (found, _, messages) = texts(&output);
         assert_eq!(found, status, "{arguments:?} {messages}");
         assert!(messages.contains(message), "{arguments:?} {messages}");

@@ -8,8 +8,8 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::files::{IndexFile, patched};
-use super::{atf, clean, expected, lines, number, samples, texts};
+use super::{atf, clean, expected, lines, number, texts};
+use atf_samples::files::{IndexFile, patched};
 
 const SMALL: &str = "sample-small/session_20260105_101500/pid_4242";
 
@@ -45,7 +45,7 @@ fn recovered_samples_are_finalized_and_have_all_their_events() {
     for (session, expected) in expected() {
         let folder = TempDir::new().unwrap();
         let out = folder.path().join("out");
-        let path = samples().join(&session);
+        let path = atf_samples::folder().join(&session);
         let before = tree(&path);
         let paths = [path.to_str().unwrap(), "--out", "out"];
         let text = clean(folder.path(), &[&["recover"], &paths[..]].concat());
@@ -75,7 +75,7 @@ fn recovered_samples_are_finalized_and_have_all_their_events() {
 #[test]
 fn a_converted_trace_has_the_same_events_except_for_missing_fields() {
     let folder = TempDir::new().unwrap();
-    let small = samples().join(SMALL);
+    let small = atf_samples::folder().join(SMALL);
     let small = small.to_str().unwrap();
     clean(
         folder.path(),
@@ -102,7 +102,7 @@ fn a_converted_trace_has_the_same_events_except_for_missing_fields() {
 #[test]
 fn a_scrubbed_trace_has_everything_but_registers() {
     let folder = TempDir::new().unwrap();
-    let small = samples().join(SMALL);
+    let small = atf_samples::folder().join(SMALL);
     let small = small.to_str().unwrap();
     clean(
         folder.path(),
@@ -153,8 +153,8 @@ fn a_scrubbed_trace_has_everything_but_registers() {
 fn names_can_be_taken_from_another_manifest() {
     let folder = TempDir::new().unwrap();
     let crashed = "sample-crashed-nomanifest/session_20260105_101500/pid_4244";
-    let crashed = samples().join(crashed);
-    let manifest = samples().join(SMALL).join("manifest.json");
+    let crashed = atf_samples::folder().join(crashed);
+    let manifest = atf_samples::folder().join(SMALL).join("manifest.json");
     let arguments = ["recover", crashed.to_str().unwrap(), "--out", "out"];
     let symbols = ["--symbols", manifest.to_str().unwrap()];
     clean(folder.path(), &[&arguments[..], &symbols].concat());
@@ -219,9 +219,9 @@ fn existing_files_are_never_overwritten() {
     fs::create_dir(folder.path().join("there")).unwrap();
     fs::write(folder.path().join("there/x"), "x").unwrap();
     let before = tree(folder.path());
-    let small = samples().join(SMALL);
+    let small = atf_samples::folder().join(SMALL);
     let small = small.to_str().unwrap();
-    let file = samples().join(SMALL).join("thread_0/index.atf");
+    let file = atf_samples::folder().join(SMALL).join("thread_0/index.atf");
     for (path, out) in [
         (small, "there"),
         (small, "there/x"),
@@ -388,7 +388,7 @@ written to out
 fn a_manifest_without_names_is_refused_and_a_faulty_one_is_partly_used() {
     let folder = TempDir::new().unwrap();
     let crashed = "sample-crashed-nomanifest/session_20260105_101500/pid_4244";
-    let crashed = samples().join(crashed);
+    let crashed = atf_samples::folder().join(crashed);
     let crashed = crashed.to_str().unwrap();
     fs::write(folder.path().join("empty"), "{}").unwrap();
     fs::write(folder.path().join("text"), "no JSON").unwrap();

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::files::{DetailFile, IndexFile, patched};
-use super::{atf, clean, lines, samples, texts, written};
+use super::{atf, clean, lines, texts, written};
+use atf_samples::files::{DetailFile, IndexFile, patched};
 
 /// A session with thread 7 of nine events and three details; `index` replaces its index.
 fn session(index: Option<&[u8]>) -> TempDir {
@@ -148,7 +148,10 @@ fn an_empty_dump_says_why() {
 #[test]
 fn last_gives_the_last_events_of_each_thread() {
     let of_thread = |id: &str| {
-        let text = written(&samples(), &["dump", "sample-crashed", "--thread", id]);
+        let text = written(
+            &atf_samples::folder(),
+            &["dump", "sample-crashed", "--thread", id],
+        );
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let threads = ["0", "1", "2"].map(of_thread);
@@ -156,11 +159,14 @@ fn last_gives_the_last_events_of_each_thread() {
         let last = count.to_string();
         let command = ["dump", "sample-crashed", "--last", &last];
         let end = |all: &Vec<String>| all[all.len().saturating_sub(count)..].to_vec();
-        let text = written(&samples(), &[&command[..], &["--thread", "1"]].concat());
+        let text = written(
+            &atf_samples::folder(),
+            &[&command[..], &["--thread", "1"]].concat(),
+        );
         let found: Vec<_> = text.lines().map(str::to_owned).collect();
         assert_eq!(found, end(&threads[1]));
         // The crashed thread's events are shown, however much others did after it.
-        let text = written(&samples(), &command);
+        let text = written(&atf_samples::folder(), &command);
         let mut found: Vec<_> = text.lines().map(str::to_owned).collect();
         let mut expected: Vec<_> = threads.iter().flat_map(end).collect();
         found.sort();
@@ -177,15 +183,18 @@ fn last_gives_the_last_events_of_each_thread() {
         "load",
     ];
     let filter = [&filter[..], &["--thread", "1"]].concat();
-    let all = lines(&written(&samples(), &filter));
+    let all = lines(&written(&atf_samples::folder(), &filter));
     let last = lines(&written(
-        &samples(),
+        &atf_samples::folder(),
         &[&filter[..], &["--last", "9"]].concat(),
     ));
     assert!(all[all.len() - 9..] == last);
     let spans = ["dump", "sample-crashed", "--spans", "--thread", "1"];
-    let all = written(&samples(), &spans);
-    let last = written(&samples(), &[&spans[..], &["--last", "5"]].concat());
+    let all = written(&atf_samples::folder(), &spans);
+    let last = written(
+        &atf_samples::folder(),
+        &[&spans[..], &["--last", "5"]].concat(),
+    );
     assert_eq!(last.lines().count(), 5);
     assert!(all.ends_with(&last) && last.contains("(open at the end)"));
 }
@@ -193,10 +202,10 @@ fn last_gives_the_last_events_of_each_thread() {
 #[test]
 fn a_thread_of_a_session_has_the_sessions_names_and_times() {
     let session = "sample-crashed/session_20260105_101500/pid_4243";
-    let one = written(&samples(), &["dump", session, "--thread", "1"]);
+    let one = written(&atf_samples::folder(), &["dump", session, "--thread", "1"]);
     let path = format!("{session}/thread_1");
-    assert!(written(&samples(), &["dump", &path]) == one);
-    let inside = samples().join(&path);
+    assert!(written(&atf_samples::folder(), &["dump", &path]) == one);
+    let inside = atf_samples::folder().join(&path);
     assert!(written(&inside, &["dump", "."]) == one);
 }
 
@@ -318,13 +327,16 @@ fn a_missing_path_gets_the_system_s_message() {
         let expected = "atf: README.md: not an ATF file (it begins with \"# AT\")\n";
         assert_eq!((status, &*messages), (2, expected));
     }
-    let (_, _, messages) = run(&folder, &["dump", samples().to_str().unwrap()]);
+    let (_, _, messages) = run(&folder, &["dump", atf_samples::folder().to_str().unwrap()]);
     assert_eq!(messages.lines().count(), 4, "{messages}");
 }
 
 #[test]
 fn dangling_links_of_finalized_threads_are_in_the_text() {
-    let text = written(&samples(), &["info", "--verify", "sample-crashed"]);
+    let text = written(
+        &atf_samples::folder(),
+        &["info", "--verify", "sample-crashed"],
+    );
     assert!(
         text.contains("138 good, 5 to missing detail events\n"),
         "{text}"

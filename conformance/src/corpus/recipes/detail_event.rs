@@ -4,9 +4,9 @@
 
 use crate::Verdict::{Accept, Reject};
 
-use crate::corpus::files::DetailRecord;
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, Trace};
+use atf_samples::files::DetailRecord;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     [lengths(), fields()].into_iter().flatten().collect()

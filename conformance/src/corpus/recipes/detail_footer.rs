@@ -4,9 +4,9 @@
 
 use crate::Verdict::{Accept, Recover, Reject};
 
-use crate::corpus::files::crc32_ieee;
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, Trace};
+use atf_samples::files::crc32_ieee;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     [numbers(), checksum(), fields(), missing()]

@@ -4,9 +4,9 @@
 
 use crate::Verdict::{Accept, Recover, Reject};
 
-use crate::corpus::files::{IndexFile, crc32_ieee, crc32c};
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{INDEX, T, Trace};
+use atf_samples::files::{IndexFile, crc32_ieee, crc32c};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     [numbers(), checksum(), fields(), missing()]

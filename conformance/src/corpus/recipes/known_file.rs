@@ -2,9 +2,9 @@
 
 use crate::Verdict::{Accept, Recover, Reject};
 
-use crate::corpus::files::{IndexFile, crc32_ieee};
 use crate::corpus::recipe::{Recipe, breaks, meets};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, T, Trace, call};
+use atf_samples::files::{IndexFile, crc32_ieee};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     let tables = [counts(), places(), crashes(), layouts(), lengths(), holes()];

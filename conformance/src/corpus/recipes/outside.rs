@@ -6,9 +6,9 @@
 
 use crate::Verdict::Recover;
 
-use crate::corpus::files::{DetailFile, EventRecord};
 use crate::corpus::recipe::{Recipe, breaks};
 use crate::corpus::trace::{CANARY, MANIFEST, T, Trace, record, thread};
+use atf_samples::files::{DetailFile, EventRecord};
 
 const SESSION: &str = "session";
 const OUTER_MANIFEST: &str = "session/manifest.json";

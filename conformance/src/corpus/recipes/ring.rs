@@ -3,9 +3,9 @@
 
 use crate::Verdict::{Accept, Recover};
 
-use crate::corpus::files::{RingArea, RingFile, crc32c};
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, T, Trace, call};
+use atf_samples::files::{RingArea, RingFile, crc32c};
 
 const RING: &str = "thread_7/ring.atf";
 

@@ -1,6 +1,6 @@
 //! The hostile traces.
 
-use atf_conformance::corpus::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Files by their paths in a session's folder.
 type Files = Vec<(&'static str, Vec<u8>)>;
