@@ -21,6 +21,7 @@
 //! | `longjmp`, `siglongjmp` | functions that were left without returning have no RETURN event; the depth is right again at the next return |
 //! | the program closes descriptors that it does not know | files are open only while they are written |
 //! | a signal handler leaves a hook that it interrupted by `siglongjmp` | the thread's later events are lost, and counted |
+//! | `ATF_FUNCTIONS` or `ATF_MIN_SIZE` leaves calls out | depths count the recorded calls only, as they do without the calls of other modules |
 //! | `dlopen`, `dlclose` | modules are looked up as their functions are called; one that is loaded again gets a new module id |
 
 //! Known limits:
@@ -43,6 +44,8 @@
     clippy::unwrap_used
 )]
 
+mod aside;
+mod functions;
 pub mod hook;
 mod modules;
 mod process;

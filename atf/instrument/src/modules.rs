@@ -16,6 +16,7 @@ use libc::Elf32_Phdr as ProgramHeader;
 #[cfg(target_pointer_width = "64")]
 use libc::Elf64_Phdr as ProgramHeader;
 
+use crate::functions::{self, Functions, Marks};
 use crate::process::Process;
 
 /// The addresses of a module's code.
@@ -27,7 +28,8 @@ pub(crate) struct Range {
     base: usize,
     /// The module's id; 0 for code without a module.
     module_id: u32,
-    is_recorded: bool,
+    /// `None` if the module is not recorded.
+    functions: Option<Functions>,
     /// How many modules had been unloaded when it was looked up.
     unloaded: u32,
 }
@@ -39,7 +41,7 @@ impl Range {
         end: 0,
         base: 0,
         module_id: 0,
-        is_recorded: true,
+        functions: Some(Functions::Alike),
         unloaded: 0,
     };
 
@@ -49,11 +51,17 @@ impl Range {
     }
 
     /// Returns a function's id: the module's, and the offset from its load address. `None` if the
-    /// module is not recorded.
+    /// function is not recorded.
+    #[inline]
     pub(crate) fn function_id(&self, function: usize) -> Option<u64> {
-        let offset = function.wrapping_sub(self.base) as u64 & u64::from(u32::MAX);
-        self.is_recorded
-            .then_some(u64::from(self.module_id) << 32 | offset)
+        #[allow(clippy::cast_possible_truncation, reason = "ids have 32 bits of it")]
+        let offset = function.wrapping_sub(self.base) as u32;
+        let is_recorded = match self.functions {
+            Some(Functions::Alike) => true,
+            Some(Functions::Marked(table)) => !table.marks(offset).contains(Marks::LEFT_OUT),
+            None => false,
+        };
+        is_recorded.then_some(u64::from(self.module_id) << 32 | u64::from(offset))
     }
 }
 
@@ -66,16 +74,24 @@ pub(crate) struct Modules {
     /// never freed, since threads search it without a lock.
     ranges: AtomicPtr<Vec<Range>>,
     /// Modules whose functions were called, also unloaded ones, in the order of their ids.
-    known: Mutex<Vec<Loaded>>,
+    known: Mutex<Vec<Known>>,
+}
+
+/// A module with an id.
+#[derive(Debug)]
+struct Known {
+    loaded: Loaded,
+    /// `None` if it is not recorded.
+    functions: Option<Functions>,
 }
 
 /// A module as the loader has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Loaded {
-    path: PathBuf,
+pub(crate) struct Loaded {
+    pub(crate) path: PathBuf,
     base: usize,
     size: usize,
-    build_id: String,
+    pub(crate) build_id: String,
     /// Start and end of each executable segment.
     code: Vec<(usize, usize)>,
 }
@@ -90,7 +106,7 @@ impl Modules {
 
     /// Returns the module of a function, after asking the loader if it is not known yet.
     #[cold]
-    pub(crate) fn find(&self, function: usize, process: &Process) -> Range {
+    pub(crate) fn find(&self, function: usize, process: &'static Process) -> Range {
         let unloaded = UNLOADED.load(Ordering::Acquire);
         let search = || {
             let ranges = self.ranges();
@@ -118,7 +134,7 @@ impl Modules {
 
     /// Asks the loader for a function's module. If it is new, it gets an id and goes into the
     /// manifest.
-    fn add_module(&self, function: usize, unloaded: u32, process: &Process) {
+    fn add_module(&self, function: usize, unloaded: u32, process: &'static Process) {
         let contains = |loaded: &Loaded| {
             let mut code = loaded.code.iter();
             code.any(|(start, end)| (*start..*end).contains(&function))
@@ -127,9 +143,12 @@ impl Modules {
             return;
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = known.iter().position(|known| *known == module);
+        let place = known.iter().position(|known| known.loaded == module);
         let module_id = module_id(place.unwrap_or(known.len()));
-        let is_recorded = process.settings.records(&module.path);
+        let functions = match place.and_then(|place| known.get(place)) {
+            Some(known) => known.functions,
+            None => functions::of(&module, process),
+        };
         let mut ranges = self.ranges().to_vec();
         ranges.retain(|range| range.unloaded == unloaded && range.module_id != module_id);
         ranges.extend(module.code.iter().map(|(start, end)| Range {
@@ -137,21 +156,25 @@ impl Modules {
             end: *end,
             base: module.base,
             module_id,
-            is_recorded,
+            functions,
             unloaded,
         }));
         ranges.sort_by_key(|range| range.start);
         self.ranges
             .store(Box::into_raw(Box::new(ranges)), Ordering::Release);
         if place.is_none() {
-            known.push(module);
+            known.push(Known {
+                loaded: module,
+                functions,
+            });
             process.set_modules(known.iter().enumerate().map(described).collect());
         }
     }
 }
 
 /// Describes a module for the manifest.
-fn described((place, loaded): (usize, &Loaded)) -> Module {
+fn described((place, known): (usize, &Known)) -> Module {
+    let loaded = &known.loaded;
     let module = Module::new(module_id(place))
         .path(loaded.path.to_string_lossy())
         .base_address(loaded.base as u64)

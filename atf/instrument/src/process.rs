@@ -138,7 +138,7 @@ fn create(settings: &Settings) -> atf::Result<SessionWriter> {
 
 /// Runs `start` with all signals blocked, which the threads that it starts inherit: the program's
 /// handlers run in the program's threads.
-fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: zeros are valid for its integers.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
     let mut before = all;

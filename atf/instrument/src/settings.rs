@@ -9,6 +9,13 @@
 //! | `ATF_OVERFLOW=block` or `drop` | whether a full ring makes the program wait (as without this variable) or drops events |
 //! | `ATF_DEPTH=N` | record no deeper calls |
 //! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last that matches the path or the file name decides |
+//! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by name as in the source or as in the symbol table; see [`Filter`] for commas in names |
+//! | `ATF_MIN_SIZE=BYTES` | leave out functions whose code is smaller |
+//! | `ATF_DEBUG_DIRS=DIR:DIR:…` | where files with the symbols of stripped modules are searched, before `/usr/lib/debug` |
+//!
+//! Functions are chosen by the symbol table of their module, `static` ones too, when the first of them
+//! is called. One whose name is not known is recorded: what is left out by mistake is lost, and what is
+//! recorded by mistake is not. Standard error tells of each module without names.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,7 +23,9 @@ use std::path::{Path, PathBuf};
 
 use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::write::WriteOptions;
-use globset::{Glob, GlobMatcher};
+use atf_symbolize::{Filter, Function, Search};
+
+use crate::functions::Marks;
 
 /// The most threads that record at the same time: without rings, each has 256 KiB of buffers.
 const MOST_THREADS: usize = 4096;
@@ -29,7 +38,12 @@ pub(crate) struct Settings {
     pub(crate) record: RecordOptions,
     /// The deepest calls that are recorded.
     pub(crate) depth: u32,
-    modules: Vec<Filter>,
+    modules: Filter,
+    functions: Filter,
+    /// The size of the smallest functions that are recorded, in bytes.
+    min_size: u64,
+    /// Where files with symbols are.
+    pub(crate) symbols: Search,
 }
 
 /// Where the session goes.
@@ -39,12 +53,6 @@ pub(crate) enum Place {
     Below(PathBuf),
     /// Into this session's folder.
     In(PathBuf),
-}
-
-#[derive(Debug)]
-struct Filter {
-    glob: GlobMatcher,
-    is_included: bool,
 }
 
 impl Settings {
@@ -71,20 +79,40 @@ impl Settings {
                 .capacity(capacity.events(ring.unwrap_or(capacity.events)))
                 .overflow(overflow),
             depth: number("ATF_DEPTH")?.unwrap_or(u32::MAX),
-            modules: filters("ATF_MODULES")?,
+            modules: filter("ATF_MODULES")?,
+            functions: filter("ATF_FUNCTIONS")?,
+            min_size: number("ATF_MIN_SIZE")?.unwrap_or(0),
+            symbols: Search::new(
+                env::var_os("ATF_DEBUG_DIRS")
+                    .iter()
+                    .flat_map(env::split_paths),
+            ),
         }))
     }
 
     /// Returns whether a module's functions are recorded.
     pub(crate) fn records(&self, module: &Path) -> bool {
-        let name = module.file_name().map(Path::new);
-        let matches = |filter: &&Filter| {
-            filter.glob.is_match(module) || name.is_some_and(|name| filter.glob.is_match(name))
-        };
-        match self.modules.iter().rev().find(matches) {
-            Some(filter) => filter.is_included,
-            // Only exclusions: everything else is recorded.
-            None => self.modules.iter().all(|filter| !filter.is_included),
+        let name = module.file_name().map_or(module, Path::new);
+        self.modules.selects(&[module, name])
+    }
+
+    /// Returns whether functions differ in their marks.
+    pub(crate) fn marks_functions(&self) -> bool {
+        !self.functions.is_empty() || self.min_size > 0
+    }
+
+    /// Returns the marks of a function with a name.
+    pub(crate) fn marks(&self, function: &Function<'_>) -> Marks {
+        let raw = &*function.raw_name;
+        let is_chosen = self.functions.is_empty()
+            || match atf_symbolize::demangle(raw) {
+                Some(name) => self.functions.selects(&[raw, &*name]),
+                None => self.functions.selects(&[raw]),
+            };
+        if is_chosen && function.size >= self.min_size {
+            Marks::NONE
+        } else {
+            Marks::LEFT_OUT
         }
     }
 }
@@ -110,19 +138,9 @@ fn number<T: std::str::FromStr>(variable: &str) -> Result<Option<T>, String> {
     text(variable)?.map(parse).transpose()
 }
 
-fn filters(variable: &str) -> Result<Vec<Filter>, String> {
-    let value = text(variable)?.unwrap_or_default();
-    let globs = value.split(',').filter(|glob| !glob.is_empty());
-    let filters = globs.map(|text| {
-        let excluded = text.strip_prefix('!');
-        let glob = Glob::new(excluded.unwrap_or(text));
-        let glob = glob.map_err(|error| format!("{variable}: {error}"))?;
-        Ok(Filter {
-            glob: glob.compile_matcher(),
-            is_included: excluded.is_none(),
-        })
-    });
-    filters.collect()
+fn filter(variable: &str) -> Result<Filter, String> {
+    let globs = text(variable)?.unwrap_or_default();
+    Filter::parse(&globs).map_err(|error| format!("{variable}: {error}"))
 }
 
 fn wrong(variable: &str, expected: &str, found: &str) -> String {

@@ -69,7 +69,7 @@ unsafe extern "C" {
 }
 
 /// Runs `work` without being cancelled.
-fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
     /// `PTHREAD_CANCEL_DISABLE`.
     const DISABLED: c_int = 1;
     let mut before = 0;

@@ -31,16 +31,7 @@ impl Demangler {
     /// Demangles a name of Rust (legacy and v0, without the hash) or C++ (Itanium). Returns all others
     /// unchanged, also those that are damaged or too long.
     pub(crate) fn demangle(&self, name: &str) -> String {
-        let demangled = if let Ok(rust) = rustc_demangle::try_demangle(name) {
-            let mut out = Limited(String::new());
-            write!(out, "{rust:#}").ok().map(|()| out.0)
-        } else if name.starts_with("_Z") && name.len() <= LONGEST_CPP {
-            self.cpp(name)
-        } else {
-            None
-        };
-        let demangled = demangled.filter(|demangled| !demangled.is_empty());
-        demangled.unwrap_or_else(|| name.to_owned())
+        demangle_with(name, |name| self.cpp(name)).unwrap_or_else(|| name.to_owned())
     }
 
     fn cpp(&self, name: &str) -> Option<String> {
@@ -58,6 +49,27 @@ impl Demangler {
         }
         result?
     }
+}
+
+/// Demangles a name of Rust (legacy and v0, without the hash) or C++ (Itanium). Returns `None` for all
+/// others, also those that are damaged or too long.
+///
+/// A damaged C++ name of 90 bytes can take hours: call it where that harms nobody.
+#[must_use]
+pub fn demangle(name: &str) -> Option<String> {
+    demangle_with(name, cpp)
+}
+
+fn demangle_with(name: &str, cpp: impl FnOnce(&str) -> Option<String>) -> Option<String> {
+    let demangled = if let Ok(rust) = rustc_demangle::try_demangle(name) {
+        let mut out = Limited(String::new());
+        write!(out, "{rust:#}").ok().map(|()| out.0)
+    } else if name.starts_with("_Z") && name.len() <= LONGEST_CPP {
+        cpp(name)
+    } else {
+        None
+    };
+    demangled.filter(|demangled| !demangled.is_empty())
 }
 
 fn start() -> State {

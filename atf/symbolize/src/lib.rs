@@ -37,11 +37,14 @@ mod demangle;
 mod elf;
 mod error;
 mod file;
+mod filter;
 mod macho;
 mod search;
 mod table;
 
+pub use demangle::demangle;
 pub use error::{Error, ErrorKind};
 pub use file::LIMIT;
+pub use filter::Filter;
 pub use search::{Found, Search};
-pub use table::SymbolTable;
+pub use table::{Function, SymbolTable};

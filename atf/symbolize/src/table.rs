@@ -1,5 +1,6 @@
 //! The functions of one file.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::path::Path;
@@ -28,13 +29,26 @@ const LONGEST: usize = 1 << 16;
 pub struct SymbolTable {
     build_id: Option<String>,
     has_statics: bool,
-    functions: Vec<Function>,
+    functions: Vec<Entry>,
     strings: Vec<u8>,
     demangler: Demangler,
 }
 
+/// A function of a [`SymbolTable`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Function<'a> {
+    /// The offset of its first byte from the module's base address.
+    pub offset: u64,
+    /// The size of its code in bytes. Parts that the compiler moved elsewhere, such as `name.cold`, are
+    /// functions of their own.
+    pub size: u64,
+    /// The name in the file, without a version.
+    pub raw_name: Cow<'a, str>,
+}
+
 #[derive(Debug)]
-struct Function {
+struct Entry {
     start: u64,
     end: u64,
     /// Its name's offset in the strings.
@@ -125,7 +139,7 @@ impl SymbolTable {
         symbols.dedup_by_key(|symbol| symbol.start);
         let nexts = symbols.iter().skip(1).map(|next| next.start);
         let nexts = nexts.chain([u64::MAX]);
-        let functions = symbols.iter().zip(nexts).map(|(symbol, next)| Function {
+        let functions = symbols.iter().zip(nexts).map(|(symbol, next)| Entry {
             start: symbol.start,
             end: match symbol.size {
                 0 => next.min(symbol.limit),
@@ -172,10 +186,26 @@ impl SymbolTable {
         if offset >= function.end {
             return None;
         }
-        let name = String::from_utf8_lossy(name(&self.strings, function.name)?);
+        Some(self.demangler.demangle(&self.raw_name(function)?))
+    }
+
+    /// Returns all functions in the order of their offsets, each with its one name.
+    pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
+        self.functions.iter().filter_map(|function| {
+            Some(Function {
+                offset: function.start,
+                size: function.end.saturating_sub(function.start),
+                raw_name: self.raw_name(function)?,
+            })
+        })
+    }
+
+    fn raw_name(&self, function: &Entry) -> Option<Cow<'_, str>> {
+        let name = name(&self.strings, function.name)?;
         // `name@@VERSION` in a library with versions.
-        let end = name.find('@').filter(|end| *end > 0).unwrap_or(name.len());
-        Some(self.demangler.demangle(name.get(..end)?))
+        let end = name.iter().skip(1).position(|byte| *byte == b'@');
+        let end = end.map_or(name.len(), |end| end.saturating_add(1));
+        Some(String::from_utf8_lossy(name.get(..end)?))
     }
 }
 

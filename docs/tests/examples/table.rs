@@ -462,6 +462,14 @@ pub(crate) const HELP: &[(&str, How)] = &[
         ),
     ),
     (
+        "atf record --function 'parse*' --function '!parse_char' --min-size 64 -- ./program",
+        Elsewhere(
+            "needs a program with these functions",
+            "atf/cli/tests/cli/record.rs",
+            "\"--function\", \"outer\"",
+        ),
+    ),
+    (
         "atf symbolize --debug-dir debug session_20260105_101500/pid_4242",
         RUNS,
     ),

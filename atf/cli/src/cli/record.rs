@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use atf_symbolize::Filter;
+
 use crate::output::Failure;
 use crate::record::{self, Settings};
 
@@ -27,7 +29,8 @@ cannot be run, or nothing was recorded.
 
 Examples:
   $ atf record -- ./program arguments
-  $ atf record --out traces --depth 5 --module 'libz*' -- ./program";
+  $ atf record --out traces --depth 5 --module 'libz*' -- ./program
+  $ atf record --function 'parse*' --function '!parse_char' --min-size 64 -- ./program";
 
 /// Options of `record`.
 #[derive(clap::Args)]
@@ -41,8 +44,15 @@ pub(super) struct Options {
     depth: Option<u32>,
     /// Record only functions of modules whose path or file name matches; with `!`, none of these; may
     /// be repeated, and the last match decides
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     module: Vec<String>,
+    /// Record only functions whose name matches, as in the source or as in the symbol table; with `!`,
+    /// none of these; may be repeated, and the last match decides. Functions without a name are recorded
+    #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
+    function: Vec<String>,
+    /// Leave out functions whose code has fewer bytes than this
+    #[arg(long, value_name = "BYTES")]
+    min_size: Option<u64>,
     /// Record through a ring of this many events for each thread
     #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     ring: Option<u32>,
@@ -66,8 +76,16 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     if let Some(depth) = options.depth {
         set("ATF_DEPTH", depth.to_string());
     }
-    if !options.module.is_empty() {
-        set("ATF_MODULES", options.module.join(","));
+    for (name, globs) in [
+        ("ATF_MODULES", &options.module),
+        ("ATF_FUNCTIONS", &options.function),
+    ] {
+        if !globs.is_empty() {
+            set(name, globs.join(","));
+        }
+    }
+    if let Some(size) = options.min_size {
+        set("ATF_MIN_SIZE", size.to_string());
     }
     if let Some(ring) = options.ring {
         set("ATF_RING", ring.to_string());

@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Instant, SystemTime};
 
@@ -157,7 +157,18 @@ fn run_program(
     command.args(arguments).env("LD_PRELOAD", preloaded);
     command.env("ATF_SESSION", folder);
     command.envs(settings.variables.iter().map(|(name, value)| (name, value)));
+    if !settings.debug_dirs.is_empty() {
+        command.env("ATF_DEBUG_DIRS", absolute(settings.debug_dirs)?);
+    }
     let mut child = command.spawn().map_err(failed)?;
     signals.pass_to(&child);
     child.wait().map_err(failed)
+}
+
+/// Joins folders for a program that may change its working directory.
+fn absolute(folders: &[PathBuf]) -> Result<OsString, Failure> {
+    let folders: io::Result<Vec<_>> = folders.iter().map(path::absolute).collect();
+    let joined = folders.map_err(|error| error.to_string());
+    let joined = joined.and_then(|all| env::join_paths(all).map_err(|error| error.to_string()));
+    joined.map_err(|error| Failure::Usage(format!("--debug-dir: {error}")))
 }

@@ -262,6 +262,7 @@ fn options_limit_what_is_recorded() {
     for (options, events) in [
         (&["--depth", "2"][..], 4),
         (&["--module", "prog*"], 10),
+        (&["--function", "outer", "--function", "m*"], 4),
         (&["--ring", "64", "--overflow", "block"], 10),
     ] {
         let output = record(&folder, options, &["./program", "3"])
@@ -273,10 +274,28 @@ fn options_limit_what_is_recorded() {
             "{messages}"
         );
     }
-    let output = record(&folder, &["--module", "!program"], &["./program", "3"])
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    for options in [["--module", "!program"], ["--min-size", "1000000"]] {
+        let output = record(&folder, &options, &["./program", "3"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn malformed_globs_are_refused_before_the_program_runs() {
+    let folder = TempDir::new().unwrap();
+    for option in ["--module", "--function"] {
+        let output = record(&folder, &[option, "["], &["./program"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let messages = String::from_utf8(output.stderr).unwrap();
+        let expected = format!(
+            "error: invalid value '[' for '{option} <GLOB>': error parsing glob '[': unclosed character class; missing ']'"
+        );
+        assert_eq!(messages.lines().next(), Some(&*expected));
+    }
 }
 
 #[test]

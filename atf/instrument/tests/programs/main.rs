@@ -10,6 +10,7 @@ mod support;
 
 mod ends;
 mod forks;
+mod functions;
 mod kills;
 mod settings;
 mod threads;

@@ -62,6 +62,12 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
                 "[",
                 "atf: ATF_MODULES: error parsing glob '[': unclosed character class; missing ']'\n",
             ),
+            ("ATF_FUNCTIONS", "a,!", "atf: ATF_FUNCTIONS: empty glob\n"),
+            (
+                "ATF_MIN_SIZE",
+                "-1",
+                "atf: ATF_MIN_SIZE: expected a number, found \"-1\"\n",
+            ),
         ] {
             let run = run(program, &[(name, value)]);
             assert!(run.output.status.success());

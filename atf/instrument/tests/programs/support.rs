@@ -256,7 +256,7 @@ fn libraries() -> PathBuf {
     test.parent().unwrap().to_path_buf()
 }
 
-fn has(tool: &str) -> bool {
+pub(crate) fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     if !found {
         let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");

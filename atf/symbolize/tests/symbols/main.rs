@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use atf_symbolize::{ErrorKind, Search, SymbolTable};
+use atf_symbolize::{ErrorKind, Function, Search, SymbolTable};
 
 fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
@@ -87,6 +87,13 @@ fn each_kind_of_program_and_library_gives_the_running_functions_names() {
         let table = SymbolTable::read(&program).unwrap();
         assert!(table.has_statics());
         check(&table, &expected);
+        for (offset, name) in &expected {
+            let covers = |function: &Function<'_>| {
+                (function.offset..function.offset + function.size).contains(offset)
+            };
+            let function = table.functions().find(covers).unwrap();
+            assert_eq!(function.raw_name, *name);
+        }
         assert_eq!(table.name_at(0), None);
         assert_eq!(table.name_at(u64::MAX), None);
         assert_eq!(table.build_id().unwrap().len(), 40);

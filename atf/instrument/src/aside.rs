@@ -1,0 +1,96 @@
+//! Long work in the middle of a hook.
+
+use std::ffi::c_void;
+use std::io;
+use std::ptr;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::process::without_signals;
+use crate::thread;
+
+/// How long the program waits. Names of 500,000 functions take 10 s.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The stack of the thread, in bytes.
+const STACK: usize = 8 << 20;
+
+/// The name of the thread, for those who look at the process.
+const NAME: &std::ffi::CStr = c"atf-names";
+
+struct Shared<T> {
+    result: Mutex<Option<T>>,
+    is_done: Condvar,
+}
+
+/// What the thread gets.
+struct Task<T, F> {
+    work: F,
+    shared: Arc<Shared<T>>,
+}
+
+/// Does work that needs more stack than a hook has: the program may have threads with 16 KiB. The
+/// calling thread waits.
+///
+/// The thread is the system's, not std's: a hook may be called while its thread holds the loader's
+/// lock, as in the constructors of a library that `dlopen` loads, and std's threads take that lock
+/// for the destructors of their variables. So `work` may not use thread-local variables that have
+/// destructors, as channels and `std::thread` do.
+pub(crate) fn run<T, F>(work: F) -> io::Result<T>
+where
+    T: Send + 'static,
+    F: FnOnce() -> T + Send + 'static,
+{
+    let shared = Arc::new(Shared {
+        result: Mutex::new(None),
+        is_done: Condvar::new(),
+    });
+    let task = Box::into_raw(Box::new(Task {
+        work,
+        shared: Arc::clone(&shared),
+    }));
+    let status = without_signals(|| start(begin::<T, F>, task.cast()));
+    if status != 0 {
+        // SAFETY: it is from `Box::into_raw` above, and there is no thread that has it.
+        drop(unsafe { Box::from_raw(task) });
+        return Err(io::Error::from_raw_os_error(status));
+    }
+    let result = shared.result.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = shared
+        .is_done
+        .wait_timeout_while(result, PATIENCE, |result| result.is_none());
+    let (mut result, _) = waited.unwrap_or_else(PoisonError::into_inner);
+    result.take().ok_or_else(|| io::ErrorKind::TimedOut.into())
+}
+
+/// Starts a detached thread. Returns the system's error, or 0.
+fn start(begin: extern "C" fn(*mut c_void) -> *mut c_void, task: *mut c_void) -> i32 {
+    // SAFETY: zeros are valid for its integers; the call below initializes it.
+    let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is that of the attributes, which the call writes.
+    unsafe { libc::pthread_attr_init(&raw mut attributes) };
+    // SAFETY: the attributes are initialized.
+    unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, STACK) };
+    // SAFETY: as above.
+    unsafe {
+        libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
+    }
+    let mut thread = 0;
+    // SAFETY: the attributes are initialized, the call writes the thread's id, and `task` is what
+    // `begin` expects.
+    unsafe { libc::pthread_create(&raw mut thread, &raw const attributes, begin, task) }
+}
+
+extern "C" fn begin<T, F: FnOnce() -> T>(task: *mut c_void) -> *mut c_void {
+    // Nothing of this thread is recorded.
+    thread::stop();
+    // SAFETY: the name is a string of at most 16 bytes, which the call reads.
+    unsafe { libc::prctl(libc::PR_SET_NAME, NAME.as_ptr()) };
+    // SAFETY: `run` passes it to this thread alone, from `Box::into_raw`.
+    let task = unsafe { Box::from_raw(task.cast::<Task<T, F>>()) };
+    let Task { work, shared } = *task;
+    let result = work();
+    *shared.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    shared.is_done.notify_one();
+    ptr::null_mut()
+}

@@ -1,0 +1,137 @@
+//! Which functions are recorded: chosen by name and by size.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use atf::EventKind;
+use atf_symbolize::SymbolTable;
+
+use crate::support::{Program, Run, has, source, succeed};
+
+/// How often each function was called, at each depth. Names are those of the program's symbol table.
+fn calls(program: &Program, run: &Run) -> BTreeMap<(String, u32), u64> {
+    let table = SymbolTable::read(program.path()).unwrap();
+    let mut calls = BTreeMap::new();
+    for (_, events) in run.session().accepted().threads() {
+        for event in events {
+            if event.event_kind == EventKind::CALL {
+                let name = table.name_at(event.function_id & 0xffff_ffff).unwrap();
+                *calls.entry((name, event.call_depth.unwrap())).or_default() += 1;
+            }
+        }
+    }
+    calls
+}
+
+fn run(program: &Program, mode: &str, variables: &[(&str, &str)]) -> Run {
+    let mut command = program.command(&[mode]);
+    program.finished(command.envs(variables.iter().copied()))
+}
+
+fn expected(calls: &[(&str, u32, u64)]) -> BTreeMap<(String, u32), u64> {
+    let calls = calls.iter();
+    calls
+        .map(|(name, depth, count)| ((name.to_string(), *depth), *count))
+        .collect()
+}
+
+#[test]
+fn static_functions_are_chosen_by_name_and_depths_count_recorded_calls() {
+    Program::each("life.c", |program| {
+        for (globs, calls_by_depth) in [
+            ("leaf", &[("leaf", 1, 768)][..]),
+            ("leaf,work", &[("leaf", 2, 768), ("work", 1, 3)]),
+            (
+                "!tree",
+                &[
+                    ("early", 1, 1),
+                    ("late", 1, 1),
+                    ("leaf", 2, 768),
+                    ("work", 1, 3),
+                ],
+            ),
+            ("*,!*,[ew]*", &[("early", 1, 1), ("work", 1, 3)]),
+        ] {
+            let run = run(program, "threads", &[("ATF_FUNCTIONS", globs)]);
+            assert_eq!(calls(program, &run), expected(calls_by_depth), "{globs}");
+            assert_eq!(run.told(), "");
+        }
+    });
+}
+
+#[test]
+fn cpp_functions_are_chosen_by_demangled_and_by_raw_names() {
+    Program::with("throws.cpp", |program| {
+        for globs in ["thrown(int)", "_ZL6thrown*"] {
+            let run = run(program, "", &[("ATF_FUNCTIONS", globs)]);
+            let depths = [1, 2, 3, 4].map(|depth| ("thrown(int)", depth, 2));
+            assert_eq!(calls(program, &run), expected(&depths), "{globs}");
+        }
+    });
+}
+
+#[test]
+fn functions_smaller_than_a_size_are_left_out() {
+    Program::with("life.c", |program| {
+        let table = SymbolTable::read(program.path()).unwrap();
+        let size = |name| {
+            let mut functions = table.functions();
+            let function = functions.find(|function| function.raw_name == name);
+            function.unwrap().size
+        };
+        let leaf = size("leaf");
+        assert!(leaf < size("tree"));
+        for (least, is_recorded) in [(leaf, true), (leaf + 1, false)] {
+            let run = run(program, "threads", &[("ATF_MIN_SIZE", &least.to_string())]);
+            let calls = calls(program, &run);
+            let leaves = calls.keys().any(|(name, _)| name == "leaf");
+            assert_eq!(leaves, is_recorded);
+            assert!(calls.keys().any(|(name, _)| name == "tree"));
+        }
+    });
+}
+
+#[test]
+fn a_library_s_constructor_is_chosen_while_the_loader_has_its_lock() {
+    Program::with("life.c", |program| {
+        let library = program.folder.path().join("constructor.so");
+        let mut command = Command::new("gcc");
+        command.args(["-O1", "-shared", "-fPIC", "-finstrument-functions"]);
+        succeed(command.arg(source("constructor.c")).arg("-o").arg(&library));
+        let library = library.to_str().unwrap();
+        let mut command = program.command(&["plugins", library, library]);
+        let run = program.finished(command.env("ATF_FUNCTIONS", "hidden"));
+        // Loaded and unloaded four times.
+        assert_eq!(run.session().accepted().event_count(), 8);
+        assert_eq!(run.told(), "");
+    });
+}
+
+#[test]
+fn a_stripped_program_is_recorded_as_a_whole_unless_its_symbols_are_found() {
+    Program::with("life.c", |program| {
+        if !has("strip") {
+            return;
+        }
+        let debug = program.folder.path().join("debug");
+        fs::create_dir(&debug).unwrap();
+        fs::copy(program.path(), debug.join("program")).unwrap();
+        succeed(Command::new("strip").arg(program.path()));
+        let leaf = ("ATF_FUNCTIONS", "leaf");
+        let whole = run(program, "threads", &[leaf]);
+        assert_eq!(whole.session().event_count(), 2 * whole.counted());
+        let path = fs::canonicalize(program.path()).unwrap();
+        let path = path.display();
+        assert_eq!(
+            whole.told(),
+            format!(
+                "atf: {path}: all its functions are recorded, as their names are not known: {path}: no function symbols\n"
+            )
+        );
+        let debug = ("ATF_DEBUG_DIRS", debug.to_str().unwrap());
+        let found = run(program, "threads", &[leaf, debug]);
+        assert_eq!(found.session().event_count(), 2 * 768);
+        assert_eq!(found.told(), "");
+    });
+}

@@ -1,0 +1,167 @@
+//! Selects modules and functions by name.
+
+use std::path::Path;
+
+use globset::{Glob, GlobMatcher};
+
+/// Globs that select modules or functions by name: `GLOB` includes, `!GLOB` excludes, and the last
+/// that matches decides. A name that none matches is selected if all globs exclude.
+///
+/// `*` matches any text, also with `/` and `::`; `?`, `[…]` and `{…,…}` are as in a shell, and `\`
+/// takes away the meaning of the next character.
+///
+/// ```
+/// # fn main() -> Result<(), String> {
+/// let filter = atf_symbolize::Filter::parse("deflate*,!deflate_slow")?;
+/// assert!(filter.selects(&["deflate_fast"]));
+/// assert!(!filter.selects(&["deflate_slow"]) && !filter.selects(&["inflate"]));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug, Clone)]
+struct Rule {
+    glob: GlobMatcher,
+    is_included: bool,
+}
+
+impl Filter {
+    /// Parses globs with commas between them. A comma in `{…}`, in `[…]` or after `\` belongs to its
+    /// glob.
+    ///
+    /// # Errors
+    ///
+    /// With the first glob that is malformed or empty, and why.
+    pub fn parse(globs: &str) -> Result<Self, String> {
+        let rules = split(globs).into_iter().filter(|glob| !glob.is_empty());
+        let rules = rules.map(Rule::parse).collect::<Result<_, _>>()?;
+        Ok(Self { rules })
+    }
+
+    /// Writes one glob, or `!` and a glob, so that [`parse`](Self::parse) finds it among others.
+    ///
+    /// # Errors
+    ///
+    /// If it is malformed or empty, and why.
+    pub fn escape(glob: &str) -> Result<String, String> {
+        Rule::parse(glob)?;
+        Ok(split(glob).join("\\,"))
+    }
+
+    /// Returns whether there is no glob: everything is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Returns whether something with these names is selected. A glob matches it by any of them.
+    #[must_use]
+    pub fn selects(&self, names: &[impl AsRef<Path>]) -> bool {
+        let matches = |rule: &&Rule| names.iter().any(|name| rule.glob.is_match(name));
+        match self.rules.iter().rev().find(matches) {
+            Some(rule) => rule.is_included,
+            None => self.rules.iter().all(|rule| !rule.is_included),
+        }
+    }
+}
+
+impl Rule {
+    fn parse(text: &str) -> Result<Self, String> {
+        let excluded = text.strip_prefix('!');
+        let glob = excluded.unwrap_or(text);
+        if glob.is_empty() {
+            return Err("empty glob".to_owned());
+        }
+        let glob = Glob::new(glob).map_err(|error| error.to_string())?;
+        Ok(Self {
+            glob: glob.compile_matcher(),
+            is_included: excluded.is_none(),
+        })
+    }
+}
+
+/// Splits a text at the commas that are between globs.
+fn split(text: &str) -> Vec<&str> {
+    let (mut braces, mut is_class, mut is_escaped) = (0_u32, false, false);
+    text.split(|character| {
+        let is_plain = !is_escaped;
+        is_escaped = is_plain && character == '\\';
+        match character {
+            _ if !is_plain => {}
+            '[' => is_class = true,
+            ']' => is_class = false,
+            '{' => braces = braces.saturating_add(1),
+            '}' => braces = braces.saturating_sub(1),
+            ',' => return braces == 0 && !is_class,
+            _ => {}
+        }
+        false
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Filter;
+
+    #[test]
+    fn the_last_match_decides_and_exclusions_alone_select_all_others() {
+        for (globs, selected, others) in [
+            ("", &["a", "b"][..], &[][..]),
+            ("a", &["a"], &["b", "aa"]),
+            ("!a", &["b", "aa"], &["a"]),
+            ("*,!a*,ab", &["b", "ab"], &["a", "ac"]),
+            ("a*,", &["ab"], &["b"]),
+            ("shape::*", &["shape::area(int, double)"], &["area"]),
+            ("{a,b}c,[,]", &["ac", "bc", ","], &["{a", "b}c", "a"]),
+            (r"f(int\, int),\[x\]", &["f(int, int)", "[x]"], &["f(int"]),
+            (
+                r"operator<,operator\{,b",
+                &["operator<", "operator{", "b"],
+                &[],
+            ),
+        ] {
+            let filter = Filter::parse(globs).unwrap();
+            for name in selected {
+                assert!(filter.selects(&[name]), "{globs} {name}");
+            }
+            for name in others {
+                assert!(!filter.selects(&[name]), "{globs} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_glob_matches_by_any_of_the_names() {
+        let filter = Filter::parse("*,!shape::*").unwrap();
+        assert!(!filter.selects(&["_ZN5shape4areaEv", "shape::area()"]));
+        assert!(filter.selects(&["main"]));
+    }
+
+    #[test]
+    fn escaped_globs_are_found_among_others() {
+        let globs = ["f(int, int)", "{a,b}", "[,]x", r"g\,h", "!k(a, b)"];
+        let joined = globs.map(|glob| Filter::escape(glob).unwrap()).join(",");
+        assert_eq!(joined, r"f(int\, int),{a,b},[,]x,g\,h,!k(a\, b)");
+        let filter = Filter::parse(&joined).unwrap();
+        for name in ["f(int, int)", "a", "b", ",x", "g,h"] {
+            assert!(filter.selects(&[name]), "{name}");
+        }
+        for name in ["f(int", " int)", "k(a, b)", "h"] {
+            assert!(!filter.selects(&[name]), "{name}");
+        }
+    }
+
+    #[test]
+    fn malformed_and_empty_globs_are_refused() {
+        let unclosed = "error parsing glob '[': unclosed character class; missing ']'";
+        assert_eq!(Filter::parse("a,[").unwrap_err(), unclosed);
+        assert_eq!(Filter::escape("[").unwrap_err(), unclosed);
+        assert_eq!(Filter::escape("").unwrap_err(), "empty glob");
+        assert_eq!(Filter::parse("!").unwrap_err(), "empty glob");
+    }
+}
