@@ -49,9 +49,12 @@
 //! whose call has returned is lost.
 
 mod drain;
+mod drainer;
 mod losses;
+mod options;
 mod recorder;
 mod recording;
+mod shared;
 mod thread;
 
 use std::sync::Arc;
@@ -66,8 +69,9 @@ use crate::write::Event;
 use losses::Losses;
 
 pub use drain::{Drain, Drained};
+pub use options::{RecordOptions, RecordSummary};
 pub use recorder::{Lost, Recorder};
-pub use recording::{RecordOptions, RecordSummary, Recording};
+pub use recording::Recording;
 pub use thread::{LossCounter, ThreadRecorder};
 
 /// The capacity of a ring.

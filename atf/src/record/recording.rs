@@ -2,63 +2,18 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::drainer::Drainer;
 use super::losses::Losses;
-use super::thread::Direct;
-use super::{Capacity, Drain, Lost, Overflow, ThreadRecorder, channel};
-use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::Loss;
-use crate::setters::setters;
-use crate::write::{Detail, Event, Link, SessionTotals, SessionWriter, ThreadWriter};
-
-/// How a session is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecordOptions {
-    /// The capacity of each thread's ring.
-    pub capacity: Capacity,
-    /// The policy for a full ring.
-    pub overflow: Overflow,
-    /// How long the drain sleeps after it found all rings empty.
-    pub interval: Duration,
-    /// How many threads may record at the same time. Each takes its ring, two buffers
-    /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files.
-    pub max_threads: usize,
-}
-
-setters!(RecordOptions {
-    capacity: Capacity,
-    overflow: Overflow,
-    interval: Duration,
-    max_threads: usize,
-});
-
-impl Default for RecordOptions {
-    /// A drain that looks every millisecond, and 256 threads.
-    fn default() -> Self {
-        Self {
-            capacity: Capacity::default(),
-            overflow: Overflow::default(),
-            interval: Duration::from_millis(1),
-            max_threads: 256,
-        }
-    }
-}
-
-/// The outcome of a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecordSummary {
-    /// What was written.
-    pub totals: SessionTotals,
-    /// Events that were not recorded, with their details.
-    pub lost_events: u64,
-    /// Details that were not recorded although their events were.
-    pub lost_details: u64,
-}
+use super::shared::{Shared, State};
+use super::{Lost, RecordOptions, RecordSummary, ThreadRecorder};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{Error, Result};
+use crate::write::{Detail, Event, Link, SessionWriter};
 
 /// Records a session: see the [module](super).
 ///
@@ -97,9 +52,9 @@ impl Recording {
             unregistered: Losses::new(),
         });
         let manifest = shared.session.store_manifest(&[])?;
-        let drained = Arc::clone(&shared);
+        let drainer = Drainer::new(Arc::clone(&shared), manifest);
         let thread = thread::Builder::new().name("atf-drain".to_owned());
-        let drain = thread.spawn(move || Shared::drain(&drained, manifest));
+        let drain = thread.spawn(move || drainer.run());
         Ok(Self {
             shared,
             drain: Mutex::new(Some(drain.map_err(Error::io)?)),
@@ -268,9 +223,6 @@ impl Drop for Recording {
     }
 }
 
-/// How often the manifest is written while it changes.
-const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
-
 /// Tells recordings apart.
 static RECORDINGS: AtomicU64 = AtomicU64::new(0);
 
@@ -284,299 +236,4 @@ struct Mine {
     recording: u64,
     /// `None` if the thread could not be registered.
     recorder: Option<ThreadRecorder>,
-}
-
-/// What the threads of a recording share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    session: Arc<SessionWriter>,
-    options: RecordOptions,
-    number: u64,
-    state: Mutex<State>,
-    /// Signals changes of `state`.
-    changed: Condvar,
-    /// Events of threads that are not registered.
-    unregistered: Losses,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    next_thread: u32,
-    /// Threads that are not finalized.
-    live: usize,
-    /// Threads without a ring that record, and those that have ended and are not finalized.
-    direct: Vec<Arc<Direct>>,
-    ended: Vec<Arc<Direct>>,
-    /// What each thread lost, also after it ended.
-    losses: Vec<(u32, Arc<Losses>)>,
-    /// Threads that the drain's thread creates, and those that it created.
-    wanted: Vec<u32>,
-    made: Vec<(u32, Result<ThreadRecorder>)>,
-    /// How often the manifest was requested, and written then.
-    manifests_wanted: u64,
-    manifests_written: u64,
-    /// How many flushes were requested, and done.
-    requested: u64,
-    flushed: u64,
-    is_stopping: bool,
-    /// The first error.
-    error: Option<Error>,
-}
-
-/// A ring with the writer that it is drained into.
-#[derive(Debug)]
-struct Ring {
-    drain: Drain,
-    writer: ThreadWriter,
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps the error of a thread that could not be registered, unless it came too late.
-    fn fail_to_add(&self, error: Error) {
-        if *error.kind() != ErrorKind::AlreadyFinalized {
-            self.fail(error);
-        }
-    }
-
-    /// Keeps the first error for whoever stops the recording. A forked child cannot stop it, and may
-    /// find the lock held for ever.
-    pub(super) fn fail(&self, error: Error) {
-        if self.check_process().is_err() {
-            return;
-        }
-        self.lock().error.get_or_insert(error);
-    }
-
-    fn check_process(&self) -> Result<()> {
-        let owner = self.unregistered.process;
-        if std::process::id() == owner {
-            return Ok(());
-        }
-        let error = Error::new(ErrorKind::Forked { owner });
-        Err(error.with_path(Some(self.session.path())))
-    }
-
-    /// Registers a thread. The drain's thread creates its files and its ring: this one's stack may
-    /// be small, as that of a signal handler is.
-    fn add_thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
-        let thread_id = self.reserve_thread()?;
-        if let Some(name) = name {
-            self.session.set_thread_name(thread_id, name);
-        }
-        self.changed.notify_all();
-        let mut state = self.lock();
-        loop {
-            let made = state.made.iter().position(|(made, _)| *made == thread_id);
-            if let Some(made) = made {
-                return state.made.swap_remove(made).1;
-            }
-            let waited = self.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Reserves an id, and asks the drain's thread for the thread.
-    fn reserve_thread(&self) -> Result<u32> {
-        let mut state = self.lock();
-        if state.is_stopping {
-            return Err(self.stopped());
-        }
-        let limit = self.options.max_threads;
-        let thread_id = state.next_thread;
-        let (true, Some(next)) = (state.live < limit, thread_id.checked_add(1)) else {
-            let limit = limit as u64;
-            let error = Error::new(ErrorKind::LimitReached { limit }).with_field("max_threads");
-            return Err(error.with_path(Some(self.session.path())));
-        };
-        state.next_thread = next;
-        state.live = state.live.saturating_add(1);
-        state.wanted.push(thread_id);
-        Ok(thread_id)
-    }
-
-    /// Creates a thread's files, and its ring if it has one.
-    fn create_thread(
-        this: &Arc<Self>,
-        thread_id: u32,
-        rings: &mut Vec<Ring>,
-    ) -> Result<ThreadRecorder> {
-        let writer = this.session.thread(thread_id)?;
-        if this.session.options().survive_kill {
-            let direct = Arc::new(Direct::new(writer));
-            let mut state = this.lock();
-            state.losses.push((thread_id, direct.losses()));
-            state.direct.push(Arc::clone(&direct));
-            return Ok(ThreadRecorder::direct(thread_id, direct, Arc::clone(this)));
-        }
-        // The capacity was checked at the start.
-        let (recorder, drain) = channel(this.options.capacity, this.options.overflow)?;
-        this.lock().losses.push((thread_id, drain.losses()));
-        rings.push(Ring { drain, writer });
-        Ok(ThreadRecorder::with_ring(thread_id, recorder))
-    }
-
-    fn stopped(&self) -> Error {
-        Error::new(ErrorKind::AlreadyFinalized).with_path(Some(self.session.path()))
-    }
-
-    /// Drains the rings until the recording stops, and keeps the manifest up to date: the body of
-    /// the drain's thread.
-    fn drain(this: &Arc<Self>, mut manifest: Vec<u8>) {
-        let mut rings = Vec::new();
-        let mut manifest_time = Instant::now();
-        loop {
-            let (wanted, ended, manifests, flush, is_flush, is_last) = {
-                let mut state = this.lock();
-                (
-                    std::mem::take(&mut state.wanted),
-                    std::mem::take(&mut state.ended),
-                    state.manifests_wanted,
-                    state.requested,
-                    state.requested > state.flushed,
-                    state.is_stopping,
-                )
-            };
-            for direct in &ended {
-                this.close_direct(direct);
-            }
-            for thread_id in wanted {
-                let made = Self::create_thread(this, thread_id, &mut rings);
-                let mut state = this.lock();
-                if made.is_err() {
-                    state.live = state.live.saturating_sub(1);
-                }
-                state.made.push((thread_id, made));
-                this.changed.notify_all();
-            }
-            let mut drained = 0_u64;
-            rings.retain_mut(|ring| match this.step(ring, is_flush, is_last) {
-                Ok(count) if !is_last && !ring.drain.is_finished() => {
-                    drained = drained.saturating_add(count);
-                    true
-                }
-                outcome => {
-                    this.close(ring, outcome.map(drop));
-                    false
-                }
-            });
-            let is_wanted = this.lock().manifests_written < manifests;
-            if is_wanted || manifest_time.elapsed() >= MANIFEST_INTERVAL && !is_last {
-                this.tell_losses();
-                match this.session.store_manifest(&manifest) {
-                    Ok(stored) => manifest = stored,
-                    Err(error) => this.fail(error),
-                }
-                manifest_time = Instant::now();
-            }
-            let mut state = this.lock();
-            state.flushed = flush;
-            state.manifests_written = manifests;
-            if is_flush || is_wanted {
-                this.changed.notify_all();
-            }
-            if is_last {
-                return;
-            }
-            if drained == 0 {
-                let is_idle = |state: &mut State| {
-                    let has_written = state.manifests_written == state.manifests_wanted;
-                    let is_asked = state.is_stopping || state.requested > state.flushed;
-                    let has_work = !state.wanted.is_empty() || !state.ended.is_empty();
-                    !is_asked && has_written && !has_work
-                };
-                let interval = this.options.interval;
-                // Whether it was woken or the time is over, the rings are looked into.
-                let _ = this.changed.wait_timeout_while(state, interval, is_idle);
-            }
-        }
-    }
-
-    /// Drains a ring once, and returns the number of events.
-    fn step(&self, ring: &mut Ring, is_flush: bool, is_last: bool) -> Result<u64> {
-        if is_last {
-            ring.drain.close();
-        }
-        let drained = ring.drain.drain_into(&mut ring.writer)?;
-        if is_flush {
-            ring.writer.flush()?;
-        }
-        Ok(drained.events)
-    }
-
-    /// Finalizes a ring's files. What is left in the ring is lost, and so is what the thread records
-    /// later.
-    fn close(&self, ring: &mut Ring, outcome: Result<()>) {
-        if let Err(error) = outcome.and_then(|()| ring.writer.finalize().map(drop)) {
-            self.fail(error);
-        }
-        // After the files, so that it counts what was recorded meanwhile.
-        ring.drain.give_up();
-        let mut state = self.lock();
-        state.live = state.live.saturating_sub(1);
-    }
-
-    /// Has the drain's thread finalize a thread without a ring that ends.
-    pub(super) fn end_direct(&self, direct: &Arc<Direct>) {
-        // In a forked child, it is not its parent's thread that ends.
-        if self.check_process().is_ok() {
-            let mut state = self.lock();
-            state.direct.retain(|other| !Arc::ptr_eq(other, direct));
-            state.ended.push(Arc::clone(direct));
-            self.changed.notify_all();
-        }
-    }
-
-    /// Finalizes the files of a thread without a ring.
-    fn close_direct(&self, direct: &Direct) {
-        if let Some(Err(error)) = direct.finalize() {
-            self.fail(error);
-        }
-        let mut state = self.lock();
-        state.live = state.live.saturating_sub(1);
-    }
-
-    /// Passes the losses to the manifest, and returns the sums for both lanes.
-    fn tell_losses(&self) -> (u64, u64) {
-        let unregistered = self.unregistered.events.count();
-        self.lock()
-            .losses
-            .iter()
-            .fold((unregistered, 0), |sums, (thread_id, losses)| {
-                let (events, details) = (losses.events.loss(), losses.details.loss());
-                if events.is_some() || details.is_some() {
-                    self.session.set_losses(*thread_id, events, details);
-                }
-                let count = |loss: Option<Loss>| loss.map_or(0, |loss| loss.count);
-                (
-                    sums.0.saturating_add(count(events)),
-                    sums.1.saturating_add(count(details)),
-                )
-            })
-    }
-
-    /// Finalizes what the drain does not, and the session.
-    fn finish(&self) -> Result<RecordSummary> {
-        let direct = {
-            let mut state = self.lock();
-            let mut direct = std::mem::take(&mut state.direct);
-            direct.append(&mut state.ended);
-            direct
-        };
-        for direct in &direct {
-            self.close_direct(direct);
-        }
-        let (lost_events, lost_details) = self.tell_losses();
-        let totals = self.session.finalize();
-        // The first error counts.
-        let error = self.lock().error.take();
-        Ok(RecordSummary {
-            totals: error.map_or(totals, Err)?,
-            lost_events,
-            lost_details,
-        })
-    }
 }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::losses::Losses;
-use super::recording::Shared;
+use super::shared::Shared;
 use super::{Lost, Recorder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::Turns;

@@ -1,0 +1,184 @@
+//! The thread that drains the rings of a recording.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::shared::{Shared, State};
+use super::thread::Direct;
+use super::{Drain, ThreadRecorder, channel};
+use crate::error::Result;
+use crate::write::ThreadWriter;
+
+/// How often the manifest is written while it changes.
+const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Drains all rings into the threads' files, and keeps the manifest up to date.
+#[derive(Debug)]
+pub(super) struct Drainer {
+    shared: Arc<Shared>,
+    rings: Vec<Ring>,
+    /// The manifest as it was last written, and when that was.
+    manifest: Vec<u8>,
+    manifest_time: Instant,
+}
+
+/// A ring with the writer that it is drained into.
+#[derive(Debug)]
+struct Ring {
+    drain: Drain,
+    writer: ThreadWriter,
+}
+
+/// What one pass has to do besides draining.
+struct Requests {
+    /// Threads to create, and threads without a ring that have ended.
+    wanted: Vec<u32>,
+    ended: Vec<Arc<Direct>>,
+    /// How many manifests and flushes were requested so far.
+    manifests: u64,
+    flushes: u64,
+    is_manifest: bool,
+    is_flush: bool,
+    is_last: bool,
+}
+
+impl Drainer {
+    pub(super) fn new(shared: Arc<Shared>, manifest: Vec<u8>) -> Self {
+        Self {
+            shared,
+            rings: Vec::new(),
+            manifest,
+            manifest_time: Instant::now(),
+        }
+    }
+
+    /// Drains until the recording stops.
+    pub(super) fn run(mut self) {
+        loop {
+            let requests = Requests::take(&mut self.shared.lock());
+            for direct in &requests.ended {
+                self.shared.close_direct(direct);
+            }
+            for thread_id in &requests.wanted {
+                self.add_thread(*thread_id);
+            }
+            let drained = self.drain(&requests);
+            self.write_manifest(&requests);
+            let mut state = self.shared.lock();
+            state.flushed = requests.flushes;
+            state.manifests_written = requests.manifests;
+            if requests.is_flush || requests.is_manifest {
+                self.shared.changed.notify_all();
+            }
+            if requests.is_last {
+                return;
+            }
+            if drained == 0 {
+                let interval = self.shared.options.interval;
+                // Whether it was woken or the time is over, the rings are looked into.
+                let changed = &self.shared.changed;
+                let _ = changed.wait_timeout_while(state, interval, |state| state.is_idle());
+            }
+        }
+    }
+
+    /// Creates a thread for whoever waits for it.
+    fn add_thread(&mut self, thread_id: u32) {
+        let made = self.create_thread(thread_id);
+        let mut state = self.shared.lock();
+        if made.is_err() {
+            state.live = state.live.saturating_sub(1);
+        }
+        state.made.push((thread_id, made));
+        self.shared.changed.notify_all();
+    }
+
+    /// Creates a thread's files, and its ring if it has one.
+    fn create_thread(&mut self, thread_id: u32) -> Result<ThreadRecorder> {
+        let shared = &self.shared;
+        let writer = shared.session.thread(thread_id)?;
+        if shared.session.options().survive_kill {
+            let direct = Arc::new(Direct::new(writer));
+            let mut state = shared.lock();
+            state.losses.push((thread_id, direct.losses()));
+            state.direct.push(Arc::clone(&direct));
+            let shared = Arc::clone(shared);
+            return Ok(ThreadRecorder::direct(thread_id, direct, shared));
+        }
+        // The capacity was checked at the start.
+        let (recorder, drain) = channel(shared.options.capacity, shared.options.overflow)?;
+        shared.lock().losses.push((thread_id, drain.losses()));
+        self.rings.push(Ring { drain, writer });
+        Ok(ThreadRecorder::with_ring(thread_id, recorder))
+    }
+
+    /// Drains each ring once, closes those that are finished, and returns the number of events.
+    fn drain(&mut self, requests: &Requests) -> u64 {
+        let mut drained = 0_u64;
+        let shared = &self.shared;
+        self.rings.retain_mut(|ring| match ring.step(requests) {
+            Ok(count) if !requests.is_last && !ring.drain.is_finished() => {
+                drained = drained.saturating_add(count);
+                true
+            }
+            outcome => {
+                ring.close(shared, outcome.map(drop));
+                false
+            }
+        });
+        drained
+    }
+
+    /// Writes the manifest if it was requested, or has not been written for a while.
+    fn write_manifest(&mut self, requests: &Requests) {
+        let is_due = self.manifest_time.elapsed() >= MANIFEST_INTERVAL && !requests.is_last;
+        if requests.is_manifest || is_due {
+            self.shared.tell_losses();
+            match self.shared.session.store_manifest(&self.manifest) {
+                Ok(stored) => self.manifest = stored,
+                Err(error) => self.shared.fail(error),
+            }
+            self.manifest_time = Instant::now();
+        }
+    }
+}
+
+impl Requests {
+    fn take(state: &mut State) -> Self {
+        Self {
+            wanted: std::mem::take(&mut state.wanted),
+            ended: std::mem::take(&mut state.ended),
+            manifests: state.manifests_wanted,
+            flushes: state.requested,
+            is_manifest: state.manifests_wanted > state.manifests_written,
+            is_flush: state.requested > state.flushed,
+            is_last: state.is_stopping,
+        }
+    }
+}
+
+impl Ring {
+    /// Drains it once, and returns the number of events.
+    fn step(&mut self, requests: &Requests) -> Result<u64> {
+        if requests.is_last {
+            self.drain.close();
+        }
+        let drained = self.drain.drain_into(&mut self.writer)?;
+        if requests.is_flush {
+            self.writer.flush()?;
+        }
+        Ok(drained.events)
+    }
+
+    /// Finalizes its files. What is left in the ring is lost, and so is what the thread records
+    /// later.
+    fn close(&mut self, shared: &Shared, outcome: Result<()>) {
+        if let Err(error) = outcome.and_then(|()| self.writer.finalize().map(drop)) {
+            shared.fail(error);
+        }
+        // After the files, so that it counts what was recorded meanwhile.
+        self.drain.give_up();
+        let mut state = shared.lock();
+        state.live = state.live.saturating_sub(1);
+    }
+}

@@ -1,0 +1,191 @@
+//! What the threads of a recording share.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::losses::Losses;
+use super::thread::Direct;
+use super::{RecordOptions, RecordSummary, ThreadRecorder};
+use crate::error::{Error, ErrorKind, Result};
+use crate::manifest::Loss;
+use crate::write::SessionWriter;
+
+/// What the threads of a recording share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) session: Arc<SessionWriter>,
+    pub(super) options: RecordOptions,
+    pub(super) number: u64,
+    pub(super) state: Mutex<State>,
+    /// Signals changes of `state`.
+    pub(super) changed: Condvar,
+    /// Events of threads that are not registered.
+    pub(super) unregistered: Losses,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) next_thread: u32,
+    /// Threads that are not finalized.
+    pub(super) live: usize,
+    /// Threads without a ring that record, and those that have ended and are not finalized.
+    pub(super) direct: Vec<Arc<Direct>>,
+    pub(super) ended: Vec<Arc<Direct>>,
+    /// What each thread lost, also after it ended.
+    pub(super) losses: Vec<(u32, Arc<Losses>)>,
+    /// Threads that the drain's thread creates, and those that it created.
+    pub(super) wanted: Vec<u32>,
+    pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
+    /// How often the manifest was requested, and written then.
+    pub(super) manifests_wanted: u64,
+    pub(super) manifests_written: u64,
+    /// How many flushes were requested, and done.
+    pub(super) requested: u64,
+    pub(super) flushed: u64,
+    pub(super) is_stopping: bool,
+    /// The first error.
+    pub(super) error: Option<Error>,
+}
+
+impl State {
+    /// Returns whether the drain has nothing to do but to drain.
+    pub(super) fn is_idle(&mut self) -> bool {
+        let has_written = self.manifests_written == self.manifests_wanted;
+        let is_asked = self.is_stopping || self.requested > self.flushed;
+        let has_work = !self.wanted.is_empty() || !self.ended.is_empty();
+        !is_asked && has_written && !has_work
+    }
+}
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the error of a thread that could not be registered, unless it came too late.
+    pub(super) fn fail_to_add(&self, error: Error) {
+        if *error.kind() != ErrorKind::AlreadyFinalized {
+            self.fail(error);
+        }
+    }
+
+    /// Keeps the first error for whoever stops the recording. A forked child cannot stop it, and may
+    /// find the lock held for ever.
+    pub(super) fn fail(&self, error: Error) {
+        if self.check_process().is_err() {
+            return;
+        }
+        self.lock().error.get_or_insert(error);
+    }
+
+    pub(super) fn check_process(&self) -> Result<()> {
+        let owner = self.unregistered.process;
+        if std::process::id() == owner {
+            return Ok(());
+        }
+        let error = Error::new(ErrorKind::Forked { owner });
+        Err(error.with_path(Some(self.session.path())))
+    }
+
+    /// Registers a thread. The drain's thread creates its files and its ring: this one's stack may
+    /// be small, as that of a signal handler is.
+    pub(super) fn add_thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
+        let thread_id = self.reserve_thread()?;
+        if let Some(name) = name {
+            self.session.set_thread_name(thread_id, name);
+        }
+        self.changed.notify_all();
+        let mut state = self.lock();
+        loop {
+            let made = state.made.iter().position(|(made, _)| *made == thread_id);
+            if let Some(made) = made {
+                return state.made.swap_remove(made).1;
+            }
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Reserves an id, and asks the drain's thread for the thread.
+    fn reserve_thread(&self) -> Result<u32> {
+        let mut state = self.lock();
+        if state.is_stopping {
+            return Err(self.stopped());
+        }
+        let limit = self.options.max_threads;
+        let thread_id = state.next_thread;
+        let (true, Some(next)) = (state.live < limit, thread_id.checked_add(1)) else {
+            let limit = limit as u64;
+            let error = Error::new(ErrorKind::LimitReached { limit }).with_field("max_threads");
+            return Err(error.with_path(Some(self.session.path())));
+        };
+        state.next_thread = next;
+        state.live = state.live.saturating_add(1);
+        state.wanted.push(thread_id);
+        Ok(thread_id)
+    }
+
+    pub(super) fn stopped(&self) -> Error {
+        Error::new(ErrorKind::AlreadyFinalized).with_path(Some(self.session.path()))
+    }
+
+    /// Has the drain's thread finalize a thread without a ring that ends.
+    pub(super) fn end_direct(&self, direct: &Arc<Direct>) {
+        // In a forked child, it is not its parent's thread that ends.
+        if self.check_process().is_ok() {
+            let mut state = self.lock();
+            state.direct.retain(|other| !Arc::ptr_eq(other, direct));
+            state.ended.push(Arc::clone(direct));
+            self.changed.notify_all();
+        }
+    }
+
+    /// Finalizes the files of a thread without a ring.
+    pub(super) fn close_direct(&self, direct: &Direct) {
+        if let Some(Err(error)) = direct.finalize() {
+            self.fail(error);
+        }
+        let mut state = self.lock();
+        state.live = state.live.saturating_sub(1);
+    }
+
+    /// Passes the losses to the manifest, and returns the sums for both lanes.
+    pub(super) fn tell_losses(&self) -> (u64, u64) {
+        let unregistered = self.unregistered.events.count();
+        self.lock()
+            .losses
+            .iter()
+            .fold((unregistered, 0), |sums, (thread_id, losses)| {
+                let (events, details) = (losses.events.loss(), losses.details.loss());
+                if events.is_some() || details.is_some() {
+                    self.session.set_losses(*thread_id, events, details);
+                }
+                let count = |loss: Option<Loss>| loss.map_or(0, |loss| loss.count);
+                (
+                    sums.0.saturating_add(count(events)),
+                    sums.1.saturating_add(count(details)),
+                )
+            })
+    }
+
+    /// Finalizes what the drain does not, and the session.
+    pub(super) fn finish(&self) -> Result<RecordSummary> {
+        let direct = {
+            let mut state = self.lock();
+            let mut direct = std::mem::take(&mut state.direct);
+            direct.append(&mut state.ended);
+            direct
+        };
+        for direct in &direct {
+            self.close_direct(direct);
+        }
+        let (lost_events, lost_details) = self.tell_losses();
+        let totals = self.session.finalize();
+        // The first error counts.
+        let error = self.lock().error.take();
+        Ok(RecordSummary {
+            totals: error.map_or(totals, Err)?,
+            lost_events,
+            lost_details,
+        })
+    }
+}
