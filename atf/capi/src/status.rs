@@ -232,7 +232,9 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
         ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
         // Of the manifest's values, only one that the caller passed is an error.
-        ErrorKind::OutputInside | ErrorKind::WrongType { .. } => AtfStatus::Argument,
+        ErrorKind::OutputInside | ErrorKind::NeedsRings | ErrorKind::WrongType { .. } => {
+            AtfStatus::Argument
+        }
         ErrorKind::Internal { .. } => AtfStatus::Panic,
         _ => AtfStatus::Format,
     }

@@ -236,6 +236,8 @@ pub enum ErrorKind {
         /// The process that created the writer.
         owner: u32,
     },
+    /// The session survives a kill, so its threads have no rings, which this option needs.
+    NeedsRings,
     /// The session already has a writer for this thread.
     ThreadHasWriter {
         /// The thread's id.

@@ -139,6 +139,9 @@ impl fmt::Display for ErrorKind {
                 f,
                 "belongs to process {owner}; this process is a fork of it"
             ),
+            Self::NeedsRings => {
+                f.write_str("needs rings, which a session that survives a kill lacks")
+            }
             Self::ThreadHasWriter { id } => write!(f, "thread {id} already has a writer"),
             Self::ThreadsNotFinalized { count } => write!(
                 f,

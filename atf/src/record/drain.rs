@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use rtrb::Consumer;
 
+use super::let_go::LetGo;
 use super::losses::Losses;
-use super::{NO_DETAIL, Slot};
+use super::window::{Verdict, Windows};
+use super::{Lanes, MISSED, NO_DETAIL, Slot};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::{Error, Result};
@@ -19,10 +21,25 @@ const MOST_TAKEN: usize = 1024;
 #[derive(Debug)]
 pub struct Drain {
     events: Consumer<Slot>,
+    outlet: Outlet,
+    is_finished: bool,
+}
+
+/// Where events go that leave the ring.
+#[derive(Debug)]
+struct Outlet {
     payloads: Payloads,
     losses: Arc<Losses>,
+    /// Details, or events, that windows did not ask for.
+    let_go: LetGo,
     totals: Drained,
-    is_finished: bool,
+}
+
+/// How much must leave a ring so that half of it is free.
+#[derive(Debug)]
+struct Crowd {
+    events: usize,
+    payload_size: usize,
 }
 
 /// The outcome of draining.
@@ -41,14 +58,18 @@ pub struct Drained {
 
 impl Drain {
     pub(super) fn new(events: Consumer<Slot>, payloads: Consumer<u8>, losses: Arc<Losses>) -> Self {
-        Self {
-            events,
+        let outlet = Outlet {
             payloads: Payloads {
                 lane: payloads,
                 joined: Vec::new(),
             },
             losses,
+            let_go: LetGo::new(events.buffer().capacity()),
             totals: Drained::default(),
+        };
+        Self {
+            events,
+            outlet,
             is_finished: false,
         }
     }
@@ -66,15 +87,27 @@ impl Drain {
     /// what does not fit as lost. [`totals`](Self::totals) includes what the call did before the
     /// error.
     pub fn drain_into(&mut self, writer: &mut ThreadWriter) -> Result<Drained> {
-        let before = self.totals;
+        self.drain_windows(writer, None)
+    }
+
+    /// As [`drain_into`](Self::drain_into), keeping what the windows ask for.
+    pub(super) fn drain_windows(
+        &mut self,
+        writer: &mut ThreadWriter,
+        windows: Option<&Windows>,
+    ) -> Result<Drained> {
+        let before = self.outlet.totals;
         // Checked first: once the recorder is gone, all events are visible and all losses counted.
         let is_last = self.events.is_abandoned();
-        let taken = self.take_all(writer);
-        self.totals.lost_events = self.losses.events.count();
-        self.totals.lost_details = self.losses.details.count();
+        if let Some(windows) = windows {
+            self.claim(windows);
+        }
+        let taken = self.take_all(writer, windows);
+        self.outlet.totals.lost_events = self.outlet.losses.events.count();
+        self.outlet.totals.lost_details = self.outlet.losses.details.count();
         taken?;
-        self.is_finished = is_last;
-        Ok(self.totals.since(&before))
+        self.is_finished = is_last && windows.is_none_or(|windows| self.is_decided(windows));
+        Ok(self.outlet.totals.since(&before))
     }
 
     /// Returns whether the recorder is gone and everything it recorded was drained, so that the
@@ -87,24 +120,24 @@ impl Drain {
     /// Returns the outcome of all calls, including those that returned an error.
     #[must_use]
     pub fn totals(&self) -> Drained {
-        self.totals
+        self.outlet.totals
     }
 
     /// Returns which events were lost so far.
     #[must_use]
     pub fn event_loss(&self) -> Option<Loss> {
-        self.losses.events.loss()
+        self.outlet.losses.events.loss()
     }
 
     /// Returns which details were lost so far although their events are recorded.
     #[must_use]
     pub fn detail_loss(&self) -> Option<Loss> {
-        self.losses.details.loss()
+        self.outlet.losses.details.loss()
     }
 
     /// Makes the recorder lose all further events, and report each.
     pub(super) fn close(&self) {
-        self.losses.close();
+        self.outlet.losses.close();
     }
 
     /// Counts what is in the ring as lost, because no writer takes it.
@@ -113,57 +146,148 @@ impl Drain {
         if let Ok(chunk) = self.events.read_chunk(self.events.slots()) {
             let (first, second) = chunk.as_slices();
             for slot in first.iter().chain(second) {
-                self.losses.events.add(slot.event.timestamp_ns);
+                self.outlet.losses.events.add(slot.event.timestamp_ns);
             }
             chunk.commit_all();
         }
     }
 
     pub(super) fn losses(&self) -> Arc<Losses> {
-        Arc::clone(&self.losses)
+        Arc::clone(&self.outlet.losses)
     }
 
-    /// Takes the events that are in the ring now. Events recorded meanwhile are left for the next
-    /// call, so that one busy thread does not keep its drain from the others.
-    fn take_all(&mut self, writer: &mut ThreadWriter) -> Result<()> {
+    /// Returns whether more than half of the ring is full.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.crowd().is_out()
+    }
+
+    /// Returns how much is in the ring beyond half of its capacity.
+    fn crowd(&self) -> Crowd {
+        let excess = |slots: usize, capacity: usize| slots.saturating_sub(capacity / 2);
+        let (events, payloads) = (&self.events, &self.outlet.payloads.lane);
+        Crowd {
+            events: excess(events.slots(), events.buffer().capacity()),
+            payload_size: excess(payloads.slots(), payloads.buffer().capacity()),
+        }
+    }
+
+    /// Counts what new windows ask for and was let go.
+    fn claim(&mut self, windows: &Windows) {
+        let lane = match windows.lanes() {
+            Lanes::Details => &self.outlet.losses.details,
+            Lanes::Both => &self.outlet.losses.events,
+        };
+        for (start, end) in windows.added() {
+            if let Some(loss) = self.outlet.let_go.claim(*start, *end) {
+                lane.add_all(&loss);
+            }
+        }
+    }
+
+    /// Returns whether nothing is held, and no trigger can ask for what was let go.
+    fn is_decided(&self, windows: &Windows) -> bool {
+        let last = self.outlet.let_go.last_ns();
+        self.events.is_empty() && last.is_none_or(|last| windows.is_decided(last))
+    }
+
+    /// Takes the events that are in the ring now, up to the first that is held. Events recorded
+    /// meanwhile are left for the next call, so that one busy thread does not keep its drain from the
+    /// others.
+    fn take_all(&mut self, writer: &mut ThreadWriter, windows: Option<&Windows>) -> Result<()> {
+        let mut crowd = self.crowd();
         let mut left = self.events.slots();
         while left > 0 {
             let count = left.min(MOST_TAKEN);
-            self.take(count, writer)?;
+            if self.take(count, writer, windows, &mut crowd)? < count {
+                break;
+            }
             left = left.saturating_sub(count);
         }
         Ok(())
     }
 
-    fn take(&mut self, count: usize, writer: &mut ThreadWriter) -> Result<()> {
+    fn take(
+        &mut self,
+        count: usize,
+        writer: &mut ThreadWriter,
+        windows: Option<&Windows>,
+        crowd: &mut Crowd,
+    ) -> Result<usize> {
         // This many are available: nobody else takes any.
         let Ok(chunk) = self.events.read_chunk(count) else {
             return Err(Error::internal("events that are in the ring can be taken"));
         };
         let (first, second) = chunk.as_slices();
         let mut taken = 0_usize;
-        let mut written = Ok(());
+        let mut passed = Ok(());
         for slot in first.iter().chain(second) {
-            written = match slot.payload_size {
-                NO_DETAIL => writer.write(&slot.event).map(drop),
-                size => self.payloads.write(size, slot, writer),
+            let judge = |windows: &Windows| windows.judge(slot.event.timestamp_ns, crowd.is_out());
+            passed = match windows.map(|windows| (judge(windows), windows.lanes())) {
+                None | Some((Verdict::Keep, _)) => self.outlet.keep(slot, writer),
+                Some((Verdict::LetGo, lanes)) => self.outlet.let_go(slot, lanes, writer),
+                Some((Verdict::Hold, _)) => break,
             };
-            if written.is_err() {
+            if passed.is_err() {
                 break;
             }
-            let has_detail = slot.payload_size != NO_DETAIL;
-            self.totals.details = self.totals.details.wrapping_add(has_detail.into());
+            crowd.pass(slot);
             taken = taken.wrapping_add(1);
         }
-        self.totals.events = self.totals.events.wrapping_add(taken as u64);
         chunk.commit(taken);
-        written
+        passed.map(|()| taken)
     }
 }
 
 impl Drop for Drain {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+impl Outlet {
+    /// Writes an event with its detail.
+    #[inline]
+    fn keep(&mut self, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
+        match slot.payload_size {
+            NO_DETAIL => drop(writer.write(&slot.event)?),
+            MISSED => {
+                writer.write(&slot.event)?;
+                self.losses.details.add(slot.event.timestamp_ns);
+            }
+            size => {
+                self.payloads.write(size, slot, writer)?;
+                self.totals.details = self.totals.details.wrapping_add(1);
+            }
+        }
+        self.totals.events = self.totals.events.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Lets an event or its detail go, as no window asks for it.
+    fn let_go(&mut self, slot: &Slot, lanes: Lanes, writer: &mut ThreadWriter) -> Result<()> {
+        if lanes == Lanes::Details {
+            writer.write(&slot.event)?;
+            self.totals.events = self.totals.events.wrapping_add(1);
+        }
+        if lanes == Lanes::Both || slot.payload_size != NO_DETAIL {
+            self.let_go.add(slot.event.timestamp_ns);
+        }
+        match slot.stored_size() {
+            0 => Ok(()),
+            size => self.payloads.skip(size),
+        }
+    }
+}
+
+impl Crowd {
+    /// Returns whether the next event must go.
+    fn is_out(&self) -> bool {
+        self.events > 0 || self.payload_size > 0
+    }
+
+    fn pass(&mut self, slot: &Slot) {
+        self.events = self.events.saturating_sub(1);
+        self.payload_size = self.payload_size.saturating_sub(slot.stored_size());
     }
 }
 
@@ -202,6 +326,15 @@ impl Payloads {
             chunk.commit_all();
         }
         written
+    }
+
+    /// Removes a payload from the ring.
+    fn skip(&mut self, size: usize) -> Result<()> {
+        let Ok(chunk) = self.lane.read_chunk(size) else {
+            return Err(Error::internal("a payload is in its ring before its event"));
+        };
+        chunk.commit_all();
+        Ok(())
     }
 }
 

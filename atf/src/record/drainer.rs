@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::shared::{Shared, State};
 use super::thread::Direct;
-use super::{Drain, ThreadRecorder, channel};
+use super::window::Windows;
+use super::{Drain, ThreadRecorder, channel_for};
+use crate::clock::now_ns;
 use crate::error::Result;
 use crate::write::ThreadWriter;
 
@@ -17,6 +19,7 @@ const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) struct Drainer {
     shared: Arc<Shared>,
     rings: Vec<Ring>,
+    windows: Option<Windows>,
     /// The manifest as it was last written, and when that was.
     manifest: Vec<u8>,
     manifest_time: Instant,
@@ -40,13 +43,20 @@ struct Requests {
     is_manifest: bool,
     is_flush: bool,
     is_last: bool,
+    /// When it began: every window that was opened before is in the next two.
+    now_ns: u64,
+    opened: Option<u64>,
+    closed: Vec<(u64, u64)>,
+    /// How many triggers it serves.
+    triggers: u64,
 }
 
 impl Drainer {
     pub(super) fn new(shared: Arc<Shared>, manifest: Vec<u8>) -> Self {
         Self {
-            shared,
             rings: Vec::new(),
+            windows: shared.options.window.map(Windows::new),
+            shared,
             manifest,
             manifest_time: Instant::now(),
         }
@@ -55,14 +65,21 @@ impl Drainer {
     /// Drains until the recording stops.
     pub(super) fn run(mut self) {
         loop {
-            let requests = Requests::take(&mut self.shared.lock());
+            let mut requests = Requests::take(&mut self.shared.lock());
+            self.look_at_triggers(&mut requests);
             for direct in &requests.ended {
                 self.shared.close_direct(direct);
             }
             for thread_id in &requests.wanted {
                 self.add_thread(*thread_id);
             }
-            let drained = self.drain(&requests);
+            let is_behind = self.drain(&requests);
+            let served = if requests.is_last {
+                u64::MAX
+            } else {
+                requests.triggers
+            };
+            self.shared.triggers.serve(served);
             self.write_manifest(&requests);
             let mut state = self.shared.lock();
             state.flushed = requests.flushes;
@@ -73,11 +90,11 @@ impl Drainer {
             if requests.is_last {
                 return;
             }
-            if drained == 0 {
+            if !is_behind {
                 let interval = self.shared.options.interval;
                 // Whether it was woken or the time is over, the rings are looked into.
                 let changed = &self.shared.changed;
-                let _ = changed.wait_timeout_while(state, interval, |state| state.is_idle());
+                let _ = changed.wait_timeout_while(state, interval, State::is_idle);
             }
         }
     }
@@ -106,27 +123,54 @@ impl Drainer {
             return Ok(ThreadRecorder::direct(thread_id, direct, shared));
         }
         // The capacity was checked at the start.
-        let (recorder, drain) = channel(shared.options.capacity, shared.options.overflow)?;
+        let options = &shared.options;
+        let is_judged = options.window.is_some();
+        let (recorder, drain) = channel_for(options.capacity, options.overflow, is_judged)?;
         shared.lock().losses.push((thread_id, drain.losses()));
         self.rings.push(Ring { drain, writer });
         Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
 
-    /// Drains each ring once, closes those that are finished, and returns the number of events.
-    fn drain(&mut self, requests: &Requests) -> u64 {
-        let mut drained = 0_u64;
-        let shared = &self.shared;
-        self.rings.retain_mut(|ring| match ring.step(requests) {
-            Ok(count) if !requests.is_last && !ring.drain.is_finished() => {
-                drained = drained.saturating_add(count);
-                true
-            }
-            outcome => {
-                ring.close(shared, outcome.map(drop));
-                false
-            }
-        });
-        drained
+    /// Brings the windows up to date, before any event is judged.
+    fn look_at_triggers(&mut self, requests: &mut Requests) {
+        let Some(windows) = &mut self.windows else {
+            return;
+        };
+        let triggers = &self.shared.triggers;
+        requests.triggers = triggers.fired();
+        requests.is_flush |= requests.triggers > triggers.served();
+        windows.begin();
+        for (start, end) in &requests.closed {
+            windows.add(*start, *end);
+        }
+        windows.set_open(requests.opened);
+        // A trigger that begins after this asks for nothing before this pass's time.
+        let is_busy = triggers.is_busy();
+        triggers.take(|first, last| windows.trigger(first, last));
+        match (requests.is_last, is_busy) {
+            (true, _) => windows.decide_all(requests.now_ns),
+            (false, false) => windows.decide_at(requests.now_ns),
+            (false, true) => {}
+        }
+    }
+
+    /// Drains each ring once, closes those that are finished, and returns whether the next pass
+    /// should follow at once.
+    fn drain(&mut self, requests: &Requests) -> bool {
+        let mut is_behind = false;
+        let (shared, windows) = (&self.shared, self.windows.as_ref());
+        self.rings
+            .retain_mut(|ring| match ring.step(requests, windows) {
+                Ok(is_ring_behind) if !requests.is_last && !ring.drain.is_finished() => {
+                    is_behind |= is_ring_behind;
+                    true
+                }
+                outcome => {
+                    ring.close(shared, outcome.map(drop));
+                    false
+                }
+            });
+        is_behind
     }
 
     /// Writes the manifest if it was requested, or has not been written for a while.
@@ -153,21 +197,29 @@ impl Requests {
             is_manifest: state.manifests_wanted > state.manifests_written,
             is_flush: state.requested > state.flushed,
             is_last: state.is_stopping,
+            now_ns: now_ns(),
+            opened: state.opened,
+            closed: std::mem::take(&mut state.closed),
+            triggers: 0,
         }
     }
 }
 
 impl Ring {
-    /// Drains it once, and returns the number of events.
-    fn step(&mut self, requests: &Requests) -> Result<u64> {
+    /// Drains it once, and returns whether there may be much more to drain.
+    fn step(&mut self, requests: &Requests, windows: Option<&Windows>) -> Result<bool> {
         if requests.is_last {
             self.drain.close();
         }
-        let drained = self.drain.drain_into(&mut self.writer)?;
+        let drained = self.drain.drain_windows(&mut self.writer, windows)?;
         if requests.is_flush {
             self.writer.flush()?;
         }
-        Ok(drained.events)
+        // A ring with windows is never empty.
+        Ok(match windows {
+            None => drained.events > 0,
+            Some(_) => self.drain.is_crowded(),
+        })
     }
 
     /// Finalizes its files. What is left in the ring is lost, and so is what the thread records

@@ -56,10 +56,14 @@ impl Lane {
     }
 
     pub(super) fn add(&self, timestamp_ns: u64) {
-        self.first_ns.fetch_min(timestamp_ns, Ordering::Relaxed);
-        self.last_ns.fetch_max(timestamp_ns, Ordering::Relaxed);
+        self.add_all(&Loss::new(1, timestamp_ns, timestamp_ns));
+    }
+
+    pub(super) fn add_all(&self, loss: &Loss) {
+        self.first_ns.fetch_min(loss.first_ns, Ordering::Relaxed);
+        self.last_ns.fetch_max(loss.last_ns, Ordering::Relaxed);
         // After the times, so that whoever reads this count reads them too.
-        self.count.fetch_add(1, Ordering::Release);
+        self.count.fetch_add(loss.count, Ordering::Release);
     }
 
     pub(super) fn count(&self) -> u64 {

@@ -50,12 +50,15 @@
 
 mod drain;
 mod drainer;
+mod let_go;
 mod losses;
 mod options;
 mod recorder;
 mod recording;
 mod shared;
 mod thread;
+mod trigger;
+mod window;
 
 use std::sync::Arc;
 
@@ -73,6 +76,8 @@ pub use options::{RecordOptions, RecordSummary};
 pub use recorder::{Lost, Recorder};
 pub use recording::Recording;
 pub use thread::{LossCounter, ThreadRecorder};
+pub use trigger::Trigger;
+pub use window::{Lanes, Window};
 
 /// The capacity of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,11 +158,21 @@ pub enum Overflow {
 /// # Ok::<(), atf::Error>(())
 /// ```
 pub fn channel(capacity: Capacity, overflow: Overflow) -> Result<(Recorder, Drain)> {
+    channel_for(capacity, overflow, false)
+}
+
+/// As [`channel`]; `is_judged` if the drain decides which details are recorded.
+fn channel_for(
+    capacity: Capacity,
+    overflow: Overflow,
+    is_judged: bool,
+) -> Result<(Recorder, Drain)> {
     capacity.check()?;
     let events = touched(capacity.events, Slot::EMPTY);
     let payloads = touched(capacity.payload_size, 0);
     let losses = Arc::new(Losses::new());
-    let recorder = Recorder::new(events.0, payloads.0, Arc::clone(&losses), overflow);
+    let mut recorder = Recorder::new(events.0, payloads.0, Arc::clone(&losses), overflow);
+    recorder.is_judged = is_judged;
     Ok((recorder, Drain::new(events.1, payloads.1, losses)))
 }
 
@@ -199,6 +214,9 @@ struct Slot {
 /// More than the payload lane can hold.
 const NO_DETAIL: u32 = u32::MAX;
 
+/// The detail did not fit, and it is not decided yet whether that is a loss.
+const MISSED: u32 = u32::MAX - 1;
+
 impl Slot {
     const EMPTY: Self = Self::without_detail(&Event {
         timestamp_ns: 0,
@@ -214,6 +232,16 @@ impl Slot {
             payload_size: NO_DETAIL,
             event_type: DetailEventType(0),
             flags: 0,
+        }
+    }
+
+    /// Returns how many bytes it has in the payload lane.
+    #[inline]
+    fn stored_size(&self) -> usize {
+        match self.payload_size {
+            NO_DETAIL | MISSED => 0,
+            // At most the capacity, which is a `usize`.
+            size => usize::try_from(size).unwrap_or(usize::MAX),
         }
     }
 }

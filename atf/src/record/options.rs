@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Capacity, Overflow};
+use super::{Capacity, Overflow, Window};
 use crate::setters::setters;
 use crate::write::SessionTotals;
 
@@ -19,6 +19,8 @@ pub struct RecordOptions {
     /// How many threads may record at the same time. Each takes its ring, two buffers
     /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files.
     pub max_threads: usize,
+    /// Records in full only around triggers; `None` for always. Needs rings.
+    pub window: Option<Window>,
 }
 
 setters!(RecordOptions {
@@ -26,6 +28,7 @@ setters!(RecordOptions {
     overflow: Overflow,
     interval: Duration,
     max_threads: usize,
+    window: Option<Window>,
 });
 
 impl Default for RecordOptions {
@@ -36,6 +39,7 @@ impl Default for RecordOptions {
             overflow: Overflow::default(),
             interval: Duration::from_millis(1),
             max_threads: 256,
+            window: None,
         }
     }
 }

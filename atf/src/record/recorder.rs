@@ -8,7 +8,7 @@ use std::time::Duration;
 use rtrb::{Producer, PushError};
 
 use super::losses::Losses;
-use super::{NO_DETAIL, Overflow, Slot};
+use super::{MISSED, NO_DETAIL, Overflow, Slot};
 use crate::write::{Detail, Event, Link};
 
 /// How long a blocked thread sleeps before it looks for room again.
@@ -24,6 +24,8 @@ pub struct Recorder {
     payloads: Producer<u8>,
     losses: Arc<Losses>,
     overflow: Overflow,
+    /// Whether the drain decides which details are recorded, and so which are lost.
+    pub(super) is_judged: bool,
     last_timestamp: u64,
     /// The sequence numbers of the next event and the next detail.
     next: Link,
@@ -35,7 +37,8 @@ pub struct Recorder {
 pub enum Lost {
     /// The event, and its detail if it has one: the ring is full, or nobody drains it any more.
     Event,
-    /// The detail: its payload does not fit. Its event is recorded.
+    /// The detail: its payload does not fit. Its event is recorded. With a [window](super::Window), it is
+    /// counted only if that is asked for.
     Detail,
     /// The event, and its detail if it has one: it is earlier than the one before it or of unknown
     /// kind, which the format forbids tracers to write.
@@ -70,6 +73,7 @@ impl Recorder {
             payloads,
             losses,
             overflow,
+            is_judged: false,
             last_timestamp: 0,
             next: Link {
                 index_seq: 0,
@@ -79,7 +83,9 @@ impl Recorder {
     }
 
     /// Records an event and returns its `index_seq`: its position in the file that the ring is
-    /// drained into, if that was new.
+    /// drained into, if that was new. With a [window](super::Window), the drain decides what is written:
+    /// then a `detail_seq` counts the recorded details, and with [`Lanes::Both`](super::Lanes::Both) an
+    /// `index_seq` the recorded events, and neither is a position in a file.
     ///
     /// # Errors
     ///
@@ -114,9 +120,7 @@ impl Recorder {
             return Err(self.lose(event.timestamp_ns));
         }
         if !has_room {
-            self.record(event)?;
-            self.losses.details.add(event.timestamp_ns);
-            return Err(Lost::Detail);
+            return Err(self.record_without(event));
         }
         let size = u32::try_from(payload.len()).unwrap_or(NO_DETAIL);
         // The payload is stored before its event, so a drain that finds the event finds the
@@ -139,6 +143,25 @@ impl Recorder {
         };
         self.next.detail_seq = link.detail_seq.wrapping_add(1);
         Ok(link)
+    }
+
+    /// Records an event whose detail does not fit.
+    #[cold]
+    fn record_without(&mut self, event: &Event) -> Lost {
+        let mut slot = Slot::without_detail(event);
+        if self.is_judged {
+            slot.payload_size = MISSED;
+        }
+        if let Err(PushError::Full(slot)) = self.events.push(slot)
+            && let Err(lost) = self.push_later(slot)
+        {
+            return lost;
+        }
+        self.count(event.timestamp_ns);
+        if !self.is_judged {
+            self.losses.details.add(event.timestamp_ns);
+        }
+        Lost::Detail
     }
 
     pub(super) fn losses(&self) -> Arc<Losses> {

@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::drainer::Drainer;
 use super::losses::Losses;
 use super::shared::{Shared, State};
-use super::{Lost, RecordOptions, RecordSummary, ThreadRecorder};
-#[cfg(doc)]
-use crate::error::ErrorKind;
-use crate::error::{Error, Result};
+use super::trigger::Triggers;
+use super::{Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
+use crate::clock::now_ns;
+use crate::error::{Error, ErrorKind, Result};
 use crate::write::{Detail, Event, Link, SessionWriter};
 
 /// Records a session: see the [module](super).
@@ -39,16 +39,23 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] at a field of the capacity; [`ErrorKind::Io`] if the manifest
-    /// cannot be written or the drain's thread cannot be started.
+    /// [`ErrorKind::OutOfRange`] at a field of the capacity; [`ErrorKind::NeedsRings`] at `window` if
+    /// the session [survives a kill](crate::write::WriteOptions::survive_kill); [`ErrorKind::Io`] if
+    /// the manifest cannot be written or the drain's thread cannot be started.
     pub fn start(session: impl Into<Arc<SessionWriter>>, options: &RecordOptions) -> Result<Self> {
         options.capacity.check()?;
+        let session = session.into();
+        if options.window.is_some() && session.options().survive_kill {
+            let error = Error::new(ErrorKind::NeedsRings).with_field("window");
+            return Err(error.with_path(Some(session.path())));
+        }
         let shared = Arc::new(Shared {
-            session: session.into(),
+            session,
             options: *options,
             number: RECORDINGS.fetch_add(1, Ordering::Relaxed),
             state: Mutex::default(),
             changed: Condvar::new(),
+            triggers: Arc::new(Triggers::new()),
             unregistered: Losses::new(),
         });
         let manifest = shared.session.store_manifest(&[])?;
@@ -134,6 +141,50 @@ impl Recording {
             recorder: added.map_err(|error| self.shared.fail_to_add(error)).ok(),
         });
         mine.last_mut()
+    }
+
+    /// Triggers the recording's [window](super::Window) now, and returns the time. Without a window
+    /// everything is recorded, and this changes nothing. It takes no lock and allocates no memory:
+    /// signal handlers may call it.
+    pub fn trigger(&self) -> u64 {
+        self.shared.triggers.fire()
+    }
+
+    /// As [`trigger`](Self::trigger), at a time of [`now_ns`](crate::clock::now_ns). What the rings have
+    /// already let go of that window is counted as lost, unless its thread has ended.
+    pub fn trigger_at(&self, timestamp_ns: u64) {
+        self.shared.triggers.fire_at(timestamp_ns);
+    }
+
+    /// Returns a handle that triggers the recording, and lives as long as you wish.
+    #[must_use]
+    pub fn trigger_handle(&self) -> Trigger {
+        Trigger::new(Arc::clone(&self.shared.triggers))
+    }
+
+    /// Opens a [window](super::Window) now, without pre-roll, or closes it now, without post-roll.
+    /// Those of triggers are not affected. It takes a lock: signal handlers must not call it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::AlreadyFinalized`] after the recording was stopped; [`ErrorKind::Forked`].
+    pub fn set_window_open(&self, is_open: bool) -> Result<()> {
+        self.shared.check_process()?;
+        let mut state = self.shared.lock();
+        if state.is_stopping {
+            return Err(self.shared.stopped());
+        }
+        // After the lock, so that the drain decides on nothing later than this.
+        let now = now_ns();
+        match (state.opened, is_open) {
+            (None, true) => state.opened = Some(now),
+            (Some(since), false) => {
+                state.opened = None;
+                state.closed.push((since, now));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Has the drain's thread write the manifest now; otherwise it does within about a second of a

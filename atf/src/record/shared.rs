@@ -4,6 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::losses::Losses;
 use super::thread::Direct;
+use super::trigger::Triggers;
 use super::{RecordOptions, RecordSummary, ThreadRecorder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Loss;
@@ -18,6 +19,7 @@ pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     /// Signals changes of `state`.
     pub(super) changed: Condvar,
+    pub(super) triggers: Arc<Triggers>,
     /// Events of threads that are not registered.
     pub(super) unregistered: Losses,
 }
@@ -41,6 +43,9 @@ pub(super) struct State {
     /// How many flushes were requested, and done.
     pub(super) requested: u64,
     pub(super) flushed: u64,
+    /// When the window was opened, if it is, and those that were closed since the last pass.
+    pub(super) opened: Option<u64>,
+    pub(super) closed: Vec<(u64, u64)>,
     pub(super) is_stopping: bool,
     /// The first error.
     pub(super) error: Option<Error>,

@@ -8,6 +8,8 @@ mod order;
 mod pages;
 mod policies;
 mod recording;
+mod windows;
+mod windows_model;
 
 use std::path::Path;
 

@@ -15,9 +15,9 @@ use atf::{DetailEventType, ErrorKind};
 use crate::{event, many, read};
 
 /// Long enough for any machine; nothing waits so long unless it fails.
-const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
+pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
     let write = WriteOptions::default().survive_kill(survive_kill);
     Recording::start(SessionWriter::create(folder, &write).unwrap(), options).unwrap()
 }
@@ -278,10 +278,10 @@ fn a_killed_process_leaves_a_manifest_with_what_was_lost() {
     assert_eq!(found.modules[0].module_id, 3);
 }
 
-fn thread_folder(session: &Path, id: u32) -> std::path::PathBuf {
+pub(crate) fn thread_folder(session: &Path, id: u32) -> std::path::PathBuf {
     session.join(format!("thread_{id}"))
 }
 
-fn manifest(session: &Path) -> Manifest {
+pub(crate) fn manifest(session: &Path) -> Manifest {
     Manifest::parse(&fs::read(session.join("manifest.json")).unwrap())
 }

@@ -1,0 +1,140 @@
+//! Triggers, which any thread and any signal handler may fire.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::clock::now_ns;
+
+/// How often a waiting thread looks.
+const LOOKING: Duration = Duration::from_millis(1);
+
+/// Triggers between two passes of the drain that are told apart. Of more, it learns the first and the
+/// last time, and keeps what is between them.
+const SLOTS: usize = 64;
+
+/// Triggers a recording's [windows](super::Window). It takes no lock and allocates no memory, so
+/// signal handlers may use it.
+#[derive(Debug, Clone)]
+pub struct Trigger(Arc<Triggers>);
+
+/// What the triggers tell the drain.
+#[derive(Debug)]
+pub(super) struct Triggers {
+    /// Calls that are reading the clock: no event of their time is decided on.
+    begun: AtomicU32,
+    /// Times; [`NEVER`] in free slots.
+    slots: [AtomicU64; SLOTS],
+    /// The first and the last time of those without a slot.
+    first_ns: AtomicU64,
+    last_ns: AtomicU64,
+    /// How many were fired, and for how many what they asked for was passed to the system.
+    fired: AtomicU64,
+    served: AtomicU64,
+}
+
+/// No time.
+const NEVER: u64 = u64::MAX;
+
+impl Trigger {
+    pub(super) fn new(triggers: Arc<Triggers>) -> Self {
+        Self(triggers)
+    }
+
+    /// As [`Recording::trigger`](super::Recording::trigger).
+    pub fn fire(&self) -> u64 {
+        self.0.fire()
+    }
+
+    /// As [`Recording::trigger_at`](super::Recording::trigger_at).
+    pub fn fire_at(&self, timestamp_ns: u64) {
+        self.0.fire_at(timestamp_ns);
+    }
+
+    /// Waits until everything recorded that the triggers so far ask for was passed to the operating
+    /// system, and returns whether that was done before the deadline. It sleeps without a lock, as
+    /// the handler of a fatal signal must.
+    #[must_use]
+    pub fn wait(&self, deadline: Duration) -> bool {
+        let fired = self.0.fired.load(Ordering::Acquire);
+        let start = Instant::now();
+        while self.0.served.load(Ordering::Acquire) < fired {
+            if start.elapsed() >= deadline {
+                return false;
+            }
+            thread::sleep(LOOKING);
+        }
+        true
+    }
+}
+
+impl Triggers {
+    pub(super) fn new() -> Self {
+        Self {
+            begun: AtomicU32::new(0),
+            slots: [const { AtomicU64::new(NEVER) }; SLOTS],
+            first_ns: AtomicU64::new(NEVER),
+            last_ns: AtomicU64::new(0),
+            fired: AtomicU64::new(0),
+            served: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn fire(&self) -> u64 {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        let now = now_ns();
+        self.fire_at(now);
+        self.begun.fetch_sub(1, Ordering::Release);
+        now
+    }
+
+    pub(super) fn fire_at(&self, timestamp_ns: u64) {
+        let time = timestamp_ns.min(NEVER - 1);
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+        let is_stored = self.slots.iter().any(|slot| {
+            let stored = slot.compare_exchange(NEVER, time, success, failure);
+            stored.is_ok()
+        });
+        if !is_stored {
+            self.last_ns.fetch_max(time, Ordering::Relaxed);
+            // After the last time, so that whoever takes this finds that.
+            self.first_ns.fetch_min(time, Ordering::Release);
+        }
+        self.fired.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns how many triggers were fired. The next [`take`](Self::take) gets these.
+    pub(super) fn fired(&self) -> u64 {
+        self.fired.load(Ordering::Acquire)
+    }
+
+    /// Returns how many were served.
+    pub(super) fn served(&self) -> u64 {
+        self.served.load(Ordering::Acquire)
+    }
+
+    /// Returns whether a trigger may be about to store an earlier time than now.
+    pub(super) fn is_busy(&self) -> bool {
+        self.begun.load(Ordering::SeqCst) != 0
+    }
+
+    /// Takes the times of new triggers, and those without a slot as one range.
+    pub(super) fn take(&self, mut trigger: impl FnMut(u64, u64)) {
+        for slot in &self.slots {
+            let time = slot.swap(NEVER, Ordering::Acquire);
+            if time != NEVER {
+                trigger(time, time);
+            }
+        }
+        let first = self.first_ns.swap(NEVER, Ordering::Acquire);
+        if first != NEVER {
+            trigger(first, self.last_ns.swap(0, Ordering::Relaxed).max(first));
+        }
+    }
+
+    /// Tells whoever waits for them that these were served.
+    pub(super) fn serve(&self, fired: u64) {
+        self.served.fetch_max(fired, Ordering::Release);
+    }
+}

@@ -1,0 +1,177 @@
+//! Windows of time around triggers.
+
+use std::time::Duration;
+
+use crate::setters::setters;
+
+/// Records in full only around triggers (S1, S2, S4): see
+/// [`Recording::trigger`](super::Recording::trigger).
+///
+/// A trigger at time `t` asks for everything from `t - pre_roll` to `t + post_roll`, both included,
+/// on all threads. What happened at other times is let go, and is no loss. Timestamps must be those of
+/// [`now_ns`](crate::clock::now_ns), since the drain compares them with it.
+///
+/// The rings hold events until they are older than the pre-roll. A ring that is more than half full
+/// lets its oldest events go early: so the pre-roll is also limited to half of the
+/// [capacity](super::Capacity), in events and in payload bytes. What a trigger asks for afterwards is
+/// counted as lost.
+///
+/// A thread that has ended keeps its ring, and its place in `max_threads`, until no trigger can ask for
+/// its events.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Window {
+    /// What is recorded only in windows.
+    pub lanes: Lanes,
+    /// How much is kept from the time before a trigger.
+    pub pre_roll: Duration,
+    /// How much is kept from the time after a trigger.
+    pub post_roll: Duration,
+    /// Whether stopping the recording is a trigger.
+    pub on_stop: bool,
+}
+
+setters!(Window {
+    lanes: Lanes,
+    pre_roll: Duration,
+    post_roll: Duration,
+    on_stop: bool,
+});
+
+/// What is recorded only in windows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Lanes {
+    /// Details. All events are recorded, outside windows without their details.
+    #[default]
+    Details,
+    /// Events and details, as a flight recorder does.
+    Both,
+}
+
+/// The most windows that are told apart. The oldest two become one, which at worst keeps more.
+const MOST_WINDOWS: usize = 1024;
+
+/// The windows of a recording.
+#[derive(Debug)]
+pub(super) struct Windows {
+    options: Window,
+    /// First and last moment of each: disjoint, in order.
+    ranges: Vec<(u64, u64)>,
+    /// The beginning of a window without an end.
+    open: Option<u64>,
+    /// What was asked for since the last pass.
+    added: Vec<(u64, u64)>,
+    /// Events before this time are not asked for by later triggers.
+    decided_ns: u64,
+}
+
+/// What becomes of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is written with its detail.
+    Keep,
+    /// It, or its detail, is not written.
+    LetGo,
+    /// A later trigger may ask for it.
+    Hold,
+}
+
+impl Windows {
+    pub(super) fn new(options: Window) -> Self {
+        Self {
+            options,
+            ranges: Vec::new(),
+            open: None,
+            added: Vec::new(),
+            decided_ns: 0,
+        }
+    }
+
+    /// Begins a pass: forgets what the last one was told.
+    pub(super) fn begin(&mut self) {
+        self.added.clear();
+    }
+
+    /// Adds the window of the triggers from `first` to `last`.
+    pub(super) fn trigger(&mut self, first_ns: u64, last_ns: u64) {
+        let start = first_ns.saturating_sub(nanoseconds(self.options.pre_roll));
+        let end = last_ns.saturating_add(nanoseconds(self.options.post_roll));
+        self.add(start, end);
+    }
+
+    /// Adds a window.
+    pub(super) fn add(&mut self, start: u64, end: u64) {
+        self.added.push((start, end));
+        let before = self.ranges.partition_point(|range| range.1 < start);
+        let touched = self.ranges.get(before..).unwrap_or_default();
+        let touched = touched.partition_point(|range| range.0 <= end);
+        let after = before.saturating_add(touched);
+        let mut joined = (start, end);
+        for range in self.ranges.drain(before..after) {
+            joined = (joined.0.min(range.0), joined.1.max(range.1));
+        }
+        self.ranges.insert(before, joined);
+        if let [first, second, ..] = *self.ranges
+            && self.ranges.len() > MOST_WINDOWS
+        {
+            self.ranges.splice(..2, [(first.0, second.1)]);
+        }
+    }
+
+    /// Sets the beginning of a window that has no end yet.
+    pub(super) fn set_open(&mut self, start: Option<u64>) {
+        if let Some(start) = start.filter(|_| start != self.open) {
+            self.added.push((start, u64::MAX));
+        }
+        self.open = start;
+    }
+
+    /// Decides on events that are older than the pre-roll, now that all triggers up to this moment
+    /// are known.
+    pub(super) fn decide_at(&mut self, now_ns: u64) {
+        let decided_ns = now_ns.saturating_sub(nanoseconds(self.options.pre_roll));
+        self.decided_ns = self.decided_ns.max(decided_ns);
+    }
+
+    /// Decides on all events: there will be no more triggers.
+    pub(super) fn decide_all(&mut self, now_ns: u64) {
+        if self.options.on_stop {
+            self.trigger(now_ns, now_ns);
+        }
+        self.decided_ns = u64::MAX;
+    }
+
+    pub(super) fn lanes(&self) -> Lanes {
+        self.options.lanes
+    }
+
+    /// What was asked for since the last pass.
+    pub(super) fn added(&self) -> &[(u64, u64)] {
+        &self.added
+    }
+
+    /// Returns whether no later trigger asks for events of this time.
+    pub(super) fn is_decided(&self, timestamp_ns: u64) -> bool {
+        timestamp_ns < self.decided_ns
+    }
+
+    /// Judges an event, which must go now if it is `crowded` out.
+    pub(super) fn judge(&self, timestamp_ns: u64, is_crowded: bool) -> Verdict {
+        let next = self.ranges.partition_point(|range| range.1 < timestamp_ns);
+        let is_inside = self.ranges.get(next).map(|range| range.0 <= timestamp_ns);
+        let is_open = self.open.is_some_and(|start| start <= timestamp_ns);
+        if is_open || is_inside == Some(true) {
+            Verdict::Keep
+        } else if is_crowded || self.is_decided(timestamp_ns) {
+            Verdict::LetGo
+        } else {
+            Verdict::Hold
+        }
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    // A limit of 584 years.
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

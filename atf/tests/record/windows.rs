@@ -1,0 +1,303 @@
+//! Windows of time around triggers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use atf::clock::now_ns;
+use atf::index::IndexReader;
+use atf::manifest::Loss;
+use atf::record::{Capacity, Lanes, Lost, RecordOptions, RecordSummary, Recording, Window};
+use atf::write::{Detail, Event, SessionWriter, WriteOptions};
+use atf::{DetailEventType, ErrorKind, EventKind};
+
+use crate::many;
+use crate::recording::{DEADLINE, manifest, start, thread_folder};
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// A ring of so many events and payload bytes. The drain looks only when it is told to.
+pub(crate) fn sleepy(events: usize, payload_size: usize, window: Window) -> RecordOptions {
+    RecordOptions::default()
+        .capacity(
+            Capacity::default()
+                .events(events)
+                .payload_size(payload_size),
+        )
+        .interval(DEADLINE)
+        .window(Some(window))
+}
+
+/// Far in the future: the drain decides on nothing by time.
+pub(crate) fn base() -> u64 {
+    now_ns() + 3_600_000_000_000
+}
+
+pub(crate) fn call(timestamp_ns: u64) -> Event {
+    Event::new(timestamp_ns, 7, EventKind::CALL, 1)
+}
+
+pub(crate) fn detail(payload: &[u8]) -> Detail<'_> {
+    Detail::new(DetailEventType::FUNCTION_CALL, payload)
+}
+
+/// Returns the times of a thread's events, and whether they have details.
+pub(crate) fn times(session: &Path, id: u32) -> Vec<(u64, bool)> {
+    let reader = IndexReader::open(thread_folder(session, id).join("index.atf")).unwrap();
+    let events = reader.events_in(..).map(|event| {
+        let event = event.unwrap();
+        (event.timestamp_ns, event.detail_seq.is_some())
+    });
+    events.collect()
+}
+
+fn losses(summary: &RecordSummary) -> (u64, u64) {
+    (summary.lost_events, summary.lost_details)
+}
+
+#[test]
+fn of_a_busy_program_the_details_around_a_trigger_are_kept_and_no_others() {
+    const EVENTS: u64 = many(150_000);
+    let window = Window::default()
+        .pre_roll(100 * MILLISECOND)
+        .post_roll(50 * MILLISECOND);
+    // Less than half of a ring, so that nothing is let go early however slow the machine is.
+    let capacity = Capacity::default().events(1 << 19).payload_size(1 << 24);
+    let options = RecordOptions::default()
+        .capacity(capacity)
+        .window(Some(window));
+    let folder = tempfile::tempdir().unwrap();
+    let recording = start(folder.path(), false, &options);
+    let (send, receive) = mpsc::channel();
+    let work = || {
+        let mut thread = recording.thread(None).unwrap();
+        let mut times = Vec::new();
+        let mut next = now_ns();
+        while (times.len() as u64) < EVENTS {
+            while now_ns() < next {}
+            let now = now_ns();
+            next = now + 2_000;
+            if times.len() as u64 == EVENTS / 2 {
+                send.send(()).unwrap();
+            }
+            times.push(now);
+            thread
+                .record_with_detail(&call(now), &detail(&now.to_le_bytes()))
+                .unwrap();
+        }
+        (thread.thread_id(), times)
+    };
+    let (times_of, triggered) = thread::scope(|scope| {
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        receive.recv().unwrap();
+        let triggered = recording.trigger();
+        let times: BTreeMap<_, _> = threads.map(|thread| thread.join().unwrap()).into();
+        (times, triggered)
+    });
+    let summary = recording.stop().unwrap();
+    assert_eq!(losses(&summary), (0, 0));
+    assert_eq!(summary.totals.event_count, 2 * EVENTS);
+    let asked_for = triggered - 100_000_000..=triggered + 50_000_000;
+    let mut details = 0;
+    for (id, recorded) in times_of {
+        let expected: Vec<_> = recorded
+            .iter()
+            .map(|time| (*time, asked_for.contains(time)))
+            .collect();
+        details += expected.iter().filter(|(_, is)| *is).count() as u64;
+        assert_eq!(times(folder.path(), id), expected);
+    }
+    assert_eq!(summary.totals.detail_count, details);
+    assert!(details > 0);
+}
+
+#[test]
+fn a_flight_recorder_writes_the_last_seconds_when_it_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = Window::default()
+        .lanes(Lanes::Both)
+        .pre_roll(Duration::from_secs(30))
+        .on_stop(true);
+    let recording = start(folder.path(), false, &sleepy(1000, 0, window));
+    let mut thread = recording.thread(None).unwrap();
+    let now = now_ns();
+    let minute = 60_000_000_000;
+    let past = (1..=15)
+        .rev()
+        .filter_map(|minutes| now.checked_sub(minutes * minute));
+    let last: Vec<_> = (now - 9..=now).collect();
+    for time in past.chain(last.iter().copied()) {
+        thread.record(&call(time)).unwrap();
+    }
+    recording.flush(DEADLINE).unwrap();
+    // Its events can still be asked for.
+    drop(thread);
+    recording.flush(DEADLINE).unwrap();
+    let summary = recording.stop().unwrap();
+    assert_eq!(losses(&summary), (0, 0));
+    let expected: Vec<_> = last.iter().map(|time| (*time, false)).collect();
+    assert_eq!(times(folder.path(), 0), expected);
+}
+
+#[test]
+fn without_a_trigger_a_flight_recorder_writes_valid_empty_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = Window::default().lanes(Lanes::Both);
+    let recording = start(folder.path(), false, &sleepy(8, 0, window));
+    let mut thread = recording.thread(None).unwrap();
+    for n in 0..5 {
+        thread.record(&call(n)).unwrap();
+    }
+    let summary = recording.stop().unwrap();
+    assert_eq!((losses(&summary), summary.totals.event_count), ((0, 0), 0));
+    assert_eq!(summary.totals.finalized, 1);
+    assert_eq!(times(folder.path(), 0), []);
+}
+
+#[test]
+fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
+    for (lanes, expected) in [(Lanes::Details, (0, 6)), (Lanes::Both, (6, 0))] {
+        let folder = tempfile::tempdir().unwrap();
+        let window = Window::default().lanes(lanes).pre_roll(DEADLINE);
+        let recording = start(folder.path(), false, &sleepy(8, 100, window));
+        let mut thread = recording.thread(None).unwrap();
+        recording.flush(DEADLINE).unwrap();
+        let base = base();
+        for n in 0..8 {
+            thread
+                .record_with_detail(&call(base + n), &detail(&[1; 10]))
+                .unwrap();
+        }
+        // Half of the ring goes early: events 0 to 3, then 4 and 5.
+        recording.flush(DEADLINE).unwrap();
+        for n in 8..10 {
+            thread
+                .record_with_detail(&call(base + n), &detail(&[1; 10]))
+                .unwrap();
+        }
+        recording.flush(DEADLINE).unwrap();
+        recording.trigger_at(base + 20);
+        let summary = recording.stop().unwrap();
+        assert_eq!(losses(&summary), expected);
+        let listed = &manifest(folder.path()).threads[0];
+        let told = Some(Loss::new(6, base, base + 5));
+        let (events, details) = match lanes {
+            Lanes::Details => (None, told),
+            _ => (told, None),
+        };
+        assert_eq!(listed.lost_events, events);
+        assert_eq!(listed.lost_details, details);
+        let kept = (6..10).map(|n| (base + n, true));
+        let bare = (0..6)
+            .map(|n| (base + n, false))
+            .filter(|_| lanes == Lanes::Details);
+        assert_eq!(
+            times(folder.path(), 0),
+            bare.chain(kept).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn a_payload_that_does_not_fit_is_lost_only_if_it_is_asked_for() {
+    for (trigger, lost) in [(Some(1), 1), (Some(2), 0), (None, 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = start(folder.path(), false, &sleepy(8, 10, Window::default()));
+        let mut thread = recording.thread(None).unwrap();
+        let base = base();
+        thread
+            .record_with_detail(&call(base), &detail(&[1; 10]))
+            .unwrap();
+        let missed = thread.record_with_detail(&call(base + 1), &detail(&[1; 10]));
+        assert_eq!(missed, Err(Lost::Detail));
+        if let Some(trigger) = trigger {
+            recording.trigger_at(base + trigger);
+        }
+        let summary = recording.stop().unwrap();
+        assert_eq!(losses(&summary), (0, lost));
+        assert_eq!(times(folder.path(), 0), [(base, false), (base + 1, false)]);
+    }
+}
+
+#[test]
+fn an_open_window_keeps_what_happens_until_it_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = Window::default().pre_roll(DEADLINE).post_roll(DEADLINE);
+    let recording = start(folder.path(), false, &sleepy(64, 1000, window));
+    let mut thread = recording.thread(None).unwrap();
+    let mut expected = Vec::new();
+    for is_open in [false, true, true, false, false, true] {
+        recording.set_window_open(is_open).unwrap();
+        for _ in 0..3 {
+            thread::sleep(Duration::from_micros(1));
+            let now = now_ns();
+            thread.record_with_detail(&call(now), &detail(&[])).unwrap();
+            thread::sleep(Duration::from_micros(1));
+            expected.push((now, is_open));
+        }
+        recording.flush(DEADLINE).unwrap();
+    }
+    let summary = recording.stop().unwrap();
+    assert_eq!(losses(&summary), (0, 0));
+    assert_eq!(times(folder.path(), 0), expected);
+    let refused = recording.set_window_open(true).unwrap_err();
+    assert_eq!(*refused.kind(), ErrorKind::AlreadyFinalized);
+}
+
+#[test]
+fn of_more_triggers_than_are_told_apart_none_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = start(folder.path(), false, &sleepy(2048, 1000, Window::default()));
+    let mut thread = recording.thread(None).unwrap();
+    let base = base();
+    for n in 0..1000 {
+        thread
+            .record_with_detail(&call(base + n), &detail(&[]))
+            .unwrap();
+    }
+    thread::scope(|scope| {
+        for first in 0..4 {
+            let recording = &recording;
+            let fire = move || (100..200).for_each(|n| recording.trigger_at(base + 4 * n + first));
+            scope.spawn(fire);
+        }
+    });
+    recording.stop().unwrap();
+    let expected: Vec<_> = (0..1000)
+        .map(|n| (base + n, (400..800).contains(&n)))
+        .collect();
+    assert_eq!(times(folder.path(), 0), expected);
+}
+
+#[test]
+fn whoever_waits_for_a_trigger_finds_its_events_in_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
+    let options = sleepy(64, 0, window).interval(MILLISECOND);
+    let recording = start(folder.path(), false, &options);
+    let mut thread = recording.thread(None).unwrap();
+    let trigger = recording.trigger_handle();
+    for round in 1..=5 {
+        thread.record(&call(now_ns())).unwrap();
+        trigger.fire();
+        assert!(trigger.wait(DEADLINE));
+        assert_eq!(times(folder.path(), 0).len(), round);
+    }
+    recording.stop().unwrap();
+    // Nobody writes what comes now, so nobody waits for it.
+    trigger.fire();
+    assert!(trigger.wait(DEADLINE));
+}
+
+#[test]
+fn a_session_that_survives_a_kill_has_no_windows() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = WriteOptions::default().survive_kill(true);
+    let session = SessionWriter::create(folder.path(), &write).unwrap();
+    let options = RecordOptions::default().window(Some(Window::default()));
+    let refused = Recording::start(session, &options).unwrap_err();
+    assert_eq!(*refused.kind(), ErrorKind::NeedsRings);
+    assert_eq!(refused.field(), Some("window"));
+}
