@@ -23,6 +23,14 @@
  * registers the thread. The drain has the signal mask of the thread that starts the recording: block
  * signals during that call to keep handlers off the drain.
  *
+ * Windows. With the option window, details or all events are written only around triggers: from pre_roll_ns
+ * before to post_roll_ns after each, on all threads. The rest is let go, and is no loss. Timestamps must be
+ * those of ada_get_timestamp_ns. The rings hold events until they are older than the pre-roll; one that is
+ * more than half full lets its oldest go early, and what a trigger asks for afterwards is counted as lost.
+ * The numbers that atf_recording_record and its kin return are then no positions in the files: detail_seq,
+ * and with ATF_WINDOW_ALL index_seq too, count what was recorded. A thread that has ended keeps its place
+ * in max_threads for the pre-roll.
+ *
  * Forks. A child has the rings but no drain. What it records is lost, and never blocks; with survive_kill
  * it must not record. atf_recording_* return ATF_ERROR_STATE there, and atf_recording_close still frees.
  */
@@ -49,6 +57,13 @@ typedef struct AtfRecorder AtfRecorder;
 /** The thread waits for room. A payload larger than the ring's is dropped. */
 #define ATF_OVERFLOW_BLOCK 2u
 
+/** Everything is recorded, always. The default. */
+#define ATF_WINDOW_OFF 0u
+/** Details are recorded only in windows around triggers; their events always. */
+#define ATF_WINDOW_DETAILS 1u
+/** Events and details are recorded only in windows around triggers, as by a flight recorder. */
+#define ATF_WINDOW_ALL 2u
+
 /** The ring_payload_size of a tracer without details. */
 #define ATF_NO_PAYLOADS UINT64_MAX
 
@@ -58,8 +73,12 @@ typedef struct AtfRecordOptions {
     uint32_t struct_size;
     /** What happens when a ring is full: ATF_OVERFLOW_*. */
     uint8_t overflow;
+    /** What is recorded only around triggers: ATF_WINDOW_*. */
+    uint8_t window;
+    /** 1 if stopping the recording is a trigger, else 0. */
+    uint8_t trigger_on_stop;
     /** 0. */
-    uint8_t reserved[3];
+    uint8_t reserved;
     /** Events in each thread's ring, 32 bytes each: default 2^16, at most 2^25. */
     uint64_t ring_events;
     /** Bytes for payloads in each thread's ring: default 1 MiB, at most 1 GiB, or ATF_NO_PAYLOADS. */
@@ -71,11 +90,15 @@ typedef struct AtfRecordOptions {
      * (AtfWriteOptions) and up to three open files.
      */
     uint64_t max_threads;
+    /** How much a window contains of the time before its trigger. */
+    uint64_t pre_roll_ns;
+    /** How much it contains of the time after it. */
+    uint64_t post_roll_ns;
 } AtfRecordOptions;
 
 /** AtfRecordOptions with all defaults. */
 #define ATF_RECORD_OPTIONS_INIT \
-    { (uint32_t)sizeof(AtfRecordOptions), 0, { 0, 0, 0 }, 0, 0, 0, 0 }
+    { (uint32_t)sizeof(AtfRecordOptions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** The outcome of a recording. */
 typedef struct AtfRecordSummary {
@@ -99,7 +122,8 @@ typedef struct AtfRecordSummary {
  * Starts to record a session, and writes its manifest; options may be NULL. Use the session to set
  * modules, symbols, names and anchors until the recording stops, and close it at any time. Its threads
  * and its end are the recording's: do not call atf_session_writer_thread and _finish.
- * ATF_ERROR_STATE: the session has a recording.
+ * ATF_ERROR_STATE: the session has a recording. ATF_ERROR_ARGUMENT: a window in a session with
+ * survive_kill, which has no rings.
  */
 AtfStatus atf_recording_start(const AtfSessionWriter *session, const AtfRecordOptions *options,
                               AtfRecording **recording);
@@ -128,6 +152,30 @@ AtfStatus atf_recording_record_with_detail(const AtfRecording *recording, uint64
  * deadline_ns. Also returns the recording's first error so far. ATF_ERROR_STATE: it has stopped.
  */
 AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_ns);
+
+/**
+ * Triggers the recording's window now, on all threads; timestamp_ns gets the time, and may be NULL. Without
+ * a window it changes nothing. It takes no lock and allocates no memory: signal handlers may call it.
+ */
+AtfStatus atf_recording_trigger(const AtfRecording *recording, uint64_t *timestamp_ns);
+
+/**
+ * Like atf_recording_trigger, at a time of ada_get_timestamp_ns. What the rings have already let go of that
+ * window is counted as lost, unless its thread has ended.
+ */
+AtfStatus atf_recording_trigger_at(const AtfRecording *recording, uint64_t timestamp_ns);
+
+/**
+ * Waits until everything recorded that the triggers so far ask for was passed to the operating system.
+ * ATF_TIMEOUT: not done within deadline_ns. Signal handlers may call it, also those of fatal signals.
+ */
+AtfStatus atf_recording_wait_for_triggers(const AtfRecording *recording, uint64_t deadline_ns);
+
+/**
+ * Opens a window now, without pre-roll, or closes it now, without post-roll: is_open is 1 or 0. Those of
+ * triggers are not affected. Not for signal handlers. ATF_ERROR_STATE: the recording has stopped.
+ */
+AtfStatus atf_recording_set_window_open(const AtfRecording *recording, int is_open);
 
 /**
  * Stops to record and finalizes all threads and the session; summary may be NULL. Events whose calls

@@ -36,6 +36,7 @@ pub mod memory;
 pub mod merge;
 pub mod options;
 mod problems;
+pub mod record_options;
 pub mod recording;
 pub mod recover;
 pub mod s3;

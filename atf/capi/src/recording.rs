@@ -2,19 +2,17 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::c_char;
-use std::mem::size_of;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 use std::time::Duration;
 
 use atf::ErrorKind;
-use atf::record::{
-    LossCounter, Lost, Overflow, RecordOptions, RecordSummary, Recording, ThreadRecorder,
-};
+use atf::record::{LossCounter, Lost, Recording, ThreadRecorder};
 use atf::write::Event;
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object};
-use crate::memory::{self, Plain, argument, get_sized, put, put_sized, required};
+use crate::memory::{self, put, put_sized, required};
+use crate::record_options::{AtfRecordOptions, AtfRecordSummary, record_options};
 use crate::session_writer::AtfSessionWriter;
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::writer::{AtfDetail, AtfLink, event};
@@ -79,134 +77,6 @@ impl Recorder {
         compiler_fence(Ordering::SeqCst);
         self.is_busy.store(false, Ordering::Relaxed);
         Some(result)
-    }
-}
-
-/// `AtfRecordOptions`: how a session is recorded; 0 selects a member's default.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct AtfRecordOptions {
-    /// `sizeof(AtfRecordOptions)` as the caller knows it.
-    pub struct_size: u32,
-    /// `ATF_OVERFLOW_*`.
-    pub overflow: u8,
-    /// 0.
-    pub reserved: [u8; 3],
-    /// Events in each thread's ring.
-    pub ring_events: u64,
-    /// Bytes for payloads in each thread's ring, or `ATF_NO_PAYLOADS`.
-    pub ring_payload_size: u64,
-    /// How long the drain sleeps after it found all rings empty, in nanoseconds.
-    pub interval_ns: u64,
-    /// How many threads may record at the same time.
-    pub max_threads: u64,
-}
-
-const _: () = assert!(size_of::<AtfRecordOptions>() == 40);
-
-/// No room for payloads.
-const NO_PAYLOADS: u64 = u64::MAX;
-
-// SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfRecordOptions {
-    const ZERO: Self = Self {
-        struct_size: 0,
-        overflow: 0,
-        reserved: [0; 3],
-        ring_events: 0,
-        ring_payload_size: 0,
-        interval_ns: 0,
-        max_threads: 0,
-    };
-}
-
-/// Reads options; the defaults for null.
-///
-/// # Safety
-///
-/// `options` is null, or begins with its size in bytes and is that large.
-unsafe fn record_options(options: *const AtfRecordOptions) -> Outcome<RecordOptions> {
-    // SAFETY: guaranteed by this function's caller.
-    let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecordOptions::ZERO);
-    let mut options = RecordOptions::default();
-    options.overflow = match given.overflow {
-        0 => Overflow::DropDetail,
-        1 => Overflow::DropNewest,
-        2 => Overflow::Block,
-        _ => return Err(argument("overflow is not one of ATF_OVERFLOW_*")),
-    };
-    if given.reserved != [0; 3] {
-        return Err(argument("a reserved option is not 0"));
-    }
-    let number = |given| usize::try_from(given).map_err(|_| argument("an option is too large"));
-    if given.ring_events != 0 {
-        options.capacity.events = number(given.ring_events)?;
-    }
-    options.capacity.payload_size = match given.ring_payload_size {
-        0 => options.capacity.payload_size,
-        NO_PAYLOADS => 0,
-        size => number(size)?,
-    };
-    if given.interval_ns != 0 {
-        options.interval = Duration::from_nanos(given.interval_ns);
-    }
-    if given.max_threads != 0 {
-        options.max_threads = number(given.max_threads)?;
-    }
-    Ok(options)
-}
-
-/// `AtfRecordSummary`: the outcome of a recording.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct AtfRecordSummary {
-    /// Threads written.
-    pub threads: u64,
-    /// Threads finalized.
-    pub finalized: u64,
-    /// Events in the threads' `index.atf`.
-    pub event_count: u64,
-    /// Events in the threads' `detail.atf`.
-    pub detail_count: u64,
-    /// The earliest first timestamp in nanoseconds; 0 without events.
-    pub time_start_ns: u64,
-    /// The latest last timestamp in nanoseconds; 0 without events.
-    pub time_end_ns: u64,
-    /// Events that were not recorded, with their details.
-    pub lost_events: u64,
-    /// Details that were not recorded although their events were.
-    pub lost_details: u64,
-}
-
-const _: () = assert!(size_of::<AtfRecordSummary>() == 64);
-
-// SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfRecordSummary {
-    const ZERO: Self = Self {
-        threads: 0,
-        finalized: 0,
-        event_count: 0,
-        detail_count: 0,
-        time_start_ns: 0,
-        time_end_ns: 0,
-        lost_events: 0,
-        lost_details: 0,
-    };
-}
-
-impl From<RecordSummary> for AtfRecordSummary {
-    fn from(summary: RecordSummary) -> Self {
-        let (time_start_ns, time_end_ns) = summary.totals.time_range.unwrap_or((0, 0));
-        Self {
-            threads: summary.totals.threads,
-            finalized: summary.totals.finalized,
-            event_count: summary.totals.event_count,
-            detail_count: summary.totals.detail_count,
-            time_start_ns,
-            time_end_ns,
-            lost_events: summary.lost_events,
-            lost_details: summary.lost_details,
-        }
     }
 }
 
@@ -341,6 +211,77 @@ pub unsafe extern "C" fn atf_recording_flush(
         true => Ok(()),
         false => Err(Failure::Quiet(AtfStatus::Timeout)),
     };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(recording, body) })
+}
+
+/// Triggers the recording's window now, and returns the time.
+///
+/// # Safety
+///
+/// `recording` is null or a handle; `timestamp_ns` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_trigger(
+    recording: *const AtfRecording,
+    timestamp_ns: *mut u64,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: guaranteed by this function's caller.
+        let time = unsafe { handle::with(recording, |this| Ok(this.trigger())) }?;
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { put(timestamp_ns, time) };
+        Ok(())
+    })
+}
+
+/// Triggers the recording's window at this time.
+///
+/// # Safety
+///
+/// `recording` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_trigger_at(
+    recording: *const AtfRecording,
+    timestamp_ns: u64,
+) -> AtfStatus {
+    let body = |this: &Recording| {
+        this.trigger_at(timestamp_ns);
+        Ok(())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(recording, body) })
+}
+
+/// Waits until what the triggers so far ask for was passed to the operating system; `ATF_TIMEOUT` if
+/// that takes longer.
+///
+/// # Safety
+///
+/// `recording` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_wait_for_triggers(
+    recording: *const AtfRecording,
+    deadline_ns: u64,
+) -> AtfStatus {
+    let body = |this: &Recording| match this.wait_for_triggers(Duration::from_nanos(deadline_ns)) {
+        true => Ok(()),
+        false => Err(Failure::Quiet(AtfStatus::Timeout)),
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(recording, body) })
+}
+
+/// Opens a window now, or closes it now.
+///
+/// # Safety
+///
+/// `recording` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_set_window_open(
+    recording: *const AtfRecording,
+    is_open: i32,
+) -> AtfStatus {
+    let body = |this: &Recording| Ok(this.set_window_open(is_open != 0)?);
     // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(recording, body) })
 }

@@ -156,6 +156,12 @@ impl Recording {
         self.shared.triggers.fire_at(timestamp_ns);
     }
 
+    /// As [`Trigger::wait`].
+    #[must_use]
+    pub fn wait_for_triggers(&self, deadline: Duration) -> bool {
+        self.trigger_handle().wait(deadline)
+    }
+
     /// Returns a handle that triggers the recording, and lives as long as you wish.
     #[must_use]
     pub fn trigger_handle(&self) -> Trigger {

@@ -10,7 +10,7 @@ use atf_capi::clock::{AtfMediaTime, AtfTimingAnchor};
 use atf_capi::event::{AtfDetailEvent, AtfEvent};
 use atf_capi::file::AtfFileInfo;
 use atf_capi::options::AtfWriteOptions;
-use atf_capi::recording::{AtfRecordOptions, AtfRecordSummary};
+use atf_capi::record_options::{AtfRecordOptions, AtfRecordSummary};
 use atf_capi::recover::AtfRecoverOptions;
 use atf_capi::session::AtfThreadInfo;
 use atf_capi::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
@@ -114,8 +114,8 @@ pub(crate) fn layouts() -> String {
         AtfThreadInfo { path, id, presence, is_listed, reserved, name, lost_events,
             lost_details }
         AtfRecoverOptions { struct_size, salvage, durability, reserved, symbols_path }
-        AtfRecordOptions { struct_size, overflow, reserved, ring_events, ring_payload_size,
-            interval_ns, max_threads }
+        AtfRecordOptions { struct_size, overflow, window, trigger_on_stop, reserved, ring_events,
+            ring_payload_size, interval_ns, max_threads, pre_roll_ns, post_roll_ns }
         AtfRecordSummary { threads, finalized, event_count, detail_count, time_start_ns,
             time_end_ns, lost_events, lost_details }
     );

@@ -274,6 +274,50 @@ static void no_payloads(void) {
     TRUE(stop(recording, session).event_count == 1);
 }
 
+/* ---- Windows ---- */
+
+static AtfRecording *triggered;
+
+static void on_trigger(int number) {
+    (void)number;
+    TRUE(atf_recording_trigger(triggered, NULL) == ATF_OK);
+    TRUE(atf_recording_wait_for_triggers(triggered, DEADLINE_NS) == ATF_OK);
+}
+
+/* Three events with details: the first is too old for the trigger, which is a signal's, the last too late. */
+static void window(const char *name, unsigned kind) {
+    AtfSessionWriter *session = session_in(name, 0);
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.window = (uint8_t)kind;
+    options.pre_roll_ns = DEADLINE_NS;
+    triggered = start(session, &options);
+    AtfDetail detail = detail_of(bytes, 8);
+    uint64_t now = ada_get_timestamp_ns(), past = now > 2 * DEADLINE_NS ? now - 2 * DEADLINE_NS : 0;
+    SAYS(ATF_OK, atf_recording_record_with_detail(triggered, past, 1, 1, 1, &detail, NULL));
+    SAYS(ATF_OK, atf_recording_record_with_detail(triggered, now, 1, 1, 1, &detail, NULL));
+    signal(SIGUSR1, on_trigger);
+    raise(SIGUSR1);
+    uint64_t later = ada_get_timestamp_ns() + DEADLINE_NS;
+    SAYS(ATF_OK, atf_recording_record(triggered, later, 1, 1, 1, NULL));
+    if (kind == ATF_WINDOW_ALL) SAYS(ATF_OK, atf_recording_trigger_at(triggered, later));
+    SAYS(ATF_OK, atf_recording_set_window_open(triggered, 1));
+    SAYS(ATF_OK, atf_recording_set_window_open(triggered, 0));
+    TRUE(stop(triggered, session).lost_details == 0);
+}
+
+static void no_window(void) {
+    AtfRecording *recording = NULL;
+    AtfSessionWriter *session = session_in("no_window", 1);
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.window = ATF_WINDOW_DETAILS;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    TRUE(strstr(atf_last_error_message(), "window") != NULL);
+    recording = start(session, NULL);
+    SAYS(ATF_OK, atf_recording_trigger(recording, NULL));
+    SAYS(ATF_OK, atf_recording_set_window_open(recording, 1));
+    stop(recording, session);
+}
+
 /* ---- Wrong calls ---- */
 
 static void null_everywhere(void) {
@@ -286,6 +330,10 @@ static void null_everywhere(void) {
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_record(NULL, 1, 1, 1, 1, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_record_with_detail(NULL, 1, 1, 1, 1, &detail, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_flush(NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_trigger(NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_trigger_at(NULL, 1));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_wait_for_triggers(NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_set_window_open(NULL, 1));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_stop(NULL, NULL, 0));
     SAYS(ATF_OK, atf_recording_close(NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_thread(NULL, NULL, &recorder));
@@ -304,9 +352,19 @@ static void options_of(AtfSessionWriter *session) {
     options.overflow = 3;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     options.overflow = 0;
-    options.reserved[2] = 1;
+    options.reserved = 1;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.reserved[2] = 0;
+    options.reserved = 0;
+    options.window = 3;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    options.window = 0;
+    options.pre_roll_ns = 1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    options.pre_roll_ns = 0;
+    options.window = ATF_WINDOW_ALL;
+    options.trigger_on_stop = 2;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    options.window = options.trigger_on_stop = 0;
     options.ring_events = (1u << 25) + 1;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     TRUE(strstr(atf_last_error_message(), "events") != NULL);
@@ -518,6 +576,9 @@ int main(int argc, char **argv) {
     drop_newest();
     block();
     no_payloads();
+    window("details", ATF_WINDOW_DETAILS);
+    window("flight", ATF_WINDOW_ALL);
+    no_window();
     wrong_order();
     closed(0);
     closed(1);

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::support::{Link, accepted, compile, has, package, present, run};
 
 /// The sessions that `recording.c` records, with their events and details.
-const SESSIONS: [(&str, u64, u64); 11] = [
+const SESSIONS: [(&str, u64, u64); 13] = [
     ("rings", 24_000, 8_000),
     ("direct", 24_000, 8_000),
     ("drop_detail", 4, 1),
@@ -18,6 +18,8 @@ const SESSIONS: [(&str, u64, u64); 11] = [
     ("wrong_order", 1, 0),
     ("closed", 1, 0),
     ("closed_direct", 1, 0),
+    ("details", 3, 1),
+    ("flight", 2, 1),
     ("forks", 80, 0),
     ("forks_direct", 80, 0),
 ];

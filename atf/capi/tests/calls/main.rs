@@ -15,6 +15,7 @@ use atf_capi::file::{AtfChecksum, AtfFileInfo};
 use atf_capi::index::*;
 use atf_capi::merge::*;
 use atf_capi::options::AtfWriteOptions;
+use atf_capi::record_options::*;
 use atf_capi::recording::*;
 use atf_capi::recover::*;
 use atf_capi::s3::*;
@@ -434,11 +435,15 @@ fn two_threads_record_by_rings_and_without() {
         let record = AtfRecordOptions {
             struct_size: u32::try_from(size_of::<AtfRecordOptions>()).unwrap(),
             overflow: 2,
-            reserved: [0; 3],
+            window: 0,
+            trigger_on_stop: 0,
+            reserved: 0,
             ring_events: 4,
             ring_payload_size: 256,
             interval_ns: 0,
             max_threads: 0,
+            pre_roll_ns: 0,
+            post_roll_ns: 0,
         };
         let recording: *mut AtfRecording = get!(atf_recording_start(session, &raw const record));
         let recorder: *mut AtfRecorder = get!(atf_recording_thread(recording, c"own".as_ptr()));

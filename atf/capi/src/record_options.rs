@@ -1,0 +1,170 @@
+//! Options and outcome of a recording: `atf_record.h`.
+
+use std::mem::size_of;
+use std::time::Duration;
+
+use atf::record::{Lanes, Overflow, RecordOptions, RecordSummary, Window};
+
+use crate::memory::{Plain, argument, get_sized};
+use crate::status::Outcome;
+
+/// `AtfRecordOptions`: how a session is recorded; 0 selects a member's default.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfRecordOptions {
+    /// `sizeof(AtfRecordOptions)` as the caller knows it.
+    pub struct_size: u32,
+    /// `ATF_OVERFLOW_*`.
+    pub overflow: u8,
+    /// `ATF_WINDOW_*`.
+    pub window: u8,
+    /// Whether stopping the recording is a trigger.
+    pub trigger_on_stop: u8,
+    /// 0.
+    pub reserved: u8,
+    /// Events in each thread's ring.
+    pub ring_events: u64,
+    /// Bytes for payloads in each thread's ring, or `ATF_NO_PAYLOADS`.
+    pub ring_payload_size: u64,
+    /// How long the drain sleeps after it found all rings empty, in nanoseconds.
+    pub interval_ns: u64,
+    /// How many threads may record at the same time.
+    pub max_threads: u64,
+    /// How much a window contains of the time before its trigger, in nanoseconds.
+    pub pre_roll_ns: u64,
+    /// How much it contains of the time after it, in nanoseconds.
+    pub post_roll_ns: u64,
+}
+
+const _: () = assert!(size_of::<AtfRecordOptions>() == 56);
+
+/// No room for payloads.
+const NO_PAYLOADS: u64 = u64::MAX;
+
+// SAFETY: `repr(C)`, and all members are numbers.
+unsafe impl Plain for AtfRecordOptions {
+    const ZERO: Self = Self {
+        struct_size: 0,
+        overflow: 0,
+        window: 0,
+        trigger_on_stop: 0,
+        reserved: 0,
+        ring_events: 0,
+        ring_payload_size: 0,
+        interval_ns: 0,
+        max_threads: 0,
+        pre_roll_ns: 0,
+        post_roll_ns: 0,
+    };
+}
+
+/// Reads options; the defaults for null.
+///
+/// # Safety
+///
+/// `options` is null, or begins with its size in bytes and is that large.
+pub(crate) unsafe fn record_options(options: *const AtfRecordOptions) -> Outcome<RecordOptions> {
+    // SAFETY: guaranteed by this function's caller.
+    let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecordOptions::ZERO);
+    let mut options = RecordOptions::default();
+    options.overflow = match given.overflow {
+        0 => Overflow::DropDetail,
+        1 => Overflow::DropNewest,
+        2 => Overflow::Block,
+        _ => return Err(argument("overflow is not one of ATF_OVERFLOW_*")),
+    };
+    if given.reserved != 0 {
+        return Err(argument("a reserved option is not 0"));
+    }
+    let number = |given| usize::try_from(given).map_err(|_| argument("an option is too large"));
+    if given.ring_events != 0 {
+        options.capacity.events = number(given.ring_events)?;
+    }
+    options.capacity.payload_size = match given.ring_payload_size {
+        0 => options.capacity.payload_size,
+        NO_PAYLOADS => 0,
+        size => number(size)?,
+    };
+    if given.interval_ns != 0 {
+        options.interval = Duration::from_nanos(given.interval_ns);
+    }
+    if given.max_threads != 0 {
+        options.max_threads = number(given.max_threads)?;
+    }
+    options.window = window(&given)?;
+    Ok(options)
+}
+
+/// Returns the window, if it is set.
+fn window(given: &AtfRecordOptions) -> Outcome<Option<Window>> {
+    let on_stop = match given.trigger_on_stop {
+        0 => false,
+        1 => true,
+        _ => return Err(argument("trigger_on_stop is neither 0 nor 1")),
+    };
+    let window = Window::default()
+        .pre_roll(Duration::from_nanos(given.pre_roll_ns))
+        .post_roll(Duration::from_nanos(given.post_roll_ns))
+        .on_stop(on_stop);
+    match given.window {
+        0 if window == Window::default() => Ok(None),
+        0 => Err(argument("an option of a window is set, but window is not")),
+        1 => Ok(Some(window)),
+        2 => Ok(Some(window.lanes(Lanes::Both))),
+        _ => Err(argument("window is not one of ATF_WINDOW_*")),
+    }
+}
+
+/// `AtfRecordSummary`: the outcome of a recording.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfRecordSummary {
+    /// Threads written.
+    pub threads: u64,
+    /// Threads finalized.
+    pub finalized: u64,
+    /// Events in the threads' `index.atf`.
+    pub event_count: u64,
+    /// Events in the threads' `detail.atf`.
+    pub detail_count: u64,
+    /// The earliest first timestamp in nanoseconds; 0 without events.
+    pub time_start_ns: u64,
+    /// The latest last timestamp in nanoseconds; 0 without events.
+    pub time_end_ns: u64,
+    /// Events that were not recorded, with their details.
+    pub lost_events: u64,
+    /// Details that were not recorded although their events were.
+    pub lost_details: u64,
+}
+
+const _: () = assert!(size_of::<AtfRecordSummary>() == 64);
+
+// SAFETY: `repr(C)`, and all members are numbers.
+unsafe impl Plain for AtfRecordSummary {
+    const ZERO: Self = Self {
+        threads: 0,
+        finalized: 0,
+        event_count: 0,
+        detail_count: 0,
+        time_start_ns: 0,
+        time_end_ns: 0,
+        lost_events: 0,
+        lost_details: 0,
+    };
+}
+
+impl From<RecordSummary> for AtfRecordSummary {
+    fn from(summary: RecordSummary) -> Self {
+        let (time_start_ns, time_end_ns) = summary.totals.time_range.unwrap_or((0, 0));
+        Self {
+            threads: summary.totals.threads,
+            finalized: summary.totals.finalized,
+            event_count: summary.totals.event_count,
+            detail_count: summary.totals.detail_count,
+            time_start_ns,
+            time_end_ns,
+            lost_events: summary.lost_events,
+            lost_details: summary.lost_details,
+        }
+    }
+}
