@@ -9,6 +9,7 @@
 mod cli;
 mod dump;
 mod explain;
+mod export;
 mod format;
 mod info;
 mod json;

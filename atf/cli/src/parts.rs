@@ -10,6 +10,7 @@ use atf::session::{SessionReader, ThreadEntry};
 use atf::symbols::Function;
 use atf::thread::ThreadReader;
 use atf::{Error, FileKind};
+use atf_export::Process;
 
 use crate::dump::{are_processes, session_around};
 use crate::output::Failure;
@@ -97,6 +98,15 @@ impl Part {
         }
     }
 
+    /// Its calls, for an export.
+    pub(crate) fn process(&self) -> Process<'_> {
+        match &self.reader {
+            Reader::Session(session) => Process::of_session(session),
+            Reader::Thread(thread, session) => Process::of_thread(thread, session.as_deref()),
+            Reader::Index(index) => Process::of_index(index),
+        }
+    }
+
     /// Describes it for people.
     pub(crate) fn what(&self) -> &'static str {
         match self.reader {
@@ -159,16 +169,12 @@ impl Part {
 impl Reader {
     /// The times of the first and the last event, of all threads of the session.
     fn times(&self) -> Option<(u64, u64)> {
-        let of_session = |session: &SessionReader| {
-            let indexes = session.threads().iter().map(ThreadEntry::open_index);
-            let times = indexes.filter_map(|index| index.ok()?.time_range().ok()?);
-            times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+        let threads: Threads<'_> = match self {
+            Self::Session(session) | Self::Thread(_, Some(session)) => (&**session).into(),
+            Self::Thread(thread, None) => (&**thread).into(),
+            Self::Index(index) => (&**index).into(),
         };
-        match self {
-            Self::Session(session) | Self::Thread(_, Some(session)) => of_session(session),
-            Self::Thread(thread, None) => thread.index().time_range().ok()?,
-            Self::Index(index) => index.time_range().ok()?,
-        }
+        threads.time_range()
     }
 }
 

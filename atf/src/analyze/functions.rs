@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 
 use super::durations::Durations;
 use super::table::{Place, Table, Times};
-use super::walk::{Ended, Observer};
+use super::walk::{Began, Ended, Observer};
 use super::{Options, ThreadTotals, Threads, Totals, run};
 use crate::error::Result;
 use crate::session::Problem;
+use crate::spans::Unmatched;
 
 /// The functions of a trace, from [`functions`].
 #[derive(Debug)]
@@ -121,9 +122,9 @@ struct Of {
 impl Observer for ByFunction {
     type Place = Place;
 
-    fn call(&mut self, _: Option<Place>, function_id: u64, now_ns: u64) -> Place {
-        let place = self.0.place(function_id);
-        self.0.begin(place, now_ns);
+    fn call(&mut self, _: Option<Place>, call: &Began<'_>) -> Place {
+        let place = self.0.place(call.event.function_id);
+        self.0.begin(place, call.now_ns);
         place
     }
 
@@ -138,8 +139,8 @@ impl Observer for ByFunction {
         }
     }
 
-    fn unmatched(&mut self, function_id: u64) {
-        let place = self.0.place(function_id);
+    fn unmatched(&mut self, unmatched: &Unmatched, _: u64) {
+        let place = self.0.place(unmatched.function_id);
         let of = self.0.value(place);
         of.unmatched = of.unmatched.saturating_add(1);
     }

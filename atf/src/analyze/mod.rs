@@ -6,9 +6,11 @@
 //! | under which callers | [`tree()`] |
 //! | who calls a function, what does it call | [`pairs()`] |
 //! | what was running when the trace ended | [`last()`] |
+//! | each call, in the order of the events | [`calls()`] |
 //!
 //! Each takes a [`SessionReader`], a [`ThreadReader`] or an [`IndexReader`], and reads all events
-//! once, several threads side by side. The result does not depend on the number of cores.
+//! once, several threads side by side ([`calls()`]: one after another). The result does not depend on
+//! the number of cores.
 //!
 //! # Time
 //!
@@ -36,6 +38,7 @@
 //! About 60 ns per event on one core. Memory does not grow with the number of events; each function
 //! says by what. About five threads per core have a result at a time.
 
+mod calls;
 mod durations;
 mod functions;
 mod last;
@@ -58,6 +61,7 @@ use crate::thread::{ThreadReader, problems_beside};
 
 use self::walk::{Observer, Walk};
 
+pub use calls::{CallEnd, CallStart, CallVisitor, ThreadStart, calls};
 pub use durations::Durations;
 pub use functions::{FunctionTimes, Functions, functions};
 pub use last::{Last, LastOfThread, last};
@@ -158,6 +162,24 @@ impl<'a> From<&'a IndexReader> for Threads<'a> {
     }
 }
 
+impl Threads<'_> {
+    /// Returns the earliest first and the latest last timestamp of all threads in nanoseconds; `None` if no
+    /// thread that can be read has events.
+    #[must_use]
+    pub fn time_range(&self) -> Option<(u64, u64)> {
+        let index = match self.0 {
+            Source::Session(session) => {
+                let indexes = session.threads().iter().map(ThreadEntry::open_index);
+                let times = indexes.filter_map(|index| index.ok()?.time_range().ok()?);
+                return times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+            }
+            Source::Thread(thread) => thread.index(),
+            Source::Index(index) => index,
+        };
+        index.time_range().ok()?
+    }
+}
+
 /// The events of a thread that an analysis read, within the time range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -217,7 +239,9 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn of(threads: &[ThreadTotals]) -> Self {
+    /// Adds up threads.
+    #[must_use]
+    pub fn of(threads: &[ThreadTotals]) -> Self {
         let mut all = Self::default();
         for one in threads {
             for (sum, number) in [

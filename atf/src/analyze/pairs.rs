@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 
 use super::table::{Place, Table, Times};
-use super::walk::{Ended, Observer};
+use super::walk::{Began, Ended, Observer};
 use super::{Options, ThreadTotals, Threads, Totals, run};
 use crate::error::Result;
 use crate::session::Problem;
+use crate::spans::Unmatched;
 
 /// The pairs of caller and callee in a trace, from [`pairs`].
 #[derive(Debug)]
@@ -94,9 +95,10 @@ impl Observer for ByPair {
     /// The pair, and the callee.
     type Place = (Place, u64);
 
-    fn call(&mut self, caller: Option<Self::Place>, function_id: u64, now_ns: u64) -> Self::Place {
+    fn call(&mut self, caller: Option<Self::Place>, call: &Began<'_>) -> Self::Place {
+        let function_id = call.event.function_id;
         let place = self.0.place((caller.map(|(_, id)| id), function_id));
-        self.0.begin(place, now_ns);
+        self.0.begin(place, call.now_ns);
         (place, function_id)
     }
 
@@ -108,5 +110,5 @@ impl Observer for ByPair {
         self.0.end(place, ended);
     }
 
-    fn unmatched(&mut self, _: u64) {}
+    fn unmatched(&mut self, _: &Unmatched, _: u64) {}
 }

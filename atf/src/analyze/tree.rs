@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::table::Times;
-use super::walk::{Ended, Observer};
+use super::walk::{Began, Ended, Observer};
 use super::{Options, ThreadTotals, Threads, Totals, run};
 use crate::error::Result;
 use crate::session::Problem;
+use crate::spans::Unmatched;
 
 /// A call tree, from [`tree`].
 #[derive(Debug)]
@@ -221,7 +222,8 @@ impl Growing {
 impl Observer for Growing {
     type Place = Place;
 
-    fn call(&mut self, caller: Option<Place>, function_id: u64, _: u64) -> Place {
+    fn call(&mut self, caller: Option<Place>, call: &Began<'_>) -> Place {
+        let function_id = call.event.function_id;
         match caller {
             None => self.child(ROOT, function_id),
             Some(Place::Node(node)) => self.child(node, function_id),
@@ -238,5 +240,5 @@ impl Observer for Growing {
         self.times(place).count(ended);
     }
 
-    fn unmatched(&mut self, _: u64) {}
+    fn unmatched(&mut self, _: &Unmatched, _: u64) {}
 }

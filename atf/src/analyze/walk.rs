@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{Options, ThreadTotals};
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
-use crate::spans::{CallStack, Paired, SpanEnd};
+use crate::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
 use crate::wire::EventKind;
 
 /// Collects an analysis's results from a thread's calls.
@@ -14,7 +14,7 @@ pub(super) trait Observer {
     type Place: Copy;
 
     /// A call begins, inside `caller`.
-    fn call(&mut self, caller: Option<Self::Place>, function_id: u64, now_ns: u64) -> Self::Place;
+    fn call(&mut self, caller: Option<Self::Place>, call: &Began<'_>) -> Self::Place;
 
     /// The innermost call ran for a time.
     fn spend(&mut self, place: Self::Place, ns: u64);
@@ -23,7 +23,18 @@ pub(super) trait Observer {
     fn end(&mut self, place: Self::Place, ended: &Ended);
 
     /// A function returned that had no open call.
-    fn unmatched(&mut self, function_id: u64);
+    fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64);
+}
+
+/// The start of a call.
+#[derive(Debug)]
+pub(super) struct Began<'e> {
+    pub(super) event: &'e IndexEvent,
+    pub(super) depth: Depth,
+    /// Clipped to the time range.
+    pub(super) now_ns: u64,
+    /// Whether it is in the time range.
+    pub(super) is_within: bool,
 }
 
 /// The end of a call. Times are clipped to the time range.
@@ -31,6 +42,7 @@ pub(super) trait Observer {
 pub(super) struct Ended {
     pub(super) now_ns: u64,
     pub(super) duration_ns: u64,
+    pub(super) how: SpanEnd,
     /// Whether an event ended it.
     pub(super) is_known: bool,
     /// Whether it overlaps the time range.
@@ -79,21 +91,30 @@ impl<'o, O: Observer> Walk<'o, O> {
             options,
             ..
         } = self;
-        stack.push(seq, event, |paired| {
+        let depth = stack.push(seq, event, |paired| {
             let result = end(frames, observer, totals, options, now_ns, &paired);
             ended = std::mem::replace(&mut ended, Ok(())).and(result);
         });
         ended?;
         if event.event_kind == EventKind::CALL {
             let caller = frames.back().map(|frame| frame.place);
-            let now_ns_clipped = options.clip(now_ns);
-            let place = observer.call(caller, event.function_id, now_ns_clipped);
+            let began = Began {
+                event,
+                depth,
+                now_ns: options.clip(now_ns),
+                is_within: options.contains(now_ns),
+            };
+            let place = observer.call(caller, &began);
             frames.push_back(Frame {
                 place,
                 start_ns: now_ns,
             });
         }
         Ok(())
+    }
+
+    pub(super) fn observer(&mut self) -> &mut O {
+        &mut self.observer
     }
 
     /// Ends the calls that are open after the last event.
@@ -157,7 +178,7 @@ fn end<O: Observer>(
         Paired::Unmatched(unmatched) => {
             if options.contains(now_ns) {
                 totals.unmatched = totals.unmatched.saturating_add(1);
-                observer.unmatched(unmatched.function_id);
+                observer.unmatched(unmatched, now_ns);
             }
             return Ok(());
         }
@@ -177,6 +198,7 @@ fn end<O: Observer>(
     let ended = Ended {
         now_ns: end_ns,
         duration_ns: end_ns.saturating_sub(options.clip(frame.start_ns)),
+        how: span.end,
         is_known,
         is_counted,
     };

@@ -4,6 +4,8 @@ mod completions;
 mod convert;
 mod dump;
 mod explain;
+mod export;
+mod flamegraph;
 mod info;
 mod last;
 #[cfg(target_os = "linux")]
@@ -44,6 +46,10 @@ enum Command {
     Report(report::Options),
     /// Tell what was running when each thread of a trace ended
     Last(last::Options),
+    /// Draw where the time went: a flame graph, or what changed between two traces
+    Flamegraph(flamegraph::Options),
+    /// Write a trace for other tools: Chrome, Perfetto, speedscope, Firefox, folded stacks, CSV
+    Export(export::Options),
     /// Judge each file of a trace by the rules of the format
     Check(check::Options),
     /// Name every byte of a file by its field, with its value and meaning
@@ -81,6 +87,8 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Dump(options)) => dump::run(&options),
         Ok(Command::Report(options)) => report::run(&options),
         Ok(Command::Last(options)) => last::run(&options),
+        Ok(Command::Flamegraph(options)) => flamegraph::run(&options),
+        Ok(Command::Export(options)) => export::run(&options),
         Ok(Command::Explain(options)) => explain::run(&options),
         Ok(Command::Recover(options)) => recover::run(&options),
         Ok(Command::Convert(options)) => convert::run(&options),

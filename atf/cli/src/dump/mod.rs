@@ -504,7 +504,7 @@ fn wire_of(event: &IndexEvent) -> Wire {
     wire.unwrap_or(Wire::V1)
 }
 
-fn several(path: &Path, sessions: &[std::path::PathBuf]) -> Failure {
+pub(crate) fn several(path: &Path, sessions: &[std::path::PathBuf]) -> Failure {
     let mut names: Vec<_> = sessions
         .iter()
         .take(10)

@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::output::Failure;
+
 /// A time: absolute, or relative to the first event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Time {
@@ -19,6 +21,22 @@ impl Time {
             Self::Absolute(ns) => ns,
             Self::FromStart(ns) => start_ns.saturating_add(ns),
         }
+    }
+
+    /// Returns the range between two times, in nanoseconds; a trace without events has no start.
+    pub(crate) fn range(
+        from: Option<Self>,
+        to: Option<Self>,
+        start_ns: Option<u64>,
+    ) -> Result<(u64, u64), Failure> {
+        let resolve = |time: Self| time.resolve(start_ns.unwrap_or(0));
+        let from_ns = from.map_or(0, resolve);
+        let to_ns = to.map_or(u64::MAX, resolve);
+        if from_ns > to_ns {
+            let message = format!("--from ({from_ns} ns) is after --to ({to_ns} ns)");
+            return Err(Failure::Usage(message));
+        }
+        Ok((from_ns, to_ns))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::parallel;
 use crate::parts::{Part, check_threads};
 
 pub(crate) use rows::Sort;
+pub(crate) use text::Summed;
 
 use csv::Csv;
 use json::Json;
@@ -151,13 +152,7 @@ impl Report<'_> {
     }
 
     fn options(&self, part: &Part) -> Result<Options, Failure> {
-        let resolve = |time: Time| time.resolve(part.start_ns.unwrap_or(0));
-        let from_ns = self.from.map_or(0, resolve);
-        let to_ns = self.to.map_or(u64::MAX, resolve);
-        if from_ns > to_ns {
-            let message = format!("--from ({from_ns} ns) is after --to ({to_ns} ns)");
-            return Err(Failure::Usage(message));
-        }
+        let (from_ns, to_ns) = Time::range(self.from, self.to, part.start_ns)?;
         Ok(Options::default().from_ns(from_ns).to_ns(to_ns))
     }
 

@@ -157,7 +157,7 @@ fn open(times: &Times) -> Vec<String> {
 }
 
 /// The totals in one line.
-pub(super) struct Summed<'a>(pub(super) &'a Totals);
+pub(crate) struct Summed<'a>(pub(crate) &'a Totals);
 
 impl std::fmt::Display for Summed<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

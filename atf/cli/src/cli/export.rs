@@ -1,0 +1,95 @@
+//! `export`: writes a trace in a form of other tools.
+
+use std::path::PathBuf;
+
+use atf_export::Form;
+use clap::ValueEnum;
+
+use super::dump::thread_id;
+use crate::dump::Time;
+use crate::export::{self, Selection};
+use crate::output::Outcome;
+
+const AFTER_HELP: &str = "\
+FORM            opens it; what it loses
+  chrome        chrome://tracing, Perfetto UI; registers. Times are microseconds with three decimals.
+  perfetto      Perfetto UI, trace processor; stacks. Registers are a slice's arguments.
+  speedscope    speedscope; registers, kinds of ends: open calls end with the thread's last event,
+                returns without a call are only counted.
+  firefox       Firefox Profiler; registers, single calls: a sample per change of a stack, as heavy
+                as the time until the next one. Also as speedscope.
+  folded        flamegraph.pl, inferno, speedscope; single calls, their times, threads: the self time
+                of each stack in nanoseconds. `;` in a name becomes `:`.
+  csv           spreadsheets; registers, what is missing, returns without a call. A row per call:
+                duration_ns is empty if no event ended it.
+
+All forms: times never go back, as for `atf report`, and names are cut after 4096 bytes. Threads are
+numbered from 1, since 0 is the idle thread to some tools; their names have the trace's ids.
+chrome, perfetto and csv have each call's start and end as in the trace; perfetto and csv also its
+times, the others count from the trace's first event. Each form but csv and folded states in itself
+what is missing: open calls, losses, damage.
+
+--from and --to are inclusive; TIME is as for `atf dump`. Calls that overlap the range are cut to it.
+PATH with several processes of a session gives one file; several sessions must be exported one by one.
+
+Memory: 60 MB for 262,144 open calls, whatever the number of events. If more calls are open, all end
+there. speedscope and firefox: 100 bytes per function; firefox: 60 bytes per different stack of a
+thread, for a million, and a temporary file. folded: as `atf report --tree`, 1024 functions deep.
+
+FILE gets its name when it is complete, and replaces an older one.
+
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
+a path that could not be read, or a file that could not be written.
+
+Example:
+  $ atf export --format perfetto --out trace.pftrace samples/sample-small";
+
+/// Options of `export`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// A file, a thread's folder or a session
+    path: PathBuf,
+    /// The form
+    #[arg(long, value_name = "FORM")]
+    format: FormName,
+    /// The file to write; - for standard output
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Only this thread
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
+    thread: Vec<u32>,
+    /// Only the time from here on
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only the time up to here
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormName {
+    Chrome,
+    Perfetto,
+    Speedscope,
+    Firefox,
+    Folded,
+    Csv,
+}
+
+pub(super) fn run(options: &Options) -> Outcome {
+    let form = match options.format {
+        FormName::Chrome => Form::Chrome,
+        FormName::Perfetto => Form::Perfetto,
+        FormName::Speedscope => Form::Speedscope,
+        FormName::Firefox => Form::Firefox,
+        FormName::Folded => Form::Folded,
+        FormName::Csv => Form::Csv,
+    };
+    let selection = Selection {
+        threads: &options.thread,
+        from: options.from,
+        to: options.to,
+    };
+    export::run(form, &options.path, &options.out, &selection)
+}

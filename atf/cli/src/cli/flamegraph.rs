@@ -1,0 +1,69 @@
+//! `flamegraph`: draws where the time of a trace went.
+
+use std::path::PathBuf;
+
+use super::dump::thread_id;
+use crate::dump::Time;
+use crate::export::{self, Selection};
+use crate::output::Outcome;
+
+const AFTER_HELP: &str = "\
+A frame is a function under its callers, below it, over all threads; it is as wide as its total time.
+Open the file in a browser: a frame's times appear under the mouse, a click zooms. Frames narrower
+than a tenth of a pixel are left out.
+
+--diff draws PATH, with frames that have more self time than in BEFORE in red, and with less in blue.
+Frames are compared by the names on their stacks.
+
+Times are as for `atf report --tree`; stacks deeper than 1024 functions are added up.
+--from and --to are inclusive; TIME is as for `atf dump`, and applies to both traces.
+
+FILE gets its name when it is complete, and replaces an older one.
+
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
+a path that could not be read, or a file that could not be written.
+
+Example:
+  $ atf flamegraph --out flame.svg samples/sample-small";
+
+/// Options of `flamegraph`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// A file, a thread's folder or a session
+    path: PathBuf,
+    /// The file to write; - for standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: PathBuf,
+    /// The title; PATH by default
+    #[arg(long)]
+    title: Option<String>,
+    /// Show what changed since this trace
+    #[arg(long, value_name = "BEFORE")]
+    diff: Option<PathBuf>,
+    /// Only this thread
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
+    thread: Vec<u32>,
+    /// Only the time from here on
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only the time up to here
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+}
+
+pub(super) fn run(options: &Options) -> Outcome {
+    let path = options.path.display();
+    let title = match (&options.title, &options.diff) {
+        (Some(title), _) => title.clone(),
+        (None, None) => path.to_string(),
+        (None, Some(before)) => format!("{} → {path}", before.display()),
+    };
+    let selection = Selection {
+        threads: &options.thread,
+        from: options.from,
+        to: options.to,
+    };
+    let before = options.diff.as_deref();
+    export::flamegraph(before, &options.path, &options.out, &title, &selection)
+}

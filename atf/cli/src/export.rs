@@ -1,0 +1,175 @@
+//! Writes a trace in a form of other tools: to a file, which appears when it is complete, or to standard
+//! output.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use atf::analyze::Options;
+use atf::session::is_part_of_trace;
+use atf_export::{Error, Form, Process, Summary, export, flame};
+use tempfile::NamedTempFile;
+
+use crate::dump::{Time, Told, are_processes, several};
+use crate::output::{Failure, Outcome, State, complain, stdout};
+use crate::parts::{Part, check_threads};
+use crate::report::Summed;
+use crate::text::Counted;
+
+/// The selected part of a trace.
+#[derive(Debug)]
+pub(crate) struct Selection<'a> {
+    /// Thread ids; empty for all.
+    pub(crate) threads: &'a [u32],
+    /// The first time, inclusive.
+    pub(crate) from: Option<Time>,
+    /// The last time, inclusive.
+    pub(crate) to: Option<Time>,
+}
+
+/// A trace that was opened, with what to read of it.
+struct Opened {
+    parts: Vec<Part>,
+    options: Options,
+}
+
+/// Writes a trace in a form. `-` as `out` is standard output.
+pub(crate) fn run(form: Form, path: &Path, out: &Path, selection: &Selection<'_>) -> Outcome {
+    let opened = match Opened::new(path, selection)? {
+        Ok(opened) => opened,
+        Err(state) => return Ok(state),
+    };
+    let summary = write_to(out, |out| {
+        export(&opened.processes(), &opened.options, form, out)
+    })?;
+    Ok(opened.tell(&summary, &mut Told::default()))
+}
+
+/// Writes the flame graph of a trace, or of the difference to an earlier one.
+pub(crate) fn flamegraph(
+    before: Option<&Path>,
+    path: &Path,
+    out: &Path,
+    title: &str,
+    selection: &Selection<'_>,
+) -> Outcome {
+    let opened = match Opened::new(path, selection)? {
+        Ok(opened) => opened,
+        Err(state) => return Ok(state),
+    };
+    let after = opened.processes();
+    let mut told = Told::default();
+    let Some(before) = before else {
+        let summary = write_to(out, |out| flame::write(&after, &opened.options, title, out))?;
+        return Ok(opened.tell(&summary, &mut told));
+    };
+    let earlier = match Opened::new(before, selection)? {
+        Ok(earlier) => earlier,
+        Err(state) => return Ok(state),
+    };
+    let summaries = write_to(out, |out| {
+        let first = (&earlier.processes()[..], &earlier.options);
+        flame::write_difference(first, (&after, &opened.options), title, out)
+    })?;
+    let [first, second] = &summaries;
+    earlier.tell(first, &mut told);
+    Ok(opened.tell(second, &mut told))
+}
+
+impl Opened {
+    /// Opens a trace; the inner error is the state of one that is unreadable.
+    fn new(path: &Path, selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
+        let parts = match Part::all(path)? {
+            Ok(parts) => parts,
+            Err(error) => {
+                complain(error);
+                return Ok(Err(State::Damaged));
+            }
+        };
+        let paths: Vec<PathBuf> = parts.iter().map(|part| part.path.clone()).collect();
+        if parts.len() > 1 && !are_processes(&paths) {
+            return Err(several(path, &paths));
+        }
+        check_threads(&parts, selection.threads)?;
+        let start_ns = parts.iter().filter_map(|part| part.start_ns).min();
+        let (from_ns, to_ns) = Time::range(selection.from, selection.to, start_ns)?;
+        let threads = selection.threads.iter().copied().collect();
+        let options = Options::default().threads(threads);
+        let options = options.from_ns(from_ns).to_ns(to_ns);
+        Ok(Ok(Self { parts, options }))
+    }
+
+    fn processes(&self) -> Vec<Process<'_>> {
+        self.parts.iter().map(Part::process).collect()
+    }
+
+    /// Reports what is missing or damaged.
+    fn tell(&self, summary: &Summary, told: &mut Told) -> State {
+        for (part, totals) in self.parts.iter().zip(&summary.totals) {
+            if totals.open + totals.unmatched + totals.lost_events + totals.out_of_order > 0 {
+                complain(format_args!("{}: {}", part.path.display(), Summed(totals)));
+            }
+        }
+        if summary.lost_details > 0 {
+            let details = Counted(summary.lost_details, "detail");
+            complain(format_args!("the tracer lost {details}"));
+        }
+        if summary.is_cut {
+            complain(
+                "some calls are not told apart: the trace has more stacks than the form's limit",
+            );
+        }
+        for problem in &summary.problems {
+            told.tell(&problem.error);
+        }
+        match told.state() {
+            State::Fine => State::of(summary.is_cut),
+            State::Damaged => State::Damaged,
+        }
+    }
+}
+
+/// Writes to standard output or a file. A new file gets its name at the end; a failure leaves nothing.
+fn write_to<T>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
+) -> Result<T, Failure> {
+    if path.as_os_str() == "-" {
+        return write(&mut stdout()).map_err(|error| match error {
+            Error::Output(error) => Failure::Output(error),
+            Error::Trace(error) => Failure::Input(error),
+        });
+    }
+    if is_part_of_trace(path) {
+        let message = "the name of a trace's own file; choose another one";
+        return Err(Failure::Usage(format!("{}: {message}", path.display())));
+    }
+    let at = |error: Error| Failure::Usage(format!("{}: {error}", path.display()));
+    // A device or a pipe cannot be replaced by a file.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let file = File::create(path).map_err(|error| at(error.into()))?;
+        return write(&mut BufWriter::with_capacity(BUFFER, file)).map_err(at);
+    }
+    let part = part_file(path).map_err(|error| at(error.into()))?;
+    let mut out = BufWriter::with_capacity(BUFFER, part);
+    let result = write(&mut out).map_err(at)?;
+    let part = out
+        .into_inner()
+        .map_err(|error| at(error.into_error().into()))?;
+    part.persist(path).map_err(|error| at(error.error.into()))?;
+    Ok(result)
+}
+
+const BUFFER: usize = 256 << 10;
+
+/// Creates a file next to the final one, with the permissions of any new file. It is removed when dropped.
+fn part_file(path: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".atf-export-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => builder.tempfile_in(folder),
+        _ => builder.tempfile_in("."),
+    }
+}

@@ -1,0 +1,134 @@
+//! Passes the calls of a process to a sink.
+
+use std::io;
+
+use atf::analyze::{CallEnd, CallStart, CallVisitor, ThreadStart, ThreadTotals};
+use atf::detail::FunctionPayload;
+use atf::index::IndexEvent;
+use atf::session::Problem;
+use atf::spans::Unmatched;
+use atf::thread::ThreadReader;
+
+use crate::export::count_of;
+use crate::notes::notes_of;
+use crate::{End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
+
+/// Gives calls their names and details.
+pub(crate) struct Calls<'a, 's> {
+    process: &'s Process<'a>,
+    pid: u32,
+    info: &'s TraceInfo,
+    sink: &'s mut dyn Sink<'a>,
+    thread: Thread,
+    details: Option<ThreadReader>,
+    lost_of_thread: Option<atf::manifest::Loss>,
+    totals: Vec<ThreadTotals>,
+    problems: Vec<Problem>,
+    lost_details: u64,
+}
+
+impl<'a, 's> Calls<'a, 's> {
+    pub(crate) fn new(
+        process: &'s Process<'a>,
+        pid: u32,
+        threads: u32,
+        info: &'s TraceInfo,
+        sink: &'s mut dyn Sink<'a>,
+    ) -> Self {
+        Self {
+            process,
+            pid,
+            info,
+            sink,
+            thread: Thread {
+                pid,
+                number: threads,
+                id: 0,
+                name: None,
+            },
+            details: None,
+            lost_of_thread: None,
+            totals: Vec::new(),
+            problems: Vec::new(),
+            lost_details: 0,
+        }
+    }
+
+    /// Returns how many threads this process and those before it have.
+    pub(crate) fn thread_count(&self) -> u32 {
+        self.thread.number
+    }
+
+    /// Returns the threads' totals and problems, and the number of lost details.
+    pub(crate) fn into_found(self) -> (Vec<ThreadTotals>, Vec<Problem>, u64) {
+        (self.totals, self.problems, self.lost_details)
+    }
+
+    /// Reads the registers and the stack of a call, if its detail can be read: why it cannot is among the
+    /// thread's problems.
+    fn detail(&self, event: &IndexEvent) -> Option<FunctionPayload> {
+        let thread = self.details.as_ref()?;
+        let found = thread.forward(event).ok()?.found()?;
+        thread.detail()?.function_payload(&found).ok()?
+    }
+}
+
+impl CallVisitor for Calls<'_, '_> {
+    type Error = Error;
+
+    fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Error> {
+        self.thread = Thread {
+            pid: self.pid,
+            number: self.thread.number.saturating_add(1),
+            id: thread.id(),
+            name: thread.listed().and_then(|listed| listed.name.clone()),
+        };
+        self.lost_of_thread = thread.listed().and_then(|listed| listed.lost_details);
+        self.details = None;
+        if self.sink.wants_details() {
+            // If it cannot be opened, that is among its problems.
+            self.details = thread.open().ok().flatten();
+        }
+        Ok(self.sink.thread(&self.thread)?)
+    }
+
+    fn call_start(&mut self, call: &CallStart) -> Result<(), Error> {
+        Ok(self.sink.call_start(&Start {
+            function: self.process.function(call.event.function_id),
+            start_ns: call.start_ns,
+            detail: self.detail(&call.event),
+        })?)
+    }
+
+    fn call_end(&mut self, call: &CallEnd) -> Result<(), Error> {
+        Ok(self.sink.call_end(&End {
+            function: self.process.function(call.function_id),
+            start_ns: call.start_ns,
+            end_ns: call.end_ns,
+            self_ns: call.self_ns,
+            depth: call.depth,
+            end: call.end,
+        })?)
+    }
+
+    fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Error> {
+        let function = self.process.function(unmatched.function_id);
+        Ok(self.sink.unmatched(function, now_ns)?)
+    }
+
+    fn thread_end(&mut self, totals: &ThreadTotals, problems: &[Problem]) -> Result<(), Error> {
+        let notes = notes_of(totals, self.lost_of_thread, problems);
+        let ended: io::Result<()> = self.sink.thread_end(&ThreadEnd {
+            thread: &self.thread,
+            totals,
+            end_ns: totals
+                .times
+                .map_or(self.info.start_ns, |(_, end_ns)| end_ns),
+            notes: &notes,
+        });
+        self.totals.push(*totals);
+        self.problems.extend_from_slice(problems);
+        self.lost_details = (self.lost_details).saturating_add(count_of(self.lost_of_thread));
+        Ok(ended?)
+    }
+}

@@ -1,0 +1,115 @@
+//! CSV: a row per call, in the order in which the calls of a thread ended.
+
+use std::io::{self, Write};
+
+use atf::spans::SpanEnd;
+use atf::symbols::Function;
+
+use crate::names::name_of;
+use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
+
+/// Writes rows as in RFC 4180, with line feeds. It has no place for what is missing.
+#[derive(Debug)]
+pub(crate) struct Csv<W> {
+    out: W,
+    pid: u32,
+    thread: u32,
+}
+
+impl<W: Write> Csv<W> {
+    pub(crate) fn new(out: W) -> Self {
+        Self {
+            out,
+            pid: 0,
+            thread: 0,
+        }
+    }
+}
+
+/// Quotes a field if it needs that.
+fn quoted(field: &str) -> std::borrow::Cow<'_, str> {
+    if field.contains([',', '"', '\n', '\r']) || field.trim() != field {
+        format!("\"{}\"", field.replace('"', "\"\"")).into()
+    } else {
+        field.into()
+    }
+}
+
+impl<'a, W: Write> Sink<'a> for Csv<W> {
+    fn start(&mut self, _: &TraceInfo) -> io::Result<()> {
+        let columns = "process,thread,function_id,function,start_ns,duration_ns,self_ns,depth,end";
+        writeln!(self.out, "{columns}")
+    }
+
+    fn process(&mut self, process: &ProcessInfo) -> io::Result<()> {
+        self.pid = process.pid;
+        Ok(())
+    }
+
+    fn thread(&mut self, thread: &Thread) -> io::Result<()> {
+        self.thread = thread.id;
+        Ok(())
+    }
+
+    fn call_start(&mut self, _: &Start<'a>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn call_end(&mut self, call: &End<'a>) -> io::Result<()> {
+        let end = match call.end {
+            SpanEnd::Return => "return",
+            SpanEnd::Exception => "exception",
+            SpanEnd::NotReturned => "not_returned",
+            SpanEnd::Open => "open",
+            SpanEnd::GivenUp => "given_up",
+            _ => "unknown",
+        };
+        let id = call.function.id;
+        let name = name_of(&call.function);
+        let (pid, thread, name) = (self.pid, self.thread, quoted(&name));
+        write!(
+            self.out,
+            "{pid},{thread},{id:#018x},{name},{},",
+            call.start_ns
+        )?;
+        if call.is_known() {
+            write!(self.out, "{}", call.end_ns.saturating_sub(call.start_ns))?;
+        }
+        writeln!(self.out, ",{},{},{end}", call.self_ns, call.depth)
+    }
+
+    fn unmatched(&mut self, _: Function<'a>, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn thread_end(&mut self, _: &ThreadEnd<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn process_end(&mut self, _: &[String]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        for (field, written) in [
+            ("plain", "plain"),
+            ("operator,(int)", "\"operator,(int)\""),
+            ("operator\"\"_s", "\"operator\"\"\"\"_s\""),
+            (" a", "\" a\""),
+            ("a\nb", "\"a\nb\""),
+            ("", ""),
+        ] {
+            assert_eq!(quoted(field), written);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Exports a trace in one pass.
+
+use std::io::Write;
+
+use atf::analyze::{self, Options, ThreadTotals, Totals};
+use atf::manifest::Loss;
+use atf::session::Problem;
+
+use crate::calls::Calls;
+use crate::chrome::Chrome;
+use crate::csv::Csv;
+use crate::firefox::Firefox;
+use crate::folded;
+use crate::perfetto::Perfetto;
+use crate::speedscope::Speedscope;
+use crate::{Error, Process, ProcessInfo, Sink, TraceInfo};
+
+/// A form of another tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Form {
+    /// Chrome's JSON array of trace events.
+    Chrome,
+    /// Perfetto's protobuf trace packets, with registers.
+    Perfetto,
+    /// speedscope's JSON with evented profiles.
+    Speedscope,
+    /// The Firefox Profiler's processed profile.
+    Firefox,
+    /// A line per stack of the call tree, with its self time in nanoseconds.
+    Folded,
+    /// A row per call.
+    Csv,
+}
+
+/// What an export found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The sums over the threads of each process.
+    pub totals: Vec<Totals>,
+    /// How many details the tracer lost.
+    pub lost_details: u64,
+    /// Why the events are not exactly those that were written, and which threads were not read.
+    pub problems: Vec<Problem>,
+    /// Whether the form left out parts of the trace because of a limit, which it states itself.
+    pub is_cut: bool,
+}
+
+impl Summary {
+    /// Returns whether nothing is damaged, and nothing was left out. Calls may be open, and the tracer may
+    /// have lost events: [`totals`](Self::totals).
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.problems.is_empty() && !self.is_cut
+    }
+}
+
+/// Writes the calls of some processes, which share a clock, in a form.
+///
+/// Memory, besides that of [`calls`](atf::analyze::calls()): speedscope about 100 bytes per function, for at
+/// most 2²⁰; Firefox as much, and 60 bytes per different stack of a thread, for at most
+/// [`max_nodes`](Options::max_nodes), and a temporary file with the thread's durations; Perfetto 2¹⁶ names;
+/// folded stacks those of [`tree`](atf::analyze::tree()).
+///
+/// # Errors
+///
+/// That of the output, or an internal one. What cannot be read is in the summary.
+pub fn export<'a>(
+    processes: &[Process<'a>],
+    options: &Options,
+    form: Form,
+    out: impl Write,
+) -> Result<Summary, Error> {
+    match form {
+        Form::Chrome => export_to(processes, options, &mut Chrome::new(out)),
+        Form::Perfetto => export_to(processes, options, &mut Perfetto::new(out)),
+        Form::Speedscope => export_to(processes, options, &mut Speedscope::new(out)),
+        Form::Firefox => {
+            let mut firefox = Firefox::new(out, options.max_nodes);
+            let mut summary = export_to(processes, options, &mut firefox)?;
+            summary.is_cut = firefox.is_cut();
+            Ok(summary)
+        }
+        Form::Csv => export_to(processes, options, &mut Csv::new(out)),
+        Form::Folded => folded::write(processes, options, out),
+    }
+}
+
+/// Passes the calls of some processes, which share a clock, to a sink.
+///
+/// # Errors
+///
+/// Those of the sink, or an internal one. What cannot be read is in the summary.
+pub fn export_to<'a>(
+    processes: &[Process<'a>],
+    options: &Options,
+    sink: &mut dyn Sink<'a>,
+) -> Result<Summary, Error> {
+    let mut summary = Summary::default();
+    let info = trace_info(processes, options);
+    sink.start(&info)?;
+    let mut threads = 0;
+    for (position, process) in (1..).zip(processes) {
+        let pid = process.pid().unwrap_or(position);
+        sink.process(&ProcessInfo {
+            pid,
+            name: process.name(),
+            facts: process.facts(),
+        })?;
+        let mut calls = Calls::new(process, pid, threads, &info, sink);
+        let problems = analyze::calls(process.threads, options, &mut calls)?;
+        threads = calls.thread_count();
+        let (totals, of_threads, lost_details) = calls.into_found();
+        let notes: Vec<_> = problems.iter().map(|it| it.error.to_string()).collect();
+        sink.process_end(&notes)?;
+        summary.add(
+            &totals,
+            lost_details,
+            problems.into_iter().chain(of_threads),
+        );
+    }
+    sink.finish()?;
+    Ok(summary)
+}
+
+impl Summary {
+    /// Adds a process.
+    pub(crate) fn add(
+        &mut self,
+        threads: &[ThreadTotals],
+        lost_details: u64,
+        problems: impl IntoIterator<Item = Problem>,
+    ) {
+        self.totals.push(Totals::of(threads));
+        self.lost_details = self.lost_details.saturating_add(lost_details);
+        self.problems.extend(problems);
+    }
+}
+
+/// Returns how many a loss counts.
+pub(crate) fn count_of(loss: Option<Loss>) -> u64 {
+    loss.map_or(0, |loss| loss.count)
+}
+
+fn trace_info(processes: &[Process<'_>], options: &Options) -> TraceInfo {
+    let starts = processes
+        .iter()
+        .filter_map(|it| Some(it.threads.time_range()?.0));
+    let is_all = options.from_ns == 0 && options.to_ns == u64::MAX;
+    TraceInfo {
+        // A trace without events has no times.
+        start_ns: starts.min().unwrap_or(0),
+        range_ns: (!is_all).then_some((options.from_ns, options.to_ns)),
+    }
+}

@@ -1,0 +1,391 @@
+//! The Firefox Profiler's processed profile: a sample at each change of a thread's stack, as heavy as the
+//! time until the next one.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+
+use atf::symbols::Function;
+
+use crate::folded::OTHERS;
+use crate::json::{Commas, Decimal, Quoted};
+use crate::names::name_of;
+use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
+
+/// The version of the form, which later Firefox Profilers upgrade.
+const VERSION: u32 = 55;
+
+/// How many functions of a thread are told apart.
+const MOST_FUNCTIONS: usize = 1 << 20;
+
+/// Writes a profile. Times are in milliseconds since the trace's first event.
+///
+/// The form has a column after another. The stacks are written as they are read, the durations to a
+/// temporary file meanwhile: they are the column of weights, and shifted by one that of times.
+#[derive(Debug)]
+pub(crate) struct Firefox<'a, W> {
+    out: W,
+    info: TraceInfo,
+    most_stacks: usize,
+    threads: Commas,
+    process_name: String,
+    table: Table<'a>,
+    samples: Samples,
+    markers: Vec<(u64, String)>,
+    extra: Vec<(String, String)>,
+    is_cut: bool,
+}
+
+/// The stacks of a thread.
+#[derive(Debug, Default)]
+struct Table<'a> {
+    /// The functions with their positions, in which 0 is for those that are not told apart.
+    places: HashMap<u64, usize>,
+    functions: Vec<Function<'a>>,
+    /// Stacks by the position of the stack below the last function, and that function.
+    stacks: HashMap<(Option<usize>, usize), usize>,
+    prefixes: Vec<Option<usize>>,
+    /// The position of each stack's function.
+    of_stacks: Vec<usize>,
+    /// The open calls' stacks, outermost first.
+    open: Vec<usize>,
+}
+
+/// The samples of a thread.
+#[derive(Debug, Default)]
+struct Samples {
+    count: u64,
+    first_ns: u64,
+    last_ns: u64,
+    durations: Option<BufWriter<File>>,
+}
+
+impl<'a> Table<'a> {
+    /// Opens a call. Returns whether it has a stack of its own.
+    fn push(&mut self, function: Function<'a>, most: usize) -> bool {
+        let next = self.functions.len().saturating_add(1);
+        let place = match self.places.get(&function.id) {
+            Some(place) => *place,
+            None if self.functions.len() >= MOST_FUNCTIONS => 0,
+            None => {
+                self.functions.push(function);
+                self.places.insert(function.id, next);
+                next
+            }
+        };
+        let key = (self.open.last().copied(), place);
+        let stack = match self.stacks.get(&key) {
+            Some(stack) => *stack,
+            None if self.prefixes.len() < most => {
+                let stack = self.prefixes.len();
+                self.prefixes.push(key.0);
+                self.of_stacks.push(place);
+                self.stacks.insert(key, stack);
+                stack
+            }
+            None => return self.push_others(key.0),
+        };
+        self.open.push(stack);
+        place > 0
+    }
+
+    /// Opens a call without a stack of its own: it gets its caller's. All outermost ones share one.
+    fn push_others(&mut self, caller: Option<usize>) -> bool {
+        let stack = caller.unwrap_or_else(|| {
+            *self.stacks.entry((None, 0)).or_insert_with(|| {
+                self.prefixes.push(None);
+                self.of_stacks.push(0);
+                self.prefixes.len().saturating_sub(1)
+            })
+        });
+        self.open.push(stack);
+        false
+    }
+}
+
+impl Samples {
+    /// Ends the last sample and begins one.
+    fn next(&mut self, time_ns: u64) -> io::Result<()> {
+        match self.count {
+            0 => self.first_ns = time_ns,
+            _ => self.end(time_ns)?,
+        }
+        self.last_ns = time_ns;
+        self.count = self.count.saturating_add(1);
+        Ok(())
+    }
+
+    /// Writes the duration of the last sample.
+    fn end(&mut self, time_ns: u64) -> io::Result<()> {
+        let comma = if self.count > 1 { "," } else { "" };
+        let duration = Decimal::<6> {
+            time_ns,
+            start_ns: self.last_ns,
+        };
+        let durations = match &mut self.durations {
+            Some(durations) => durations,
+            none => none.insert(BufWriter::new(tempfile::tempfile()?)),
+        };
+        write!(durations, "{comma}{duration}")
+    }
+
+    /// Copies the durations.
+    fn copy(&mut self, out: &mut impl Write) -> io::Result<()> {
+        if let Some(durations) = &mut self.durations {
+            durations.flush()?;
+            let file = durations.get_mut();
+            file.rewind()?;
+            io::copy(file, out)?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Firefox<'_, W> {
+    pub(crate) fn new(out: W, most_stacks: usize) -> Self {
+        Self {
+            out,
+            info: TraceInfo::default(),
+            most_stacks,
+            threads: Commas::default(),
+            process_name: String::new(),
+            table: Table::default(),
+            samples: Samples::default(),
+            markers: Vec::new(),
+            extra: Vec::new(),
+            is_cut: false,
+        }
+    }
+
+    /// Returns whether functions or stacks are not told apart.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Begins a sample with the current stack.
+    fn sample(&mut self, time_ns: u64) -> io::Result<()> {
+        if self.samples.count > 0 {
+            self.out.write_all(b",")?;
+        }
+        self.samples.next(time_ns)?;
+        match self.table.open.last() {
+            Some(stack) => write!(self.out, "{stack}"),
+            None => self.out.write_all(b"null"),
+        }
+    }
+
+    fn millis(&self, time_ns: u64) -> Decimal<6> {
+        Decimal {
+            time_ns,
+            start_ns: self.info.start_ns,
+        }
+    }
+
+    /// Writes a column of a table.
+    fn column<T: std::fmt::Display>(
+        &mut self,
+        name: &str,
+        values: impl IntoIterator<Item = T>,
+    ) -> io::Result<()> {
+        write!(self.out, ",\"{name}\":[")?;
+        let mut commas = Commas::default();
+        for value in values {
+            commas.next(&mut self.out)?;
+            write!(self.out, "{value}")?;
+        }
+        self.out.write_all(b"]")
+    }
+
+    /// Writes the columns of times and weights, which end the samples.
+    fn durations(&mut self) -> io::Result<()> {
+        let length = self.samples.count;
+        let first = self.millis(self.samples.first_ns);
+        write!(
+            self.out,
+            r#"],"length":{length},"weightType":"tracing-ms","timeDeltas":["#
+        )?;
+        if length > 0 {
+            // The last sample has no duration: nothing follows it.
+            write!(self.out, "{first}")?;
+            if length > 1 {
+                self.out.write_all(b",")?;
+            }
+            self.samples.copy(&mut self.out)?;
+        }
+        self.out.write_all(br#"],"weight":["#)?;
+        if length > 0 {
+            self.samples.copy(&mut self.out)?;
+            self.out.write_all(if length > 1 { b",0" } else { b"0" })?;
+        }
+        self.out.write_all(b"]}")
+    }
+
+    fn tables(&mut self) -> io::Result<()> {
+        let table = std::mem::take(&mut self.table);
+        let (stacks, functions) = (
+            table.prefixes.len(),
+            table.functions.len().saturating_add(1),
+        );
+        write!(self.out, ",\n\"stackTable\":{{\"length\":{stacks}")?;
+        let prefixes = table.prefixes.iter();
+        let null = || "null".to_owned();
+        self.column(
+            "prefix",
+            prefixes.map(|it| it.map_or_else(null, |it| it.to_string())),
+        )?;
+        self.column("frame", &table.of_stacks)?;
+        write!(self.out, "}},\n\"frameTable\":{{\"length\":{functions}")?;
+        let all = |value| std::iter::repeat_n(value, functions);
+        self.column("address", all("-1"))?;
+        for name in ["inlineDepth", "category", "subcategory", "innerWindowID"] {
+            self.column(name, all("0"))?;
+        }
+        self.column("func", 0..functions)?;
+        for name in ["nativeSymbol", "line", "column"] {
+            self.column(name, all("null"))?;
+        }
+        write!(self.out, "}},\n\"funcTable\":{{\"length\":{functions}")?;
+        self.column("name", 0..functions)?;
+        for name in ["isJS", "relevantForJS"] {
+            self.column(name, all("false"))?;
+        }
+        self.column("resource", all("-1"))?;
+        for name in ["fileName", "lineNumber", "columnNumber"] {
+            self.column(name, all("null"))?;
+        }
+        self.out.write_all(b"}")?;
+        let names = [OTHERS.into()].into_iter();
+        let names = names.chain(table.functions.iter().map(name_of));
+        let names = names.chain(["atf".into()]);
+        let names = names.map(|name| Quoted(&name).to_string());
+        self.column("stringArray", names)?;
+        self.notes(functions)
+    }
+
+    /// Writes the thread's notes as markers. Their name follows those of the functions.
+    fn notes(&mut self, name: usize) -> io::Result<()> {
+        let markers = std::mem::take(&mut self.markers);
+        let length = markers.len();
+        write!(self.out, ",\n\"markers\":{{\"length\":{length}")?;
+        let all = |value: usize| std::iter::repeat_n(value, length);
+        self.column("category", all(0))?;
+        self.column("name", all(name))?;
+        self.column("phase", all(0))?;
+        let start_ns = self.info.start_ns;
+        let times = markers.iter();
+        self.column(
+            "startTime",
+            times.map(|(time_ns, _)| Decimal::<6> {
+                time_ns: *time_ns,
+                start_ns,
+            }),
+        )?;
+        self.column("endTime", std::iter::repeat_n("null", length))?;
+        let data = markers.iter();
+        let data = data.map(|(_, note)| format!(r#"{{"type":"Text","name":{}}}"#, Quoted(note)));
+        self.column("data", data)?;
+        self.out.write_all(b"}")
+    }
+}
+
+/// The Text marker's fields, as the Firefox Profiler itself declares them.
+const MARKER_SCHEMA: &str = r#"[{"name":"Text","display":["marker-chart","marker-table","timeline-overview"],"chartLabel":"{marker.data.name}","tableLabel":"{marker.data.name}","fields":[{"key":"name","label":"Details","format":"string","searchable":true}]}]"#;
+
+impl<'a, W: Write> Sink<'a> for Firefox<'a, W> {
+    fn start(&mut self, trace: &TraceInfo) -> io::Result<()> {
+        self.info = *trace;
+        self.out.write_all(b"{\"threads\":[")
+    }
+
+    fn process(&mut self, process: &ProcessInfo) -> io::Result<()> {
+        self.process_name.clone_from(&process.name);
+        self.extra.extend_from_slice(&process.facts);
+        Ok(())
+    }
+
+    fn thread(&mut self, thread: &Thread) -> io::Result<()> {
+        self.table = Table::default();
+        self.samples = Samples::default();
+        self.threads.next(&mut self.out)?;
+        let (name, process) = (thread.to_string(), &self.process_name);
+        let (name, process) = (Quoted(&name), Quoted(process));
+        let (pid, tid) = (thread.pid, thread.number);
+        write!(
+            self.out,
+            "\n{{\"name\":{name},\"processName\":{process},\"processType\":\"default\",\"pid\":\"{pid}\",\
+             \"tid\":{tid},\"isMainThread\":false,\"registerTime\":0,\"unregisterTime\":null,\
+             \"processStartupTime\":0,\"processShutdownTime\":null,\"pausedRanges\":[],\
+             \"showMarkersInTimeline\":true,\"samples\":{{\"stack\":["
+        )
+    }
+
+    fn call_start(&mut self, call: &Start<'a>) -> io::Result<()> {
+        self.is_cut |= !self.table.push(call.function, self.most_stacks);
+        self.sample(call.start_ns)
+    }
+
+    fn call_end(&mut self, call: &End<'a>) -> io::Result<()> {
+        self.table.open.pop();
+        self.sample(call.end_ns)
+    }
+
+    fn unmatched(&mut self, _: Function<'a>, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()> {
+        let notes = end.notes.iter().map(|note| (end.end_ns, note.clone()));
+        self.markers.extend(notes);
+        self.durations()?;
+        self.tables()?;
+        let resources = r#"{"length":0,"lib":[],"name":[],"host":[],"type":[]}"#;
+        let symbols = r#"{"length":0,"address":[],"functionSize":[],"libIndex":[],"name":[]}"#;
+        write!(
+            self.out,
+            ",\n\"resourceTable\":{resources},\"nativeSymbols\":{symbols}}}"
+        )
+    }
+
+    fn process_end(&mut self, notes: &[String]) -> io::Result<()> {
+        let notes = notes
+            .iter()
+            .map(|note| ("problem".to_owned(), note.clone()));
+        self.extra.extend(notes);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let product = Quoted(&self.process_name);
+        write!(
+            self.out,
+            "],\n\"libs\":[],\"pages\":[],\"profilerOverhead\":[],\"meta\":{{\"version\":24,\
+             \"preprocessedProfileVersion\":{VERSION},\"interval\":0.000001,\"startTime\":0,\
+             \"processType\":0,\"product\":{product},\"stackwalk\":0,\"debug\":false,\
+             \"symbolicated\":true,\"pausedRanges\":[],\"usesOnlyOneStackType\":true,\
+             \"sourceCodeIsNotOnSearchfox\":true,\
+             \"extensions\":{{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]}},\
+             \"sampleUnits\":{{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"µs\"}},\
+             \"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}],\
+             \"markerSchema\":{MARKER_SCHEMA},\"extra\":[{{\"label\":\"ATF\",\"entries\":["
+        )?;
+        let start_ns = format!("{} ns of the trace's clock", self.info.start_ns);
+        let mut extra = vec![("time 0".to_owned(), start_ns)];
+        if let Some((from_ns, to_ns)) = self.info.range_ns {
+            extra.push(("time range".to_owned(), format!("{from_ns} to {to_ns} ns")));
+        }
+        if self.is_cut {
+            let note = "functions or stacks beyond the limit are not told apart";
+            extra.push(("limit".to_owned(), note.to_owned()));
+        }
+        extra.append(&mut self.extra);
+        let mut commas = Commas::default();
+        for (label, value) in &extra {
+            commas.next(&mut self.out)?;
+            let (label, value) = (Quoted(label), Quoted(value));
+            let entry = format!(r#"{{"label":{label},"format":"string","value":{value}}}"#);
+            self.out.write_all(entry.as_bytes())?;
+        }
+        self.out.write_all(b"]}]}}\n")?;
+        self.out.flush()
+    }
+}

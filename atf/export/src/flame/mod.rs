@@ -1,0 +1,49 @@
+//! Flame graphs: the merged call tree of a trace as an interactive SVG, and the difference of two traces.
+//!
+//! The width of a frame is its total time, and the part of it without frames above is its self time. Memory
+//! is that of [`tree`](atf::analyze::tree()), once more with names.
+
+mod svg;
+mod tree;
+
+use std::io::Write;
+
+use atf::analyze::Options;
+
+use crate::{Error, Process, Summary};
+use tree::Tree;
+
+/// Writes a flame graph of some processes, which share a clock.
+///
+/// # Errors
+///
+/// That of the output, or an internal one. What cannot be read is in the summary.
+pub fn write(
+    processes: &[Process<'_>],
+    options: &Options,
+    title: &str,
+    out: impl Write,
+) -> Result<Summary, Error> {
+    let (tree, summary) = Tree::of(processes, options)?;
+    svg::write(&tree, None, title, out)?;
+    Ok(summary)
+}
+
+/// Writes a flame graph of `after`, in which red frames have more self time than in `before`, and blue frames
+/// less. Frames are compared by the names on their stacks, so the traces may be of two builds. Returns both
+/// summaries.
+///
+/// # Errors
+///
+/// As for [`write`].
+pub fn write_difference(
+    before: (&[Process<'_>], &Options),
+    after: (&[Process<'_>], &Options),
+    title: &str,
+    out: impl Write,
+) -> Result<[Summary; 2], Error> {
+    let (earlier, first) = Tree::of(before.0, before.1)?;
+    let (tree, second) = Tree::of(after.0, after.1)?;
+    svg::write(&tree, Some(&tree.compared_with(&earlier)), title, out)?;
+    Ok([first, second])
+}

@@ -1,0 +1,102 @@
+//! Folded stacks: a line per stack of the merged call tree.
+
+use std::io::Write;
+
+use atf::analyze::{self, Node, Options, Tree};
+
+use crate::export::count_of;
+use crate::names::name_of;
+use crate::{Error, Process, Summary};
+
+/// The name of the calls that the tree does not tell apart.
+pub(crate) const OTHERS: &str = "(further calls)";
+
+/// How many frames a stack has at most. A line repeats its whole stack, so deep recursions would take space
+/// with the square of their depth.
+pub(crate) const DEEPEST: u32 = 1024;
+
+/// Returns the nodes of a tree down to [`DEEPEST`], with those below it added up.
+pub(crate) fn shallow(nodes: &[Node]) -> impl Iterator<Item = Node> {
+    let shown = nodes.iter().filter(|node| node.depth <= DEEPEST);
+    shown.copied().map(|mut node| {
+        if node.depth == DEEPEST {
+            node.function_id = None;
+            node.times.self_ns = node.times.total_ns;
+        }
+        node
+    })
+}
+
+/// Returns whether a tree has calls that are not told apart.
+pub(crate) fn is_cut(tree: &Tree) -> bool {
+    shallow(&tree.nodes).any(|node| node.function_id.is_none())
+}
+
+/// Writes the self time of each stack in nanoseconds, as flamegraph.pl and inferno read it. With several
+/// processes, a stack begins with its process.
+pub(crate) fn write(
+    processes: &[Process<'_>],
+    options: &Options,
+    mut out: impl Write,
+) -> Result<Summary, Error> {
+    let mut summary = Summary::default();
+    for (position, process) in (1..).zip(processes) {
+        let tree = analyze::tree(process.threads, options)?;
+        let mut stack = Stack::default();
+        if processes.len() > 1 {
+            let pid = process.pid().unwrap_or(position);
+            stack.push(0, &format!("{} (pid {pid})", process.name()));
+        }
+        let above = u32::try_from(stack.ends.len()).unwrap_or(u32::MAX);
+        for node in shallow(&tree.nodes) {
+            let function = node.function_id.map(|id| process.function(id));
+            let name = function.as_ref().map_or(OTHERS.into(), name_of);
+            stack.push(node.depth.saturating_add(above), &name);
+            if node.times.self_ns > 0 {
+                writeln!(out, "{} {}", stack.text, node.times.self_ns)?;
+            }
+        }
+        summary.is_cut |= is_cut(&tree);
+        let lost = lost_details(process, &tree.threads);
+        summary.add(&tree.threads, lost, tree.problems);
+    }
+    out.flush()?;
+    Ok(summary)
+}
+
+/// Returns how many details the tracer lost of some threads.
+pub(crate) fn lost_details(process: &Process<'_>, threads: &[analyze::ThreadTotals]) -> u64 {
+    let manifest = process.session.and_then(|session| session.manifest());
+    let listed = manifest.into_iter().flat_map(|manifest| &manifest.threads);
+    let read = listed.filter(|listed| threads.iter().any(|thread| thread.thread == listed.id));
+    read.map(|listed| count_of(listed.lost_details))
+        .fold(0, u64::saturating_add)
+}
+
+/// A stack as text.
+#[derive(Default)]
+struct Stack {
+    text: String,
+    /// Where each frame ends in the text.
+    ends: Vec<usize>,
+}
+
+impl Stack {
+    /// Replaces the frames from a depth on by one.
+    fn push(&mut self, depth: u32, name: &str) {
+        self.ends
+            .truncate(usize::try_from(depth).unwrap_or(usize::MAX));
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
+        if !self.ends.is_empty() {
+            self.text.push(';');
+        }
+        // The form has no escapes.
+        let letters = name.chars().map(|letter| match letter {
+            ';' => ':',
+            letter if letter.is_control() => ' ',
+            letter => letter,
+        });
+        self.text.extend(letters);
+        self.ends.push(self.text.len());
+    }
+}

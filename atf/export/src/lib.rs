@@ -1,0 +1,73 @@
+//! Writes ATF v2 function traces in the forms of other tools.
+//!
+//! | form | what opens it |
+//! |---|---|
+//! | [`Form::Chrome`] | `chrome://tracing`, Perfetto UI |
+//! | [`Form::Perfetto`] | Perfetto UI, trace processor |
+//! | [`Form::Speedscope`] | speedscope |
+//! | [`Form::Firefox`] | Firefox Profiler |
+//! | [`Form::Folded`] | flamegraph.pl, inferno, speedscope |
+//! | [`Form::Csv`] | spreadsheets, data frames |
+//! | [`flame`] | browsers |
+//!
+//! [`export`] passes the calls of a trace to a [`Sink`] in one pass, a thread after another. A form is a
+//! sink, and so can be a program's own. Memory does not grow with the number of events:
+//! [`calls`](atf::analyze::calls()) says how much the open calls take, and each form what it adds.
+//!
+//! Times never go back: see [`atf::analyze`]. Functions without a name are shown by module and number, and
+//! names are cut after [`LONGEST_NAME`] bytes.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path();
+//! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+//! # let mut thread = writer.thread(0)?;
+//! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+//! #     thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
+//! # }
+//! # thread.finalize()?;
+//! # writer.set_symbols(vec![atf::manifest::Symbol::new(7, "main")]);
+//! # writer.finalize()?;
+//! use atf_export::{Form, Process, export};
+//!
+//! let session = atf::session::SessionReader::open(path)?;
+//! let mut text = Vec::new();
+//! let options = atf::analyze::Options::default();
+//! let summary = export(&[Process::of_session(&session)], &options, Form::Folded, &mut text)?;
+//! assert_eq!(text, b"main 150\n");
+//! assert!(summary.is_whole());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod calls;
+mod chrome;
+mod csv;
+mod export;
+mod firefox;
+pub mod flame;
+mod folded;
+mod json;
+mod names;
+mod notes;
+mod perfetto;
+mod process;
+mod sink;
+mod speedscope;
+
+use std::io;
+
+pub use export::{Form, Summary, export, export_to};
+pub use names::LONGEST_NAME;
+pub use process::Process;
+pub use sink::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
+
+/// Why an export ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The output could not be written.
+    #[error(transparent)]
+    Output(#[from] io::Error),
+    /// An internal error of the reader: what is damaged in a trace is in the [`Summary`] instead.
+    #[error(transparent)]
+    Trace(#[from] atf::Error),
+}

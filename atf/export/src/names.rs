@@ -1,0 +1,19 @@
+//! Names of functions, as they are written.
+
+use std::borrow::Cow;
+
+use atf::symbols::Function;
+
+/// How many bytes of a name are written at most, since some forms repeat it with each call.
+pub const LONGEST_NAME: usize = 4096;
+
+/// Returns a function's name, or its module and number.
+pub(crate) fn name_of<'s>(function: &Function<'s>) -> Cow<'s, str> {
+    match function.name {
+        Some(name) => {
+            let (head, _) = name.split_at(name.floor_char_boundary(LONGEST_NAME));
+            Cow::Borrowed(head)
+        }
+        None => Cow::Owned(function.to_string()),
+    }
+}

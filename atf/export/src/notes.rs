@@ -1,0 +1,46 @@
+//! What is missing or damaged in a thread, in words.
+
+use atf::analyze::ThreadTotals;
+use atf::manifest::Loss;
+use atf::session::Problem;
+
+/// Describes what is missing or damaged in a thread, for the forms that have a place for it.
+pub(crate) fn notes_of(
+    totals: &ThreadTotals,
+    lost_details: Option<Loss>,
+    problems: &[Problem],
+) -> Vec<String> {
+    let counts = [
+        (totals.open, "call open at the end", "calls open at the end"),
+        (
+            totals.unmatched,
+            "return without a call",
+            "returns without a call",
+        ),
+        (
+            totals.out_of_order,
+            "event earlier than one before it, shown at the later time",
+            "events earlier than one before them, shown at the later time",
+        ),
+    ];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let counts = counts.map(|(count, one, many)| match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    });
+    let losses = [(totals.lost_events, "event"), (lost_details, "detail")];
+    let losses = losses.into_iter().filter_map(|(loss, noun)| {
+        let Loss {
+            count,
+            first_ns,
+            last_ns,
+            ..
+        } = loss.filter(|loss| loss.count > 0)?;
+        let plural = if count == 1 { "" } else { "s" };
+        Some(format!(
+            "the tracer lost {count} {noun}{plural}, from {first_ns} to {last_ns} ns"
+        ))
+    });
+    let problems = problems.iter().map(|problem| problem.error.to_string());
+    counts.chain(losses).chain(problems).collect()
+}

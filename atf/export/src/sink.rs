@@ -1,0 +1,163 @@
+//! What a form takes.
+
+use std::fmt;
+use std::io;
+
+use atf::analyze::ThreadTotals;
+use atf::detail::FunctionPayload;
+use atf::spans::{Depth, SpanEnd};
+use atf::symbols::Function;
+
+/// Takes the calls of a trace, and writes them in a form. `'a` is that of the names.
+///
+/// The order is: [`start`](Self::start); for each process [`process`](Self::process), its threads and
+/// [`process_end`](Self::process_end); [`finish`](Self::finish). A thread is [`thread`](Self::thread), its
+/// calls and [`thread_end`](Self::thread_end). Of two calls of a thread that overlap, one is inside the
+/// other, and times never go back. Each call that started also ends.
+///
+/// Every function returns the error of its output.
+#[expect(clippy::missing_errors_doc, reason = "said once, above")]
+pub trait Sink<'a> {
+    /// Returns whether calls shall come with their [`detail`](Start::detail), which costs time.
+    fn wants_details(&self) -> bool {
+        false
+    }
+
+    /// Takes the trace.
+    fn start(&mut self, trace: &TraceInfo) -> io::Result<()>;
+
+    /// Takes a process.
+    fn process(&mut self, process: &ProcessInfo) -> io::Result<()>;
+
+    /// Takes a thread of the last process.
+    fn thread(&mut self, thread: &Thread) -> io::Result<()>;
+
+    /// Takes the start of a call of the last thread.
+    fn call_start(&mut self, call: &Start<'a>) -> io::Result<()>;
+
+    /// Takes the end of the thread's innermost open call.
+    fn call_end(&mut self, call: &End<'a>) -> io::Result<()>;
+
+    /// Takes a return of a function that had no open call.
+    fn unmatched(&mut self, function: Function<'a>, time_ns: u64) -> io::Result<()>;
+
+    /// Takes the end of the last thread.
+    fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()>;
+
+    /// Takes what is missing in the last process, other than in its threads.
+    fn process_end(&mut self, notes: &[String]) -> io::Result<()>;
+
+    /// Ends the output.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// What is known before the first thread is read.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct TraceInfo {
+    /// The time of the first event in nanoseconds: relative times count from it.
+    pub start_ns: u64,
+    /// The time range, inclusive; `None` for all times.
+    pub range_ns: Option<(u64, u64)>,
+}
+
+/// A process.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ProcessInfo {
+    /// Its id; if the trace does not tell it, its position from 1.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+    /// Facts about the session: key and value.
+    pub facts: Vec<(String, String)>,
+}
+
+/// A thread.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Thread {
+    /// Its process's [id](ProcessInfo::pid).
+    pub pid: u32,
+    /// Its position among all threads of the export, from 1. Forms use it as the thread's id: ids of ATF
+    /// begin with 0, which means the idle thread to some tools.
+    pub number: u32,
+    /// The id in its folder's name.
+    pub id: u32,
+    /// Its name in the manifest.
+    pub name: Option<String>,
+}
+
+impl fmt::Display for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{name} (thread {})", self.id),
+            None => write!(f, "thread {}", self.id),
+        }
+    }
+}
+
+/// The start of a call.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Start<'a> {
+    /// Its function.
+    pub function: Function<'a>,
+    /// Its time in nanoseconds of the trace's clock.
+    pub start_ns: u64,
+    /// Its registers and stack, if they are [wanted](Sink::wants_details) and present.
+    pub detail: Option<FunctionPayload>,
+}
+
+/// The end of a call.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct End<'a> {
+    /// Its function.
+    pub function: Function<'a>,
+    /// The time of its start in nanoseconds.
+    pub start_ns: u64,
+    /// The time of its end in nanoseconds; the thread's last event if no event ended it.
+    pub end_ns: u64,
+    /// The time in which it was the innermost open call, in nanoseconds.
+    pub self_ns: u64,
+    /// Its depth among the open calls.
+    pub depth: Depth,
+    /// How it ended.
+    pub end: SpanEnd,
+}
+
+impl End<'_> {
+    /// Returns whether an event ended it.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        !matches!(self.end, SpanEnd::Open | SpanEnd::GivenUp)
+    }
+
+    /// Returns how it ended, if it is not a return.
+    #[must_use]
+    pub fn remark(&self) -> Option<&'static str> {
+        match self.end {
+            SpanEnd::Return => None,
+            SpanEnd::Exception => Some("exception"),
+            SpanEnd::NotReturned => Some("not returned: an enclosing call ended first"),
+            SpanEnd::Open => Some("open at the end"),
+            SpanEnd::GivenUp => Some("given up: too many open calls"),
+            _ => Some("unknown"),
+        }
+    }
+}
+
+/// The end of a thread.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ThreadEnd<'e> {
+    /// The thread.
+    pub thread: &'e Thread,
+    /// Its totals.
+    pub totals: &'e ThreadTotals,
+    /// The time of its last event in nanoseconds; the trace's first one without events.
+    pub end_ns: u64,
+    /// What is missing or damaged, in words.
+    pub notes: &'e [String],
+}

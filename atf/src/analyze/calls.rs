@@ -1,0 +1,325 @@
+//! Passes on each call of a trace, as it starts and as it ends.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use super::walk::{Began, Ended, Observer, Walk};
+use super::{Options, ThreadTotals, Threads, Unit};
+use crate::error::{Error, Result};
+use crate::index::{IndexEvent, IndexReader};
+use crate::manifest::ManifestThread;
+use crate::session::Problem;
+use crate::spans::{Depth, SpanEnd, Unmatched};
+use crate::thread::ThreadReader;
+
+/// Takes the calls of a trace from [`calls`]. An error of any function ends the pass.
+pub trait CallVisitor {
+    /// What its functions return if they fail.
+    type Error: From<Error>;
+
+    /// Takes a thread, before it is opened.
+    ///
+    /// # Errors
+    ///
+    /// The visitor's.
+    fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
+
+    /// Takes the start of a call. It is inside the calls that have started and not ended.
+    ///
+    /// # Errors
+    ///
+    /// The visitor's.
+    fn call_start(&mut self, call: &CallStart) -> Result<(), Self::Error>;
+
+    /// Takes the end of the innermost call that has started and not ended.
+    ///
+    /// # Errors
+    ///
+    /// The visitor's.
+    fn call_end(&mut self, call: &CallEnd) -> Result<(), Self::Error>;
+
+    /// Takes a return without a call, at `now_ns` nanoseconds.
+    ///
+    /// # Errors
+    ///
+    /// The visitor's.
+    fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Self::Error>;
+
+    /// Takes a thread's totals, and why its events are not exactly those that were written. A thread that
+    /// cannot be opened has no events and a problem.
+    ///
+    /// # Errors
+    ///
+    /// The visitor's.
+    fn thread_end(
+        &mut self,
+        totals: &ThreadTotals,
+        problems: &[Problem],
+    ) -> Result<(), Self::Error>;
+}
+
+/// A thread whose calls follow.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadStart<'a>(Unit<'a>);
+
+impl ThreadStart<'_> {
+    /// Returns the id in the folder's name, or in a single file's header.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Returns what the manifest says of it.
+    #[must_use]
+    pub fn listed(&self) -> Option<&ManifestThread> {
+        self.0.listed()
+    }
+
+    /// Returns its folder; `None` for an index file alone.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.0 {
+            Unit::Entry(entry, _) => Some(entry.path()),
+            Unit::Thread(thread) => Some(thread.path()),
+            Unit::Index(_) => None,
+        }
+    }
+
+    /// Opens its files, for the details of its calls; `None` for an index file alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ThreadReader::open`].
+    pub fn open(&self) -> Result<Option<ThreadReader>> {
+        match &self.0 {
+            Unit::Entry(entry, _) => entry.open().map(Some),
+            Unit::Thread(thread) => ThreadReader::open(thread.path()).map(Some),
+            Unit::Index(_) => Ok(None),
+        }
+    }
+}
+
+/// The start of a call.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct CallStart {
+    /// Its event.
+    pub event: IndexEvent,
+    /// The time in nanoseconds: clipped to the time range, and never less than before.
+    pub start_ns: u64,
+    /// Its depth among the open calls.
+    pub depth: Depth,
+}
+
+/// The end of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallEnd {
+    /// The function.
+    pub function_id: u64,
+    /// When it started, as in its [`CallStart`].
+    pub start_ns: u64,
+    /// The time in nanoseconds: clipped to the time range, and never less than before. If no event ended
+    /// the call, it is the time of the thread's last event.
+    pub end_ns: u64,
+    /// The time in which it was the innermost open call, in nanoseconds.
+    pub self_ns: u64,
+    /// Its depth among the open calls.
+    pub depth: Depth,
+    /// How it ended.
+    pub end: SpanEnd,
+}
+
+/// Passes on the calls of a trace, thread by thread, each in the order of its events: a call's start, the
+/// calls inside it, its end. Returns the session's own problems.
+///
+/// Times are those of an [analysis](super#time): they never go back, and a call without an end lasts until
+/// the thread's last event. With a time range, the calls that are open at its start start there.
+///
+/// If more calls are open than [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT), all that have started
+/// end as [`SpanEnd::GivenUp`], so that they stay properly nested in bounded memory.
+///
+/// Memory: 60 MB for 262,144 open calls, whatever the number of events.
+///
+/// # Errors
+///
+/// The visitor's, and [`ErrorKind::Internal`](crate::ErrorKind::Internal). What cannot be read is in
+/// problems.
+pub fn calls<'a, V: CallVisitor>(
+    threads: impl Into<Threads<'a>>,
+    options: &Options,
+    visitor: &mut V,
+) -> Result<Vec<Problem>, V::Error> {
+    let (units, problems) = threads.into().select(options);
+    for unit in units {
+        visitor.thread_start(&ThreadStart(unit))?;
+        let analysed = unit
+            .analyse(|index, problems| Ok(of_thread(&unit, index, options, visitor, problems)))?;
+        let mut totals = match analysed.result {
+            Some(totals) => totals?,
+            None => ThreadTotals::new(unit.id()),
+        };
+        totals.lost_events = unit.listed().and_then(|listed| listed.lost_events);
+        visitor.thread_end(&totals, &analysed.problems)?;
+    }
+    Ok(problems)
+}
+
+fn of_thread<V: CallVisitor>(
+    unit: &Unit<'_>,
+    index: &IndexReader,
+    options: &Options,
+    visitor: &mut V,
+    problems: &mut Vec<Error>,
+) -> Result<ThreadTotals, V::Error> {
+    let mut walk = Walk::new(unit.id(), options, Calls::new(visitor));
+    let mut seq = 0_u64;
+    for event in index.events() {
+        match event {
+            Ok(event) => {
+                walk.event(seq, &event)?;
+                walk.observer().check()?;
+                seq = seq.saturating_add(1);
+            }
+            Err(error) => problems.push(error),
+        }
+    }
+    let (totals, mut calls) = walk.finish()?;
+    calls.check()?;
+    Ok(totals)
+}
+
+/// Passes a thread's calls to a visitor.
+struct Calls<'v, V: CallVisitor> {
+    visitor: &'v mut V,
+    /// The open calls, outermost first: those that the visitor has seen, then those before the time range.
+    open: VecDeque<Open>,
+    /// How many of them the visitor has seen.
+    seen: usize,
+    /// The number of the next call.
+    next: u64,
+    result: Result<(), V::Error>,
+}
+
+struct Open {
+    number: u64,
+    start: CallStart,
+    self_ns: u64,
+}
+
+impl<'v, V: CallVisitor> Calls<'v, V> {
+    fn new(visitor: &'v mut V) -> Self {
+        Self {
+            visitor,
+            open: VecDeque::new(),
+            seen: 0,
+            next: 0,
+            result: Ok(()),
+        }
+    }
+
+    /// Returns the visitor's error.
+    fn check(&mut self) -> Result<(), V::Error> {
+        std::mem::replace(&mut self.result, Ok(()))
+    }
+
+    fn visit(&mut self, visit: impl FnOnce(&mut V) -> Result<(), V::Error>) {
+        if self.result.is_ok() {
+            self.result = visit(self.visitor);
+        }
+    }
+
+    /// Shows the visitor the calls that were open before the time range.
+    fn show_all(&mut self) {
+        while let Some(call) = self.open.get(self.seen) {
+            let start = call.start;
+            self.visit(|visitor| visitor.call_start(&start));
+            self.seen = self.seen.saturating_add(1);
+        }
+    }
+
+    fn end_innermost(&mut self, end_ns: u64, end: SpanEnd) {
+        if let Some(Open { start, self_ns, .. }) = self.open.pop_back() {
+            self.seen = self.seen.min(self.open.len());
+            let ended = CallEnd {
+                function_id: start.event.function_id,
+                start_ns: start.start_ns,
+                end_ns,
+                self_ns,
+                depth: start.depth,
+                end,
+            };
+            self.visit(|visitor| visitor.call_end(&ended));
+        }
+    }
+}
+
+impl<V: CallVisitor> Observer for Calls<'_, V> {
+    /// The call's number.
+    type Place = u64;
+
+    fn call(&mut self, _: Option<u64>, call: &Began<'_>) -> u64 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        let start = CallStart {
+            event: *call.event,
+            start_ns: call.now_ns,
+            depth: call.depth,
+        };
+        self.open.push_back(Open {
+            number,
+            start,
+            self_ns: 0,
+        });
+        if call.is_within {
+            self.show_all();
+        }
+        number
+    }
+
+    fn spend(&mut self, number: u64, ns: u64) {
+        if let Some(call) = self.open.back_mut().filter(|call| call.number == number) {
+            call.self_ns = call.self_ns.saturating_add(ns);
+        }
+    }
+
+    fn end(&mut self, number: u64, ended: &Ended) {
+        if ended.how == SpanEnd::GivenUp {
+            return self.give_up(number, ended);
+        }
+        // A call inside one that was given up has ended already.
+        if self.open.back().is_none_or(|call| call.number != number) {
+            return;
+        }
+        if ended.is_counted {
+            self.show_all();
+            self.end_innermost(ended.now_ns, ended.how);
+        } else {
+            self.open.pop_back();
+            self.seen = self.seen.min(self.open.len());
+        }
+    }
+
+    fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) {
+        self.show_all();
+        self.visit(|visitor| visitor.unmatched(unmatched, now_ns));
+    }
+}
+
+impl<V: CallVisitor> Calls<'_, V> {
+    /// The outermost call is given up. It ends after all calls inside it.
+    fn give_up(&mut self, number: u64, ended: &Ended) {
+        if self.open.front().is_none_or(|call| call.number != number) {
+            return;
+        }
+        if ended.is_counted {
+            self.show_all();
+            while !self.open.is_empty() {
+                self.end_innermost(ended.now_ns, SpanEnd::GivenUp);
+            }
+        } else {
+            self.open.pop_front();
+            self.seen = self.seen.saturating_sub(1);
+        }
+    }
+}
