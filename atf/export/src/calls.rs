@@ -1,7 +1,5 @@
 //! Passes the calls of a process to a sink.
 
-use std::io;
-
 use atf::analyze::{CallEnd, CallStart, CallVisitor, ThreadStart, ThreadTotals};
 use atf::detail::FunctionPayload;
 use atf::index::IndexEvent;
@@ -64,7 +62,7 @@ impl<'a, 's> Calls<'a, 's> {
         (self.totals, self.problems, self.lost_details)
     }
 
-    /// Reads the registers and the stack of a call, if its detail can be read: why it cannot is among the
+    /// Reads an event's registers and stack, if its detail can be read: why it cannot is among the
     /// thread's problems.
     fn detail(&self, event: &IndexEvent) -> Option<FunctionPayload> {
         let thread = self.details.as_ref()?;
@@ -108,6 +106,7 @@ impl CallVisitor for Calls<'_, '_> {
             self_ns: call.self_ns,
             depth: call.depth,
             end: call.end,
+            detail: call.event.and_then(|event| self.detail(&event)),
         })?)
     }
 
@@ -116,19 +115,24 @@ impl CallVisitor for Calls<'_, '_> {
         Ok(self.sink.unmatched(function, now_ns)?)
     }
 
-    fn thread_end(&mut self, totals: &ThreadTotals, problems: &[Problem]) -> Result<(), Error> {
+    fn thread_end(
+        &mut self,
+        totals: Option<&ThreadTotals>,
+        problems: &[Problem],
+    ) -> Result<(), Error> {
         let notes = notes_of(totals, self.lost_of_thread, problems);
-        let ended: io::Result<()> = self.sink.thread_end(&ThreadEnd {
+        let times = totals.and_then(|totals| totals.times);
+        self.sink.thread_end(&ThreadEnd {
             thread: &self.thread,
-            totals,
-            end_ns: totals
-                .times
-                .map_or(self.info.start_ns, |(_, end_ns)| end_ns),
+            end_ns: times.map_or(self.info.start_ns, |(_, end_ns)| end_ns),
             notes: &notes,
-        });
-        self.totals.push(*totals);
+        })?;
         self.problems.extend_from_slice(problems);
-        self.lost_details = (self.lost_details).saturating_add(count_of(self.lost_of_thread));
-        Ok(ended?)
+        if let Some(totals) = totals {
+            self.totals.push(*totals);
+            let lost = count_of(self.lost_of_thread);
+            self.lost_details = self.lost_details.saturating_add(lost);
+        }
+        Ok(())
     }
 }

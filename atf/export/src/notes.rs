@@ -6,10 +6,14 @@ use atf::session::Problem;
 
 /// Describes what is missing or damaged in a thread, for the forms that have a place for it.
 pub(crate) fn notes_of(
-    totals: &ThreadTotals,
+    totals: Option<&ThreadTotals>,
     lost_details: Option<Loss>,
     problems: &[Problem],
 ) -> Vec<String> {
+    let problems = problems.iter().map(|problem| problem.error.to_string());
+    let Some(totals) = totals else {
+        return problems.collect();
+    };
     let counts = [
         (totals.open, "call open at the end", "calls open at the end"),
         (
@@ -41,6 +45,5 @@ pub(crate) fn notes_of(
             "the tracer lost {count} {noun}{plural}, from {first_ns} to {last_ns} ns"
         ))
     });
-    let problems = problems.iter().map(|problem| problem.error.to_string());
     counts.chain(losses).chain(problems).collect()
 }

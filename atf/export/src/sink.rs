@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 
-use atf::analyze::ThreadTotals;
 use atf::detail::FunctionPayload;
 use atf::spans::{Depth, SpanEnd};
 use atf::symbols::Function;
@@ -105,12 +104,12 @@ pub struct Start<'a> {
     pub function: Function<'a>,
     /// Its time in nanoseconds of the trace's clock.
     pub start_ns: u64,
-    /// Its registers and stack, if they are [wanted](Sink::wants_details) and present.
+    /// The registers and the stack at its start, if they are [wanted](Sink::wants_details) and present.
     pub detail: Option<FunctionPayload>,
 }
 
 /// The end of a call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct End<'a> {
     /// Its function.
@@ -125,6 +124,8 @@ pub struct End<'a> {
     pub depth: Depth,
     /// How it ended.
     pub end: SpanEnd,
+    /// The registers and the stack at its end, if they are [wanted](Sink::wants_details) and present.
+    pub detail: Option<FunctionPayload>,
 }
 
 impl End<'_> {
@@ -154,8 +155,6 @@ impl End<'_> {
 pub struct ThreadEnd<'e> {
     /// The thread.
     pub thread: &'e Thread,
-    /// Its totals.
-    pub totals: &'e ThreadTotals,
     /// The time of its last event in nanoseconds; the trace's first one without events.
     pub end_ns: u64,
     /// What is missing or damaged, in words.

@@ -45,15 +45,15 @@ pub trait CallVisitor {
     /// The visitor's.
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Self::Error>;
 
-    /// Takes a thread's totals, and why its events are not exactly those that were written. A thread that
-    /// cannot be opened has no events and a problem.
+    /// Takes a thread's totals, and why its events are not exactly those that were written. There are no
+    /// totals if it could not be opened.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn thread_end(
         &mut self,
-        totals: &ThreadTotals,
+        totals: Option<&ThreadTotals>,
         problems: &[Problem],
     ) -> Result<(), Self::Error>;
 }
@@ -117,6 +117,8 @@ pub struct CallStart {
 pub struct CallEnd {
     /// The function.
     pub function_id: u64,
+    /// Its return or exception; `None` if another event ended it, or none.
+    pub event: Option<IndexEvent>,
     /// When it started, as in its [`CallStart`].
     pub start_ns: u64,
     /// The time in nanoseconds: clipped to the time range, and never less than before. If no event ended
@@ -155,12 +157,11 @@ pub fn calls<'a, V: CallVisitor>(
         visitor.thread_start(&ThreadStart(unit))?;
         let analysed = unit
             .analyse(|index, problems| Ok(of_thread(&unit, index, options, visitor, problems)))?;
-        let mut totals = match analysed.result {
-            Some(totals) => totals?,
-            None => ThreadTotals::new(unit.id()),
-        };
-        totals.lost_events = unit.listed().and_then(|listed| listed.lost_events);
-        visitor.thread_end(&totals, &analysed.problems)?;
+        let mut totals = analysed.result.transpose()?;
+        if let Some(totals) = &mut totals {
+            totals.lost_events = unit.listed().and_then(|listed| listed.lost_events);
+        }
+        visitor.thread_end(totals.as_ref(), &analysed.problems)?;
     }
     Ok(problems)
 }
@@ -238,11 +239,12 @@ impl<'v, V: CallVisitor> Calls<'v, V> {
         }
     }
 
-    fn end_innermost(&mut self, end_ns: u64, end: SpanEnd) {
+    fn end_innermost(&mut self, end_ns: u64, end: SpanEnd, event: Option<IndexEvent>) {
         if let Some(Open { start, self_ns, .. }) = self.open.pop_back() {
             self.seen = self.seen.min(self.open.len());
             let ended = CallEnd {
                 function_id: start.event.function_id,
+                event,
                 start_ns: start.start_ns,
                 end_ns,
                 self_ns,
@@ -293,7 +295,7 @@ impl<V: CallVisitor> Observer for Calls<'_, V> {
         }
         if ended.is_counted {
             self.show_all();
-            self.end_innermost(ended.now_ns, ended.how);
+            self.end_innermost(ended.now_ns, ended.how, ended.event);
         } else {
             self.open.pop_back();
             self.seen = self.seen.min(self.open.len());
@@ -315,7 +317,7 @@ impl<V: CallVisitor> Calls<'_, V> {
         if ended.is_counted {
             self.show_all();
             while !self.open.is_empty() {
-                self.end_innermost(ended.now_ns, SpanEnd::GivenUp);
+                self.end_innermost(ended.now_ns, SpanEnd::GivenUp, None);
             }
         } else {
             self.open.pop_front();

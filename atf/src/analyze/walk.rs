@@ -43,6 +43,8 @@ pub(super) struct Ended {
     pub(super) now_ns: u64,
     pub(super) duration_ns: u64,
     pub(super) how: SpanEnd,
+    /// Its own return or exception.
+    pub(super) event: Option<IndexEvent>,
     /// Whether an event ended it.
     pub(super) is_known: bool,
     /// Whether it overlaps the time range.
@@ -92,7 +94,14 @@ impl<'o, O: Observer> Walk<'o, O> {
             ..
         } = self;
         let depth = stack.push(seq, event, |paired| {
-            let result = end(frames, observer, totals, options, now_ns, &paired);
+            let result = end(
+                frames,
+                observer,
+                totals,
+                options,
+                (now_ns, Some(event)),
+                &paired,
+            );
             ended = std::mem::replace(&mut ended, Ok(())).and(result);
         });
         ended?;
@@ -132,7 +141,7 @@ impl<'o, O: Observer> Walk<'o, O> {
             ..
         } = &mut self;
         stack.finish(|paired| {
-            let result = end(frames, observer, totals, options, now_ns, &paired);
+            let result = end(frames, observer, totals, options, (now_ns, None), &paired);
             ended = std::mem::replace(&mut ended, Ok(())).and(result);
         });
         ended?;
@@ -170,7 +179,7 @@ fn end<O: Observer>(
     observer: &mut O,
     totals: &mut ThreadTotals,
     options: &Options,
-    now_ns: u64,
+    (now_ns, event): (u64, Option<&IndexEvent>),
     paired: &Paired,
 ) -> Result<()> {
     let span = match paired {
@@ -199,6 +208,10 @@ fn end<O: Observer>(
         now_ns: end_ns,
         duration_ns: end_ns.saturating_sub(options.clip(frame.start_ns)),
         how: span.end,
+        event: match span.end {
+            SpanEnd::Return | SpanEnd::Exception => event.copied(),
+            SpanEnd::NotReturned | SpanEnd::Open | SpanEnd::GivenUp => None,
+        },
         is_known,
         is_counted,
     };

@@ -13,7 +13,7 @@ use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 use proto::{
-    DebugAnnotation, EventName, InternedData, ProcessDescriptor, SEQ_INCREMENTAL_STATE_CLEARED,
+    DebugAnnotation, Interned, InternedData, ProcessDescriptor, SEQ_INCREMENTAL_STATE_CLEARED,
     SEQ_NEEDS_INCREMENTAL_STATE, ThreadDescriptor, TracePacket, TracePacketDefaults,
     TrackDescriptor, TrackEvent, TrackEventDefaults, TrackEventType,
 };
@@ -68,6 +68,10 @@ impl<W: Write> Perfetto<W> {
         self.packet(&TracePacket {
             trusted_packet_sequence_id: Some(self.thread.number),
             sequence_flags: Some(SEQ_INCREMENTAL_STATE_CLEARED),
+            interned_data: Some(InternedData {
+                debug_annotation_names: annotation_names(),
+                ..InternedData::default()
+            }),
             trace_packet_defaults: Some(TracePacketDefaults {
                 track_event_defaults: Some(defaults),
             }),
@@ -76,7 +80,7 @@ impl<W: Write> Perfetto<W> {
     }
 
     /// Writes an event of the current thread.
-    fn event(&mut self, time_ns: u64, event: TrackEvent, new: Option<EventName>) -> io::Result<()> {
+    fn event(&mut self, time_ns: u64, event: TrackEvent, new: Option<Interned>) -> io::Result<()> {
         self.packet(&TracePacket {
             timestamp: Some(time_ns),
             trusted_packet_sequence_id: Some(self.thread.number),
@@ -84,6 +88,7 @@ impl<W: Write> Perfetto<W> {
             track_event: Some(event),
             interned_data: new.map(|name| InternedData {
                 event_names: vec![name],
+                ..InternedData::default()
             }),
             ..TracePacket::default()
         })
@@ -110,26 +115,65 @@ fn thread_uuid(thread: &Thread) -> u64 {
     process_uuid(thread.pid) | u64::from(thread.number)
 }
 
-/// Registers, as pointers, which are shown in hexadecimal.
-fn annotations(detail: &FunctionPayload) -> Vec<DebugAnnotation> {
-    let named = |name: String, value| DebugAnnotation {
-        name: Some(name),
-        pointer_value: Some(value),
+/// The names of annotations: those of a call's start, of its end, and how it ended. Their numbers are their
+/// positions, from 1.
+const ANNOTATIONS: [&str; 25] = [
+    "x0",
+    "x1",
+    "x2",
+    "x3",
+    "x4",
+    "x5",
+    "x6",
+    "x7",
+    "lr",
+    "fp",
+    "sp",
+    "stack_size",
+    "end_x0",
+    "end_x1",
+    "end_x2",
+    "end_x3",
+    "end_x4",
+    "end_x5",
+    "end_x6",
+    "end_x7",
+    "end_lr",
+    "end_fp",
+    "end_sp",
+    "end_stack_size",
+    "end",
+];
+/// The number of a start's first annotation, of an end's, and of how a call ended.
+const AT_START: u64 = 1;
+const AT_END: u64 = 13;
+const END: u64 = 25;
+
+fn annotation_names() -> Vec<Interned> {
+    let names = (1..).zip(ANNOTATIONS);
+    let names = names.map(|(iid, name)| Interned {
+        iid: Some(iid),
+        name: Some(name.to_owned()),
+    });
+    names.collect()
+}
+
+/// Registers as pointers, which are shown in hexadecimal, and the stack's size.
+fn annotations(first: u64, detail: &FunctionPayload) -> Vec<DebugAnnotation> {
+    let [x0, x1, x2, x3, x4, x5, x6, x7] = detail.x_regs;
+    let registers = [
+        x0, x1, x2, x3, x4, x5, x6, x7, detail.lr, detail.fp, detail.sp,
+    ];
+    let pointers = registers.map(|value| (Some(value), None));
+    let size = u64::try_from(detail.stack.len()).ok();
+    let values = pointers.into_iter().chain([(None, size)]);
+    let annotation = |(name, (pointer_value, uint_value))| DebugAnnotation {
+        name_iid: Some(name),
+        pointer_value,
+        uint_value,
         ..DebugAnnotation::default()
     };
-    let registers = (0..).zip(&detail.x_regs);
-    let registers = registers.map(|(number, value): (u8, _)| (format!("x{number}"), *value));
-    let special = [("lr", detail.lr), ("fp", detail.fp), ("sp", detail.sp)];
-    let special = special.map(|(name, value)| (name.to_owned(), value));
-    let all = registers
-        .chain(special)
-        .map(|(name, value)| named(name, value));
-    let stack = DebugAnnotation {
-        name: Some("stack_size".to_owned()),
-        uint_value: u64::try_from(detail.stack.len()).ok(),
-        ..DebugAnnotation::default()
-    };
-    all.chain([stack]).collect()
+    (first..).zip(values).map(annotation).collect()
 }
 
 impl<'a, W: Write> Sink<'a> for Perfetto<W> {
@@ -194,14 +238,17 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
             .unwrap_or(u64::MAX)
             .saturating_add(1);
         let iid = *self.names.entry(call.function.id).or_insert(next);
-        let new = (iid == next).then(|| EventName {
+        let new = (iid == next).then(|| Interned {
             iid: Some(iid),
             name: Some(name_of(&call.function).into_owned()),
         });
         let event = TrackEvent {
             r#type: Some(TrackEventType::SliceBegin.into()),
             name_iid: Some(iid),
-            debug_annotations: call.detail.as_ref().map_or_else(Vec::new, annotations),
+            debug_annotations: match &call.detail {
+                Some(detail) => annotations(AT_START, detail),
+                None => Vec::new(),
+            },
             ..TrackEvent::default()
         };
         self.event(call.start_ns, event, new)
@@ -211,14 +258,18 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
         if !call.is_known() {
             return Ok(());
         }
-        let remark = call.remark().map(|remark| DebugAnnotation {
-            name: Some("end".to_owned()),
+        let mut debug_annotations = match &call.detail {
+            Some(detail) => annotations(AT_END, detail),
+            None => Vec::new(),
+        };
+        debug_annotations.extend(call.remark().map(|remark| DebugAnnotation {
+            name_iid: Some(END),
             string_value: Some(remark.to_owned()),
             ..DebugAnnotation::default()
-        });
+        }));
         let event = TrackEvent {
             r#type: Some(TrackEventType::SliceEnd.into()),
-            debug_annotations: remark.into_iter().collect(),
+            debug_annotations,
             ..TrackEvent::default()
         };
         self.event(call.end_ns, event, None)

@@ -95,24 +95,27 @@ pub(super) enum TrackEventType {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct DebugAnnotation {
+    #[prost(uint64, optional, tag = "1")]
+    pub(super) name_iid: Option<u64>,
     #[prost(uint64, optional, tag = "3")]
     pub(super) uint_value: Option<u64>,
     #[prost(string, optional, tag = "6")]
     pub(super) string_value: Option<String>,
     #[prost(uint64, optional, tag = "7")]
     pub(super) pointer_value: Option<u64>,
-    #[prost(string, optional, tag = "10")]
-    pub(super) name: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct InternedData {
     #[prost(message, repeated, tag = "2")]
-    pub(super) event_names: Vec<EventName>,
+    pub(super) event_names: Vec<Interned>,
+    #[prost(message, repeated, tag = "3")]
+    pub(super) debug_annotation_names: Vec<Interned>,
 }
 
+/// `EventName` and `DebugAnnotationName`, which have the same fields.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct EventName {
+pub(super) struct Interned {
     #[prost(uint64, optional, tag = "1")]
     pub(super) iid: Option<u64>,
     #[prost(string, optional, tag = "2")]

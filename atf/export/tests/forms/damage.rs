@@ -1,0 +1,172 @@
+//! Damaged traces: no form panics, each stays valid, and what is missing is said.
+
+use std::fs;
+
+use atf::analyze::Options;
+use atf::session::SessionReader;
+use atf_export::{
+    End, Form, Process, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo, export_to,
+};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::{CALL, FORMS, RETURN, exported, session, write_session};
+
+/// Checks what a sink may rely on.
+#[derive(Default)]
+struct Checker {
+    open: Vec<(u64, u64)>,
+    now_ns: u64,
+    calls: u64,
+}
+
+impl<'a> Sink<'a> for Checker {
+    fn start(&mut self, _: &TraceInfo) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn process(&mut self, _: &ProcessInfo) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn thread(&mut self, _: &Thread) -> std::io::Result<()> {
+        self.now_ns = 0;
+        Ok(())
+    }
+    fn call_start(&mut self, call: &Start<'a>) -> std::io::Result<()> {
+        assert!(call.start_ns >= self.now_ns);
+        self.now_ns = call.start_ns;
+        self.open.push((call.function.id, call.start_ns));
+        Ok(())
+    }
+    fn call_end(&mut self, call: &End<'a>) -> std::io::Result<()> {
+        assert!(call.end_ns >= self.now_ns);
+        self.now_ns = call.end_ns;
+        assert_eq!(self.open.pop(), Some((call.function.id, call.start_ns)));
+        assert!(call.self_ns <= call.end_ns - call.start_ns);
+        self.calls += 1;
+        Ok(())
+    }
+    fn unmatched(&mut self, _: atf::symbols::Function<'a>, _: u64) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn thread_end(&mut self, _: &ThreadEnd<'_>) -> std::io::Result<()> {
+        assert!(self.open.is_empty());
+        Ok(())
+    }
+    fn process_end(&mut self, _: &[String]) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn finish(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Compares the calls that a sink gets with those that the analysis counts.
+fn check(session: &SessionReader, options: &Options) {
+    let mut checker = Checker::default();
+    let summary = export_to(&[Process::of_session(session)], options, &mut checker).unwrap();
+    let counted = atf::analyze::functions(session, options).unwrap().totals();
+    assert_eq!(summary.totals, [counted]);
+    assert_eq!(checker.calls, counted.calls);
+    for form in FORMS {
+        let (out, _) = exported(session, options, form);
+        if matches!(form, Form::Chrome | Form::Speedscope | Form::Firefox) {
+            serde_json::from_slice::<Value>(&out).unwrap();
+        }
+    }
+}
+
+/// A byte of a file to change, or its new length.
+#[derive(Debug, Clone)]
+enum Change {
+    Byte(prop::sample::Index, u8),
+    Length(prop::sample::Index),
+}
+
+fn change() -> impl Strategy<Value = (usize, Change)> {
+    let byte = (any::<prop::sample::Index>(), any::<u8>());
+    let change = prop_oneof![
+        4 => byte.prop_map(|(at, value)| Change::Byte(at, value)),
+        1 => any::<prop::sample::Index>().prop_map(Change::Length),
+    ];
+    (0..4_usize, change)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn any_damage_leaves_valid_forms(
+        changes in prop::collection::vec(change(), 1..6),
+        range in any::<(u16, u16)>(),
+    ) {
+        let (folder, _) = session();
+        let files = ["manifest.json", "thread_0/index.atf", "thread_7/index.atf", "thread_7/detail.atf"];
+        for (file, change) in changes {
+            let path = folder.path().join("pid_42").join(files[file]);
+            let mut bytes = fs::read(&path).unwrap();
+            match change {
+                Change::Byte(at, value) if !bytes.is_empty() => {
+                    let at = at.index(bytes.len());
+                    bytes[at] = value;
+                }
+                Change::Byte(..) => {}
+                Change::Length(at) => bytes.truncate(at.index(bytes.len() + 1)),
+            }
+            fs::write(&path, bytes).unwrap();
+        }
+        let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
+        check(&session, &Options::default());
+        let (from, to) = (range.0.min(range.1), range.0.max(range.1));
+        check(&session, &Options::default().from_ns(from.into()).to_ns(to.into()));
+    }
+
+    #[test]
+    fn any_events_nest(events in prop::collection::vec((0..50_u64, 0..4_u64, any::<bool>()), 0..60), range in (0..50_u64, 0..50_u64)) {
+        let events = events.into_iter().map(|(time, function, is_call)| {
+            (time, function, if is_call { CALL } else { RETURN })
+        });
+        let mut events: Vec<_> = events.collect();
+        events.sort_by_key(|event| event.0);
+        let (_folder, session) = write_session(&[(0, &events)]);
+        check(&session, &Options::default());
+        let (from, to) = (range.0.min(range.1), range.0.max(range.1));
+        check(&session, &Options::default().from_ns(from).to_ns(to));
+    }
+}
+
+#[test]
+fn a_truncated_file_is_noted_in_the_forms() {
+    let (folder, _) = session();
+    let path = folder.path().join("pid_42/thread_0/index.atf");
+    let bytes = fs::read(&path).unwrap();
+    // The header, six events, and half of one.
+    fs::write(&path, &bytes[..64 + 6 * 32 + 16]).unwrap();
+    let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
+    for form in [
+        Form::Chrome,
+        Form::Perfetto,
+        Form::Speedscope,
+        Form::Firefox,
+    ] {
+        let (out, summary) = exported(&session, &Options::default(), form);
+        assert!(!summary.is_whole());
+        let text = String::from_utf8_lossy(&out);
+        assert!(
+            text.contains("no footer: the file was truncated"),
+            "{form:?}: {text}"
+        );
+    }
+}
+
+#[test]
+fn more_open_calls_than_are_kept_end_there_and_stay_nested() {
+    const LIMIT: u64 = atf::spans::CallStack::LIMIT as u64;
+    let calls = (0..LIMIT + 10).map(|time| (time, 1, CALL));
+    let returns = (0..5).map(|time| (LIMIT + 10 + time, 1, RETURN));
+    let events: Vec<_> = calls.chain(returns).collect();
+    let (_folder, session) = write_session(&[(0, &events)]);
+    let mut checker = Checker::default();
+    let processes = [Process::of_session(&session)];
+    export_to(&processes, &Options::default(), &mut checker).unwrap();
+    assert_eq!(checker.calls, LIMIT + 10);
+}

@@ -1,0 +1,100 @@
+//! Flame graphs, parsed as XML.
+
+use atf::analyze::Options;
+use atf::session::SessionReader;
+use atf_export::{Process, flame};
+use roxmltree::Document;
+
+use crate::{CALL, RETURN, session, write_session};
+
+/// The frames of a picture: the first line of their titles, all of the rest, x, y, width, colour.
+fn frames(svg: &str) -> Vec<(String, String, [f64; 3], String)> {
+    let document = Document::parse(svg).unwrap();
+    let groups = document.descendants();
+    let groups = groups.filter(|node| node.attribute("class") == Some("f"));
+    let frame = |group: roxmltree::Node<'_, '_>| {
+        let mut parts = group.children();
+        let title = parts.next().unwrap().text().unwrap().to_owned();
+        let (name, times) = title.split_once("\ntotal ").unwrap();
+        let rect = parts.next().unwrap();
+        let number = |name| rect.attribute(name).unwrap().parse().unwrap();
+        let place = ["x", "y", "width"].map(number);
+        let fill = rect.attribute("fill").unwrap().to_owned();
+        (name.to_owned(), times.to_owned(), place, fill)
+    };
+    groups.map(frame).collect()
+}
+
+fn drawn(session: &SessionReader) -> String {
+    let mut out = Vec::new();
+    let processes = [Process::of_session(session)];
+    flame::write(&processes, &Options::default(), "a <title>", &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn frames_are_as_wide_as_their_time_and_above_their_callers() {
+    let (_folder, session) = session();
+    let svg = drawn(&session);
+    assert!(svg.contains(">a &lt;title&gt;</text>"));
+    let mut frames = frames(&svg);
+    frames.sort_by(|one, other| {
+        let ([x, y, _], [other_x, other_y, _]) = (one.2, other.2);
+        other_y.total_cmp(&y).then(x.total_cmp(&other_x))
+    });
+    // 1850 ns are 1180 pixels: main is all of it, the odd one 350 ns, a recursive main 50 ns.
+    let wide = |ns: f64| (ns * 1180.0 / 1850.0 * 100.0).round() / 100.0;
+    let shown: Vec<_> = frames
+        .iter()
+        .map(|frame| (frame.0.as_str(), frame.2[2]))
+        .collect();
+    // XML has no character 1.
+    let odd = "[u8; 4]::<\"x\">, \\ & \u{fffd}\n";
+    let expected = [
+        ("all", 1180.0),
+        ("main", wide(1850.0)),
+        (odd, wide(350.0)),
+        ("main", wide(50.0)),
+        ("0x100000003", wide(50.0)),
+    ];
+    assert_eq!(shown, expected);
+    let rows: Vec<_> = frames
+        .windows(2)
+        .map(|pair| pair[0].2[1] - pair[1].2[1])
+        .collect();
+    assert_eq!(rows, [16.0, 16.0, 0.0, 16.0]);
+    assert_eq!(frames[2].1, "350 ns (18.92 %), self 300 ns, calls 3");
+    // Children begin where their parent does.
+    assert_eq!(frames[2].2[0], frames[1].2[0]);
+}
+
+#[test]
+fn changes_of_self_time_have_a_colour() {
+    let slow = &[
+        (0, 1, CALL),
+        (10, 2, CALL),
+        (90, 2, RETURN),
+        (100, 1, RETURN),
+    ];
+    let fast = &[
+        (0, 1, CALL),
+        (10, 2, CALL),
+        (20, 2, RETURN),
+        (60, 1, RETURN),
+    ];
+    let (_first, before) = write_session(&[(0, slow)]);
+    let (_second, after) = write_session(&[(0, fast)]);
+    let mut out = Vec::new();
+    let options = Options::default();
+    let before = [Process::of_session(&before)];
+    let after = [Process::of_session(&after)];
+    flame::write_difference((&before, &options), (&after, &options), "diff", &mut out).unwrap();
+    let frames = frames(std::str::from_utf8(&out).unwrap());
+    // main: 20 to 50 ns; the odd one: 80 to 10 ns, the greatest change.
+    assert_eq!(
+        frames[1].1,
+        "60 ns (100.00 %), self 50 ns, calls 1\nbefore: total 100 ns, self 20 ns"
+    );
+    assert!(frames[1].3.starts_with("rgb(245,"), "{}", frames[1].3);
+    assert_eq!(frames[2].3, "rgb(60,60,245)");
+}

@@ -1,0 +1,99 @@
+//! Perfetto's packets, byte by byte, typed from `trace_packet.proto` and its neighbours.
+
+use atf::analyze::Options;
+use atf_export::Form;
+
+use crate::{CALL, MAIN, RETURN, exported, session, write_session};
+
+/// Splits a trace into its packets.
+fn packets(mut trace: &[u8]) -> Vec<Vec<u8>> {
+    let mut packets = Vec::new();
+    while let [0x0a, rest @ ..] = trace {
+        let (mut size, mut shift, mut at) = (0, 0, 0);
+        loop {
+            size |= usize::from(rest[at] & 0x7f) << shift;
+            shift += 7;
+            at += 1;
+            if rest[at - 1] < 0x80 {
+                break;
+            }
+        }
+        packets.push(rest[at..at + size].to_vec());
+        trace = &rest[at + size..];
+    }
+    assert!(trace.is_empty());
+    packets
+}
+
+#[test]
+fn packets_have_the_bytes_of_the_published_messages() {
+    let events = &[
+        (300, MAIN, CALL),
+        (400, MAIN, RETURN),
+        (450, MAIN, CALL),
+        (451, MAIN, RETURN),
+    ];
+    let (_folder, session) = write_session(&[(3, events)]);
+    let (trace, _) = exported(&session, &Options::default(), Form::Perfetto);
+    let packets = packets(&trace);
+    let [process, thread, defaults, begin, end, again, _] = &packets[..] else {
+        panic!("{packets:x?}");
+    };
+    // TracePacket.track_descriptor (60): uuid (1) 42 << 32; process (3): pid (1), process_name (6),
+    // process_labels (8).
+    let uuid = [0x80, 0x80, 0x80, 0x80, 0xa0, 0x05];
+    let name = b"\x08\x2a\x32\x06pid_42";
+    assert!(process.starts_with(&[0xe2, 0x03]));
+    assert_eq!(process[3], 0x08);
+    assert_eq!(process[4..10], uuid);
+    assert_eq!(process[10], 0x1a);
+    assert!(process[12..].starts_with(name));
+    // uuid (1) 42 << 32 | 1; thread (4): pid (1), tid (2), thread_name (5); parent_uuid (5).
+    let expected: &[&[u8]] = &[
+        b"\xe2\x03\x1e\x08\x81\x80\x80\x80\xa0\x05",
+        b"\x22\x0e\x08\x2a\x10\x01\x2a\x08thread 3",
+        b"\x28\x80\x80\x80\x80\xa0\x05",
+    ];
+    assert_eq!(*thread, expected.concat());
+    // trusted_packet_sequence_id (10) 1; interned_data (12): debug_annotation_names (3) of iid (1) and name
+    // (2); sequence_flags (13) 1: state cleared; trace_packet_defaults (59): track_event_defaults (11):
+    // track_uuid (11).
+    assert!(defaults.starts_with(b"\x50\x01\x62"));
+    let head = b"\x1a\x06\x08\x01\x12\x02x0\x1a\x06\x08\x02\x12\x02x1";
+    assert!(defaults.windows(head.len()).any(|found| found == head));
+    assert!(defaults.ends_with(b"\x68\x01\xda\x03\x09\x5a\x07\x58\x81\x80\x80\x80\xa0\x05"));
+    // timestamp (8) 300; sequence 1; track_event (11): type (9) 1, name_iid (10) 1; interned_data (12):
+    // event_names (2): iid (1) 1, name (2); sequence_flags (13) 2: needs state.
+    let expected: &[&[u8]] = &[
+        b"\x40\xac\x02\x50\x01\x5a\x04\x48\x01\x50\x01",
+        b"\x62\x0a\x12\x08\x08\x01\x12\x04main\x68\x02",
+    ];
+    assert_eq!(*begin, expected.concat());
+    // type 2.
+    assert_eq!(*end, b"\x40\x90\x03\x50\x01\x5a\x02\x48\x02\x68\x02");
+    // The name is sent once.
+    assert_eq!(
+        *again,
+        b"\x40\xc2\x03\x50\x01\x5a\x04\x48\x01\x50\x01\x68\x02"
+    );
+}
+
+#[test]
+fn registers_are_annotations_and_notes_are_instants() {
+    let (_folder, session) = session();
+    let (trace, _) = exported(&session, &Options::default(), Form::Perfetto);
+    let contains = |wanted: &[u8]| trace.windows(wanted.len()).any(|found| found == wanted);
+    // debug_annotations (4): name_iid (1), pointer_value (7): x0 0xabc at the call, end_x0 0xdef at the
+    // return.
+    assert!(contains(b"\x22\x05\x08\x01\x38\xbc\x15"));
+    assert!(contains(b"\x22\x05\x08\x0d\x38\xef\x1b"));
+    // x7 9, end_sp 0x7ff0; uint_value (3): end_stack_size 16.
+    assert!(contains(b"\x22\x04\x08\x08\x38\x09"));
+    assert!(contains(b"\x22\x06\x08\x17\x38\xf0\xff\x01"));
+    assert!(contains(b"\x22\x04\x08\x18\x18\x10"));
+    // string_value (6): how a call ended.
+    assert!(contains(b"\x22\x0d\x08\x19\x32\x09exception"));
+    // type (9) 3, name (23): a note.
+    assert!(contains(b"\x48\x03\xba\x01\x161 call open at the end"));
+    assert!(contains(b"worker (thread 7)"));
+}
