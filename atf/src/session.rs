@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
@@ -69,7 +68,7 @@ pub struct SessionReader {
     manifest: Option<Manifest>,
     threads: Vec<ThreadEntry>,
     unrecognized: Vec<String>,
-    places: OnceLock<Places>,
+    places: Places,
 }
 
 impl SessionReader {
@@ -107,16 +106,17 @@ impl SessionReader {
     /// folders found there.
     fn of_process(path: &Path, options: OpenOptions) -> Result<Result<Self, Folders>> {
         let folders = Folders::list(path).map_err(|error| error.with_path(Some(path)))?;
-        let manifest = Manifest::in_session(&path.join(MANIFEST_FILE), options);
+        let manifest_path = path.join(MANIFEST_FILE);
+        let mut manifest = Manifest::in_session(&manifest_path, options);
         if manifest.is_none() && folders.threads.is_empty() {
             return Ok(Err(folders));
         }
         Ok(Ok(Self {
             path: path.to_path_buf(),
             threads: entries(path, folders.threads, manifest.as_ref(), options),
+            places: Places::of(manifest.as_mut(), Some(&manifest_path)),
             manifest,
             unrecognized: folders.unrecognized,
-            places: OnceLock::new(),
         }))
     }
 
@@ -144,11 +144,10 @@ impl SessionReader {
         &self.unrecognized
     }
 
-    /// Returns the function names from the manifest. The first call builds the lookup table.
+    /// Returns the function names from the manifest.
     #[must_use]
     pub fn symbols(&self) -> Symbols<'_> {
-        let places = || self.manifest.as_ref().map(Places::of).unwrap_or_default();
-        Symbols::new(self.manifest.as_ref(), self.places.get_or_init(places))
+        Symbols::new(self.manifest.as_ref(), &self.places)
     }
 
     /// Merges the events of all threads, ordered by time, then by thread.

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
+use std::path::Path;
 
+use crate::error::{Error, Result, push};
 use crate::manifest::{Manifest, Module};
 
 /// Function names from a session's manifest.
@@ -47,22 +49,79 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(crate) fn of(manifest: &Manifest) -> Self {
+    /// Looks up a manifest's names. Without memory for that, there are no names, and the manifest
+    /// gets the problem.
+    pub(crate) fn of(manifest: Option<&mut Manifest>, path: Option<&Path>) -> Self {
+        let Some(manifest) = manifest else {
+            return Self::default();
+        };
+        Self::in_manifest(manifest).unwrap_or_else(|error| {
+            let problem = error.with_field("symbols").with_path(path);
+            manifest.problems.push(problem);
+            manifest.problem_count = manifest.problem_count.saturating_add(1);
+            Self::default()
+        })
+    }
+
+    fn in_manifest(manifest: &Manifest) -> Result<Self> {
         let mut this = Self::default();
+        let no_memory = |_| Error::out_of_memory();
+        let symbols = &mut this.symbols;
+        let count = manifest.symbols.len();
+        symbols.try_reserve(count).map_err(no_memory)?;
         for (place, symbol) in manifest.symbols.iter().enumerate() {
-            match this.symbols.entry(symbol.function_id) {
+            match symbols.entry(symbol.function_id) {
                 Entry::Vacant(entry) => {
                     entry.insert(place);
                 }
-                Entry::Occupied(_) => this.repeated.push(symbol.function_id),
+                Entry::Occupied(_) => push(&mut this.repeated, symbol.function_id)?,
             }
         }
+        let count = manifest.modules.len();
+        this.modules.try_reserve(count).map_err(no_memory)?;
         for (place, module) in manifest.modules.iter().enumerate() {
             this.modules.entry(module.module_id).or_insert(place);
         }
         this.repeated.sort_unstable();
         this.repeated.dedup();
-        this
+        Ok(this)
+    }
+}
+
+/// The names in a manifest of its own, such as that of another run of the program.
+///
+/// ```
+/// use atf::manifest::{Manifest, Symbol};
+/// use atf::symbols::SymbolTable;
+///
+/// let manifest = Manifest::parse(br#"{"symbols": [{"function_id": "0x7", "name": "main"}]}"#);
+/// let table = SymbolTable::from(manifest);
+/// assert_eq!(table.symbols().function(7).name, Some("main"));
+/// ```
+#[derive(Debug)]
+pub struct SymbolTable {
+    manifest: Manifest,
+    places: Places,
+}
+
+impl From<Manifest> for SymbolTable {
+    fn from(mut manifest: Manifest) -> Self {
+        let places = Places::of(Some(&mut manifest), None);
+        Self { manifest, places }
+    }
+}
+
+impl SymbolTable {
+    /// Returns the names.
+    #[must_use]
+    pub fn symbols(&self) -> Symbols<'_> {
+        Symbols::new(Some(&self.manifest), &self.places)
+    }
+
+    /// Returns the manifest, with its problems.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
     }
 }
 
@@ -117,18 +176,33 @@ impl<'s> Function<'s> {
             module: None,
         }
     }
+
+    /// Returns the last part of the module's path, if it is known.
+    #[must_use]
+    pub fn module_file(&self) -> Option<&'s str> {
+        let path = self.module?.path.as_deref()?;
+        let file = path.rsplit(['/', '\\']).next();
+        file.filter(|file| !file.is_empty())
+    }
+
+    /// Writes a function without a name.
+    pub(crate) fn write_unnamed(
+        f: &mut fmt::Formatter<'_>,
+        id: u64,
+        module_file: Option<&str>,
+    ) -> fmt::Result {
+        match module_file {
+            Some(file) => write!(f, "{file}#{}", halves(id).1),
+            None => write!(f, "{id:#x}"),
+        }
+    }
 }
 
 impl fmt::Display for Function<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(name) = self.name {
-            return f.write_str(name);
-        }
-        let path = self.module.and_then(|module| module.path.as_deref());
-        let file = path.and_then(|path| path.rsplit(['/', '\\']).next());
-        match file.filter(|file| !file.is_empty()) {
-            Some(file) => write!(f, "{file}#{}", halves(self.id).1),
-            None => write!(f, "{:#x}", self.id),
+        match self.name {
+            Some(name) => f.write_str(name),
+            None => Function::write_unnamed(f, self.id, self.module_file()),
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use atf::analyze::Threads;
 use atf::index::IndexReader;
 use atf::manifest::Manifest;
 use atf::session::{SessionReader, ThreadEntry};
-use atf::symbols::Function;
+use atf::symbols::{Function, SymbolTable};
 use atf::thread::ThreadReader;
 use atf::{Error, FileKind};
 use atf_export::Process;
@@ -29,6 +30,23 @@ pub(crate) struct Part {
     /// The last event's time.
     pub(crate) end_ns: Option<u64>,
     reader: Reader,
+    names: OtherNames,
+}
+
+/// The names of another session's manifest, if they replace those of a trace.
+pub(crate) type OtherNames = Option<Arc<SymbolTable>>;
+
+/// Reads the names in the manifest at a path.
+pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
+    let failed = |error: &Error| Failure::Usage(error.to_string());
+    let open = |path: &Path| {
+        let manifest = Manifest::open(path).map_err(|error| failed(&error))?;
+        match manifest.problems.first() {
+            Some(error) if manifest.is_unreadable() => Err(failed(error)),
+            _ => Ok(Arc::new(manifest.into())),
+        }
+    };
+    path.map(open).transpose()
 }
 
 #[derive(Debug)]
@@ -40,8 +58,12 @@ enum Reader {
 }
 
 impl Part {
-    /// Opens what is at a path. The inner error is that of a thread or a file alone.
-    pub(crate) fn all(path: &Path) -> Result<Result<Vec<Self>, Error>, Failure> {
+    /// Opens what is at a path. The inner error is that of a thread or a file alone. Functions get
+    /// the names in `names`, or else those in the trace's own manifests.
+    pub(crate) fn all(
+        path: &Path,
+        names: &OtherNames,
+    ) -> Result<Result<Vec<Self>, Error>, Failure> {
         let sessions = match Target::of(path)? {
             Target::Session(path) => vec![path],
             Target::Sessions(paths) => paths,
@@ -49,11 +71,11 @@ impl Part {
                 let session = session_around(&path).map(Box::new);
                 let reader = ThreadReader::open(&path);
                 let reader = reader.map(|thread| Reader::Thread(Box::new(thread), session));
-                return Ok(reader.map(|reader| vec![Self::new(path, reader)]));
+                return Ok(reader.map(|reader| vec![Self::new(path, reader, names)]));
             }
             Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
                 let index = IndexReader::open(&path).map(Box::new);
-                return Ok(index.map(|index| vec![Self::new(path, Reader::Index(index))]));
+                return Ok(index.map(|index| vec![Self::new(path, Reader::Index(index), names)]));
             }
             Target::File(path, FileKind::Detail) => {
                 let what = "details alone: calls and returns are in the index file next to it";
@@ -62,7 +84,8 @@ impl Part {
         };
         let open = |path: &PathBuf| {
             let session = SessionReader::open(path)?;
-            Ok(Self::new(path.clone(), Reader::Session(Box::new(session))))
+            let reader = Reader::Session(Box::new(session));
+            Ok(Self::new(path.clone(), reader, names))
         };
         let mut parts = sessions
             .iter()
@@ -79,13 +102,14 @@ impl Part {
         Ok(Ok(parts))
     }
 
-    fn new(path: PathBuf, reader: Reader) -> Self {
+    fn new(path: PathBuf, reader: Reader, names: &OtherNames) -> Self {
         let times = reader.times();
         Self {
             path,
             start_ns: times.map(|(start_ns, _)| start_ns),
             end_ns: times.map(|(_, end_ns)| end_ns),
             reader,
+            names: names.clone(),
         }
     }
 
@@ -123,11 +147,12 @@ impl Part {
         }
     }
 
-    /// A function with its name, as far as the session's manifest has it.
+    /// A function with its name, as far as a manifest has it.
     pub(crate) fn function(&self, id: u64) -> Function<'_> {
-        match self.session() {
-            Some(session) => session.symbols().function(id),
-            None => Function::new(id, None),
+        match (&self.names, self.session()) {
+            (Some(names), _) => names.symbols().function(id),
+            (None, Some(session)) => session.symbols().function(id),
+            (None, None) => Function::new(id, None),
         }
     }
 

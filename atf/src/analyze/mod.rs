@@ -7,10 +7,11 @@
 //! | who calls a function, what does it call | [`pairs()`] |
 //! | what was running when the trace ended | [`last()`] |
 //! | each call, in the order of the events | [`calls()`] |
+//! | what changed between runs of a program | [`diff()`] |
 //!
-//! Each takes a [`SessionReader`], a [`ThreadReader`] or an [`IndexReader`], and reads all events
-//! once, several threads side by side ([`calls()`]: one after another). The result does not depend on
-//! the number of cores.
+//! Each but the last takes a [`SessionReader`], a [`ThreadReader`] or an [`IndexReader`], and reads
+//! all events once, several threads side by side ([`calls()`]: one after another). The result does
+//! not depend on the number of cores. The last one compares results of [`functions()`].
 //!
 //! # Time
 //!
@@ -39,6 +40,7 @@
 //! says by what. About five threads per core have a result at a time.
 
 mod calls;
+mod diff;
 mod durations;
 mod functions;
 mod last;
@@ -62,6 +64,7 @@ use crate::thread::{ThreadReader, problems_beside};
 use self::walk::{Observer, Walk};
 
 pub use calls::{CallEnd, CallStart, CallVisitor, ThreadStart, calls};
+pub use diff::{Change, Diff, Figures, Run, Spread, Subject, diff};
 pub use durations::Durations;
 pub use functions::{FunctionTimes, Functions, functions};
 pub use last::{Last, LastOfThread, last};

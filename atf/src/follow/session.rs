@@ -139,7 +139,7 @@ impl SessionFollower {
             return Ok(false);
         }
         self.manifest = Manifest::in_session(&path, OpenOptions::new());
-        self.places = self.manifest.as_ref().map(Places::of).unwrap_or_default();
+        self.places = Places::of(self.manifest.as_mut(), Some(&path));
         self.version = version;
         Ok(true)
     }

@@ -428,6 +428,11 @@ pub(crate) const HELP: &[(&str, How)] = &[
         "atf convert --wire 2 samples/sample-small --out converted",
         RUNS,
     ),
+    // The status reports a thread that was never finalized.
+    (
+        "atf diff --limit 3 samples/sample-small samples/sample-crashed",
+        Runs(1, None),
+    ),
     (
         "atf dump --from +1ms --to +2ms --function 'parse*' session_20260105_101500/pid_4242",
         RUNS,

@@ -11,8 +11,8 @@ For a crashed or killed program: per thread, how its file ended (finalized, or d
 that were open, innermost first, with their start and how long they were open until the thread's
 last event, and its last events. Events that a killed tracer left only in ring.atf are included.
 
-Times count from the first event, in seconds. Names come from manifest.json. What the manifest says
-that the tracer lost is shown with the thread.
+Times count from the first event, in seconds. Names come from manifest.json or --symbols. What the
+manifest says that the tracer lost is shown with the thread.
 
 If PATH is a folder with several sessions or processes, all are shown.
 
@@ -43,6 +43,9 @@ pub(super) struct Options {
     /// Show this many open calls per thread: the innermost ones
     #[arg(long, value_name = "COUNT", default_value_t = 15)]
     calls: usize,
+    /// Take function names from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
     /// Write JSON lines
     #[arg(long)]
     json: bool,
@@ -54,6 +57,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         threads: &options.thread,
         events: options.events,
         calls: options.calls,
+        symbols: options.symbols.as_deref(),
         json: options.json,
     };
     ends.run()

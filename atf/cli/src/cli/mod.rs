@@ -2,6 +2,7 @@
 
 mod completions;
 mod convert;
+mod diff;
 mod dump;
 mod explain;
 mod export;
@@ -44,6 +45,8 @@ enum Command {
     Dump(dump::Options),
     /// Tell where the time went: hot functions, call tree, callers and callees
     Report(report::Options),
+    /// Compare runs of a program: functions that take more or less time, appeared or vanished
+    Diff(diff::Options),
     /// Tell what was running when each thread of a trace ended
     Last(last::Options),
     /// Draw where the time went: a flame graph, or what changed between two traces
@@ -86,6 +89,7 @@ pub(crate) fn run() -> ExitCode {
         },
         Ok(Command::Dump(options)) => dump::run(&options),
         Ok(Command::Report(options)) => report::run(&options),
+        Ok(Command::Diff(options)) => diff::run(&options),
         Ok(Command::Last(options)) => last::run(&options),
         Ok(Command::Flamegraph(options)) => flamegraph::run(&options),
         Ok(Command::Export(options)) => export::run(&options),

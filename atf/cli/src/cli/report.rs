@@ -26,6 +26,7 @@ the whole name, or a part of a name. --callers and --callees have a table per fu
 --tree merges equal stacks of callers, over all threads. Nodes with less than --min-percent of the
 time in the tree are left out with all nodes below them.
 
+Names come from manifest.json or --symbols.
 If PATH is a folder with several sessions or processes, each has a table of its own.
 
 JSON lines: an object per session, with --by-thread per thread. 64-bit numbers are decimal strings.
@@ -90,6 +91,9 @@ pub(super) struct Options {
     /// Show what this function calls
     #[arg(long, value_name = "FUNCTION", conflicts_with = "tree")]
     callees: Option<Pattern>,
+    /// Take function names from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
     /// Write JSON lines
     #[arg(long)]
     json: bool,
@@ -124,11 +128,8 @@ pub(super) fn run(options: &Options) -> Outcome {
         from: options.from,
         to: options.to,
         by_thread: options.by_thread,
-        form: match (options.json, options.csv) {
-            (true, _) => Form::Json,
-            (false, true) => Form::Csv,
-            (false, false) => Form::Text,
-        },
+        symbols: options.symbols.as_deref(),
+        form: Form::of(options.json, options.csv),
     };
     report.run()
 }

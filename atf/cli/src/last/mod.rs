@@ -9,7 +9,7 @@ use atf::analyze::{self, Last, LastOfThread, Options};
 
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
-use crate::parts::{Part, check_threads};
+use crate::parts::{Part, check_threads, other_names};
 
 use json::Json;
 use text::Text;
@@ -25,6 +25,8 @@ pub(crate) struct Ends<'a> {
     pub(crate) events: usize,
     /// The maximum number of open calls per thread.
     pub(crate) calls: usize,
+    /// A manifest to take names from.
+    pub(crate) symbols: Option<&'a Path>,
     /// Whether to write JSON instead of text.
     pub(crate) json: bool,
 }
@@ -40,7 +42,7 @@ trait Sink {
 impl Ends<'_> {
     /// Writes how the threads ended.
     pub(crate) fn run(&self) -> Outcome {
-        let parts = match Part::all(self.path)? {
+        let parts = match Part::all(self.path, &other_names(self.symbols)?)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);

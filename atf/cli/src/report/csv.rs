@@ -57,7 +57,7 @@ impl Display for Place<'_> {
 }
 
 /// Quotes a field if it needs that.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) || field.trim() != field {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
@@ -151,7 +151,7 @@ impl<W: Write> Sink for Csv<W> {
             complain(format_args!("{place}: {rows} not shown; {how} shows all"));
         }
         let totals = &section.totals;
-        if totals.open + totals.unmatched + totals.lost_events + totals.out_of_order > 0 {
+        if Summed(totals).has_more_than_calls() {
             complain(format_args!("{place}: {}", Summed(totals)));
         }
         Ok(())

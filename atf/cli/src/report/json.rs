@@ -110,8 +110,9 @@ struct PairRow<'a> {
     times: Numbers,
 }
 
+/// The sums of a table.
 #[derive(Serialize)]
-struct Sums {
+pub(crate) struct Sums {
     threads: U64,
     events: U64,
     calls: U64,

@@ -2,6 +2,7 @@
 
 mod csv;
 mod json;
+mod modules;
 mod rows;
 mod text;
 
@@ -15,8 +16,11 @@ use atf::session::Problem;
 use crate::dump::{Pattern, Time, Told};
 use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
 use crate::parallel;
-use crate::parts::{Part, check_threads};
+use crate::parts::{Part, check_threads, other_names};
 
+pub(crate) use csv::quoted;
+pub(crate) use json::Sums;
+pub(crate) use modules::{Listed, Modules};
 pub(crate) use rows::Sort;
 pub(crate) use text::Summed;
 
@@ -34,6 +38,17 @@ pub(crate) enum Form {
     Json,
     /// A line per row.
     Csv,
+}
+
+impl Form {
+    /// The format that the options select.
+    pub(crate) const fn of(json: bool, csv: bool) -> Self {
+        match (json, csv) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Csv,
+            (false, false) => Self::Text,
+        }
+    }
 }
 
 /// The kind of table.
@@ -66,6 +81,8 @@ pub(crate) struct Report<'a> {
     pub(crate) to: Option<Time>,
     /// Whether each thread has a table of its own.
     pub(crate) by_thread: bool,
+    /// A manifest to take names from.
+    pub(crate) symbols: Option<&'a Path>,
     pub(crate) form: Form,
 }
 
@@ -95,7 +112,7 @@ trait Sink {
 impl Report<'_> {
     /// Writes the report.
     pub(crate) fn run(&self) -> Outcome {
-        let parts = match Part::all(self.path)? {
+        let parts = match Part::all(self.path, &other_names(self.symbols)?)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);

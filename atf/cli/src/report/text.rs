@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use atf::analyze::{FunctionTimes, Node, Times, Totals};
 use atf::symbols::Function;
 
+use super::modules::{Listed, Modules};
 use super::rows::{Cut, PairRows, Row, Rows};
 use super::{Section, Sink};
 use crate::dump::Shown;
@@ -62,11 +63,15 @@ impl<W: Write> Text<W> {
     fn function(
         &mut self,
         function: Option<Function<'_>>,
+        modules: &Modules<'_>,
         other: &str,
         notes: &[String],
     ) -> Written {
         match function {
-            Some(function) => write!(self.out, " {}", Shown(function))?,
+            Some(function) => {
+                let module = modules.after_name(listed(&function));
+                write!(self.out, " {}{module}", Shown(function))?;
+            }
             None => write!(self.out, " ({other})")?,
         }
         if !notes.is_empty() {
@@ -78,6 +83,7 @@ impl<W: Write> Text<W> {
     fn functions(&mut self, rows: &[Row<'_, FunctionTimes>], cut: &Cut) -> Written {
         let columns = ["self", "total", "calls", "min", "median", "p99", "max"];
         self.columns(&columns, "function")?;
+        let modules = modules(rows);
         for Row { function, value } in rows {
             self.times(&value.times)?;
             let durations = &value.durations;
@@ -90,18 +96,20 @@ impl<W: Write> Text<W> {
                 let returns = Counted(value.unmatched, "return");
                 notes.push(format!("{returns} without a call"));
             }
-            self.function(*function, "", &notes)?;
+            self.function(*function, &modules, "", &notes)?;
         }
         if let Some(times) = &cut.others {
             self.times(times)?;
             write!(self.out, "{:48}", "")?;
-            self.function(None, "functions beyond the limit, together", &open(times))?;
+            let other = "functions beyond the limit, together";
+            self.function(None, &modules, other, &open(times))?;
         }
         self.more(cut.rows, "function", "--limit 0 shows all")
     }
 
     fn tree(&mut self, rows: &[Row<'_, Node>], cut: &Cut) -> Written {
         self.columns(&["total", "self", "calls"], "function")?;
+        let modules = modules(rows);
         for Row { function, value } in rows {
             self.ns(Some(value.times.total_ns))?;
             self.ns(Some(value.times.self_ns))?;
@@ -109,7 +117,7 @@ impl<W: Write> Text<W> {
             let indent = 2 * value.depth.min(DEEPEST) as usize;
             write!(self.out, "{:indent$}", "")?;
             let other = "calls beyond the limit on nodes";
-            self.function(*function, other, &open(&value.times))?;
+            self.function(*function, &modules, other, &open(&value.times))?;
         }
         let how = "--min-percent 0 without --depth shows all";
         self.more(cut.rows, "node", how)
@@ -120,17 +128,15 @@ impl<W: Write> Text<W> {
         writeln!(self.out, "{strong}{what} of {}{strong:#}", Shown(rows.of))?;
         let other = what.trim_end_matches('s');
         self.columns(&["self", "total", "calls"], other)?;
+        let modules = modules(&rows.pairs);
         for Row { function, value } in &rows.pairs {
             self.times(value)?;
-            self.function(*function, "no caller", &open(value))?;
+            self.function(*function, &modules, "no caller", &open(value))?;
         }
         if let Some(times) = &rows.cut.others {
             self.times(times)?;
-            self.function(
-                None,
-                "pairs of any functions beyond the limit",
-                &open(times),
-            )?;
+            let other = "pairs of any functions beyond the limit";
+            self.function(None, &modules, other, &open(times))?;
         }
         self.more(rows.cut.rows, other, "--limit 0 shows all")
     }
@@ -149,6 +155,18 @@ impl<W: Write> Text<W> {
     }
 }
 
+fn listed<'a>(function: &Function<'a>) -> Listed<'a> {
+    (function.name, function.module_file(), function.id)
+}
+
+/// Finds the functions of equal names in a table.
+fn modules<'a, T>(rows: &[Row<'a, T>]) -> Modules<'a> {
+    Modules::of(
+        rows.iter()
+            .filter_map(|row| row.function.as_ref().map(listed)),
+    )
+}
+
 fn open(times: &Times) -> Vec<String> {
     match times.open {
         0 => Vec::new(),
@@ -158,6 +176,14 @@ fn open(times: &Times) -> Vec<String> {
 
 /// The totals in one line.
 pub(crate) struct Summed<'a>(pub(crate) &'a Totals);
+
+impl Summed<'_> {
+    /// Whether there is anything but calls that ended, in order.
+    pub(crate) fn has_more_than_calls(&self) -> bool {
+        let totals = self.0;
+        totals.open + totals.unmatched + totals.lost_events + totals.out_of_order > 0
+    }
+}
 
 impl std::fmt::Display for Summed<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod check;
+mod diff;
 mod dump;
 mod explain;
 mod follow;

@@ -244,7 +244,7 @@ fn the_tree_adds_up() {
 }
 
 /// Writes a session of one thread with these events, and a manifest with a name of function 1.
-fn session(folder: &std::path::Path, events: &[(u64, u8, u64)], name: &str) {
+pub(crate) fn session(folder: &std::path::Path, events: &[(u64, u8, u64)], name: &str) {
     let event = |(timestamp_ns, kind, function_id): &(u64, u8, u64)| EventRecord {
         timestamp_ns: *timestamp_ns,
         function_id: *function_id,
@@ -425,5 +425,50 @@ fn what_cannot_be_told_is_refused_or_told() {
         let (status, text, messages) = texts(&output);
         assert_eq!((status, text), (1, ""));
         assert!(messages.contains("index.atf"), "{messages}");
+    }
+}
+
+#[test]
+fn names_may_come_from_another_manifest() {
+    let folder = TempDir::new().unwrap();
+    session(&folder.path().join("s"), &[(5, 1, 1), (9, 2, 1)], "own");
+    session(&folder.path().join("other"), &[], "better");
+    let symbols = ["--symbols", "other/manifest.json"];
+    for command in ["report", "last"] {
+        for (options, name) in [(&[][..], "own"), (&symbols, "better")] {
+            let text = written(folder.path(), &[&[command, "s"], options].concat());
+            assert!(text.contains(name), "{text}");
+        }
+        let output = atf(
+            folder.path(),
+            &[command, "s", "--symbols", "s/thread_4/index.atf"],
+        );
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 2);
+        assert!(messages.contains("index.atf"), "{messages}");
+    }
+}
+
+#[test]
+fn equal_names_show_their_modules() {
+    let folder = TempDir::new().unwrap();
+    let (a, b) = (1_u64 << 32 | 5, 2_u64 << 32 | 5);
+    let events = [(5, 1, a), (6, 1, b), (8, 2, b), (9, 2, a)];
+    session(&folder.path().join("s"), &events, "other");
+    let manifest = serde_json::json!({
+        "format_version": "2.1",
+        "threads": [{"id": 4, "has_detail": false}],
+        "symbols": [
+            {"function_id": format!("{a:#x}"), "name": "init"},
+            {"function_id": format!("{b:#x}"), "name": "init"},
+        ],
+        "modules": [{"module_id": 1, "path": "/lib/liba.so"}, {"module_id": 2, "path": "/lib/libb.so"}],
+    });
+    fs::write(folder.path().join("s/manifest.json"), manifest.to_string()).unwrap();
+    for options in [&[][..], &["--tree"]] {
+        let text = written(folder.path(), &[&["report", "s"], options].concat());
+        for name in ["init [liba.so]", "init [libb.so]"] {
+            assert!(text.lines().any(|line| line.ends_with(name)), "{text}");
+        }
     }
 }

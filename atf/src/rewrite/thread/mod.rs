@@ -107,6 +107,12 @@ impl<'a, 'b> Walk<'a, 'b> {
             verbatim: true,
             ..WriteOptions::default()
         };
+        let bits = |count| {
+            let path = pair.detail.and_then(|detail| detail.input.path());
+            Bits::new(count).map_err(|error| error.with_path(path))
+        };
+        let used = bits(pair.detail.map_or(0, DetailReader::event_count))?;
+        let used_salvaged = bits(salvaged.count())?;
         let writer = ThreadWriter::create(out, thread_id, &options).map_err(Failure::Write)?;
         Ok(Self {
             job,
@@ -120,8 +126,8 @@ impl<'a, 'b> Walk<'a, 'b> {
             thread_id,
             depth: Depth::default(),
             details: pair.detail.map(DetailReader::cursor),
-            used: Bits::new(pair.detail.map_or(0, DetailReader::event_count))?,
-            used_salvaged: Bits::new(salvaged.count())?,
+            used,
+            used_salvaged,
             next_link: 0,
             before: None,
             bytes: Vec::new(),

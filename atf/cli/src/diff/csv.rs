@@ -1,0 +1,67 @@
+//! CSV: a line per function, with the names of the columns first.
+
+use std::io::Write;
+
+use atf::analyze::Subject;
+
+use super::{Shown, shown_name, state};
+use crate::output::{Failure, complain};
+use crate::report::{Summed, quoted};
+use crate::text::{Counted, Printable};
+
+const COLUMNS: &str = "function,function_id,module,state,change_ns,\
+    calls_before_min,calls_before,calls_before_max,calls_after_min,calls_after,calls_after_max,\
+    self_ns_before_min,self_ns_before,self_ns_before_max,self_ns_after_min,self_ns_after,self_ns_after_max,\
+    total_ns_before_min,total_ns_before,total_ns_before_max,total_ns_after_min,total_ns_after,total_ns_after_max";
+
+/// Writes a comparison.
+pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failure> {
+    writeln!(out, "{COLUMNS}")?;
+    for row in &shown.rows {
+        let id = match row.subject {
+            Subject::Unnamed { id, .. } => format!("{id:#018x}"),
+            _ => String::new(),
+        };
+        let module = row.subject.module().unwrap_or_default();
+        let text = [
+            shown_name(&row.subject),
+            id,
+            Printable(module).to_string(),
+            state(row).to_owned(),
+            row.change_ns().to_string(),
+        ];
+        let (before, after) = (&row.before, &row.after);
+        let spreads = [
+            before.calls,
+            after.calls,
+            before.self_ns,
+            after.self_ns,
+            before.total_ns,
+            after.total_ns,
+        ];
+        let numbers = spreads.iter().flat_map(|it| [it.min, it.median, it.max]);
+        let text = text.iter().map(|field| quoted(field));
+        let fields: Vec<_> = text.chain(numbers.map(|it| it.to_string())).collect();
+        writeln!(out, "{}", fields.join(","))?;
+    }
+    out.flush()?;
+    // The table has no place for the rest.
+    for (count, how) in [
+        (shown.more, "not shown; --limit 0 shows all"),
+        (shown.noise, "within the noise not shown; --all shows them"),
+    ] {
+        if count > 0 {
+            complain(format_args!("{} {how}", Counted(count, "function")));
+        }
+    }
+    for (side, runs) in shown.sides() {
+        for (about, totals) in runs {
+            let path = about.path.display();
+            let sums = Summed(totals);
+            if sums.has_more_than_calls() {
+                complain(format_args!("{side} {path}: {sums}"));
+            }
+        }
+    }
+    Ok(())
+}

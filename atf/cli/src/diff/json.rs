@@ -1,0 +1,161 @@
+//! A JSON object.
+
+use std::io::Write;
+
+use atf::analyze::{Change, Figures, Spread, Subject, Totals};
+use serde::Serialize;
+
+use super::{About, Shown, state};
+use crate::dump::{head, length_if_cut};
+use crate::json::{self, U64};
+use crate::output::Failure;
+use crate::report::Sums;
+
+#[derive(Serialize)]
+struct Comparison<'a> {
+    before: Vec<RunRow<'a>>,
+    after: Vec<RunRow<'a>>,
+    noise: Noise,
+    functions: Vec<Row<'a>>,
+    not_shown: U64,
+    not_shown_noise: U64,
+}
+
+#[derive(Serialize)]
+struct RunRow<'a> {
+    path: String,
+    totals: Sums,
+    problems: &'a [String],
+}
+
+/// What counts as noise.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Noise {
+    /// Differences up to a share of the greater value.
+    Assumed { percent: u32 },
+    /// Ranges that overlap. Without a change, they are apart by chance `luck` times in `of` cases.
+    Ranges { luck: U64, of: U64 },
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    function: Function<'a>,
+    state: &'static str,
+    change_ns: String,
+    before: Side,
+    after: Side,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_length: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_id: Option<U64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    module: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Side {
+    calls: Range,
+    self_ns: Range,
+    total_ns: Range,
+}
+
+#[derive(Serialize)]
+struct Range {
+    min: U64,
+    median: U64,
+    max: U64,
+}
+
+/// Writes a comparison.
+pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failure> {
+    let [before, after] = shown
+        .sides()
+        .map(|(_, runs)| runs.map(RunRow::from).collect());
+    let (luck, of) = shown.diff.luck();
+    let comparison = Comparison {
+        before,
+        after,
+        noise: match shown.is_single() {
+            true => Noise::Assumed {
+                percent: shown.noise_percent,
+            },
+            false => Noise::Ranges {
+                luck: U64(luck),
+                of: U64(of),
+            },
+        },
+        functions: shown.rows.iter().map(|row| Row::from(*row)).collect(),
+        not_shown: U64(shown.more),
+        not_shown_noise: U64(shown.noise),
+    };
+    serde_json::to_writer(&mut out, &comparison)?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
+
+impl<'a> From<(&'a About, &Totals)> for RunRow<'a> {
+    fn from((about, totals): (&'a About, &Totals)) -> Self {
+        Self {
+            path: json::path(&about.path),
+            totals: Sums::from(totals),
+            problems: &about.problems,
+        }
+    }
+}
+
+impl<'a> From<&'a Change> for Row<'a> {
+    fn from(change: &'a Change) -> Self {
+        Self {
+            function: Function::from(&change.subject),
+            state: state(change),
+            change_ns: change.change_ns().to_string(),
+            before: Side::from(&change.before),
+            after: Side::from(&change.after),
+        }
+    }
+}
+
+impl<'a> From<&'a Subject> for Function<'a> {
+    fn from(subject: &'a Subject) -> Self {
+        let (name, id) = match subject {
+            Subject::Named { name, .. } => (Some(name.as_str()), None),
+            Subject::Unnamed { id, .. } => (None, Some(U64(*id))),
+            // Neither name nor id: functions that were not told apart.
+            _ => (None, None),
+        };
+        Self {
+            function: name.map(head),
+            function_length: name.and_then(length_if_cut),
+            function_id: id,
+            module: subject.module(),
+        }
+    }
+}
+
+impl From<&Figures> for Side {
+    fn from(figures: &Figures) -> Self {
+        Self {
+            calls: figures.calls.into(),
+            self_ns: figures.self_ns.into(),
+            total_ns: figures.total_ns.into(),
+        }
+    }
+}
+
+impl From<Spread> for Range {
+    fn from(spread: Spread) -> Self {
+        Self {
+            min: U64(spread.min),
+            median: U64(spread.median),
+            max: U64(spread.max),
+        }
+    }
+}

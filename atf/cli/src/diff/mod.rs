@@ -1,0 +1,203 @@
+//! Compares runs of a program: which functions take more or less time, appeared or vanished.
+
+mod csv;
+mod json;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use atf::Error;
+use atf::analyze::{self, Change, Diff, Options, Run, Subject, Totals};
+
+use crate::dump::{Told, are_processes, head, length_if_cut};
+use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
+use crate::parts::{Part, other_names};
+use crate::report::Form;
+use crate::text::Printable;
+
+/// The runs to compare, and the options.
+#[derive(Debug)]
+pub(crate) struct Comparison<'a> {
+    pub(crate) before: Paths<'a>,
+    pub(crate) after: Paths<'a>,
+    /// The difference in percent up to which two single runs count as equal.
+    pub(crate) noise_percent: u32,
+    /// The maximum number of functions.
+    pub(crate) limit: usize,
+    /// Whether to show functions that differ no more than by noise.
+    pub(crate) all: bool,
+    pub(crate) form: Form,
+}
+
+/// The traces of the runs before or after a change.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paths<'a> {
+    pub(crate) paths: &'a [PathBuf],
+    /// A manifest to take names from.
+    pub(crate) symbols: Option<&'a Path>,
+}
+
+/// The runs before or after a change.
+#[derive(Default)]
+struct Side {
+    runs: Vec<Run>,
+    about: Vec<About>,
+}
+
+/// A run's path, and the problems of its sessions.
+struct About {
+    path: PathBuf,
+    problems: Vec<String>,
+}
+
+/// A comparison, and what of it is shown.
+struct Shown<'a> {
+    diff: &'a Diff,
+    about: [&'a [About]; 2],
+    rows: Vec<&'a Change>,
+    /// How many functions are left out as noise.
+    noise: u64,
+    /// How many functions are left out because of the limit.
+    more: u64,
+    noise_percent: u32,
+}
+
+impl Comparison<'_> {
+    /// Writes the comparison.
+    pub(crate) fn run(&self) -> Outcome {
+        let mut told = Told::default();
+        let sides = [
+            Side::read(&self.before, &mut told)?,
+            Side::read(&self.after, &mut told)?,
+        ];
+        let [before, after] = match sides {
+            [Ok(before), Ok(after)] => [before, after],
+            [Err(error), _] | [_, Err(error)] => {
+                complain(error);
+                return Ok(State::Damaged);
+            }
+        };
+        let diff = analyze::diff(&before.runs, &after.runs, self.noise_percent);
+        warn_without_names(&diff);
+        let is_shown = |change: &&Change| self.all || !change.is_noise;
+        let mut rows: Vec<_> = diff.changes.iter().filter(is_shown).collect();
+        let noise = (diff.changes.len() - rows.len()) as u64;
+        let more = rows.len().saturating_sub(self.limit) as u64;
+        rows.truncate(self.limit);
+        let shown = Shown {
+            diff: &diff,
+            about: [&before.about, &after.about],
+            rows,
+            noise,
+            more,
+            noise_percent: self.noise_percent,
+        };
+        match self.form {
+            Form::Text => text::write(stdout(), Colours::of_stdout(), &shown)?,
+            Form::Json => json::write(stdout(), &shown)?,
+            Form::Csv => csv::write(stdout(), &shown)?,
+        }
+        Ok(told.state())
+    }
+}
+
+impl Side {
+    /// Reads the runs at some paths. The inner error is that of a thread or a file alone.
+    fn read(traces: &Paths<'_>, told: &mut Told) -> Result<Result<Self, Error>, Failure> {
+        let names = other_names(traces.symbols)?;
+        let mut this = Self::default();
+        for path in traces.paths {
+            let parts = match Part::all(path, &names)? {
+                Ok(parts) => parts,
+                Err(error) => return Ok(Err(error)),
+            };
+            let mut before: Option<&Part> = None;
+            for part in &parts {
+                let functions = analyze::functions(part.threads(), &Options::default())?;
+                let is_same_run = before
+                    .is_some_and(|before| are_processes(&[before.path.clone(), part.path.clone()]));
+                if !is_same_run {
+                    this.runs.push(Run::default());
+                    this.about.push(About {
+                        path: part.path.clone(),
+                        problems: Vec::new(),
+                    });
+                }
+                if let (Some(run), Some(about)) = (this.runs.last_mut(), this.about.last_mut()) {
+                    run.add(&functions, |id| part.function(id));
+                    for problem in &functions.problems {
+                        told.tell(&problem.error);
+                        about.problems.push(problem.error.to_string());
+                    }
+                }
+                before = Some(part);
+            }
+        }
+        Ok(Ok(this))
+    }
+}
+
+impl Shown<'_> {
+    /// Each side's runs with their sums.
+    fn sides(&self) -> [(&'static str, impl Iterator<Item = (&About, &Totals)>); 2] {
+        let [before, after] = self.about;
+        [
+            ("before", before.iter().zip(&self.diff.before)),
+            ("after", after.iter().zip(&self.diff.after)),
+        ]
+    }
+
+    /// Whether each side is a single run.
+    fn is_single(&self) -> bool {
+        self.about.iter().all(|side| side.len() == 1)
+    }
+}
+
+/// Tells what became of a function.
+fn state(change: &Change) -> &'static str {
+    match () {
+        () if change.is_noise => "noise",
+        () if change.appeared() => "appeared",
+        () if change.vanished() => "vanished",
+        () => "changed",
+    }
+}
+
+/// Shows a function as `report` does.
+fn shown_name(subject: &Subject) -> String {
+    if let Subject::Unnamed {
+        id, module: None, ..
+    } = subject
+    {
+        return format!("{id:#018x}");
+    }
+    let name = subject.to_string();
+    let shown = Printable(head(&name));
+    match length_if_cut(&name) {
+        Some(bytes) => format!("{shown}… ({bytes} bytes)"),
+        None => shown.to_string(),
+    }
+}
+
+/// Warns if only one side has names, since its functions match none of the other side's.
+fn warn_without_names(diff: &Diff) {
+    let is_unnamed = |is_there: fn(&Change) -> bool| {
+        let mut there = diff
+            .changes
+            .iter()
+            .filter(|change| is_there(change))
+            .peekable();
+        there.peek().is_some()
+            && there.all(|change| !matches!(change.subject, Subject::Named { .. }))
+    };
+    let unnamed = [
+        is_unnamed(|it| !it.appeared()),
+        is_unnamed(|it| !it.vanished()),
+    ];
+    let option = match unnamed {
+        [true, false] => "no function before has a name; --before-symbols",
+        [false, true] => "no function after has a name; --after-symbols",
+        [true, true] | [false, false] => return,
+    };
+    complain(format_args!("{option} takes names from another manifest"));
+}

@@ -1,0 +1,305 @@
+//! Compares runs of a program, function by function.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::table::Times;
+use super::{Functions, ThreadTotals, Totals};
+use crate::symbols::Function;
+
+/// A run of a program: the functions of all its sessions, which are those of its processes.
+#[derive(Debug, Default)]
+pub struct Run {
+    functions: BTreeMap<Subject, Times>,
+    threads: Vec<ThreadTotals>,
+}
+
+/// A function that is recognized in other runs. Ids differ between builds, so a function with a name
+/// is recognized by its name and its module's file name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Subject {
+    /// A function with a name: all functions of that name in modules with that file name.
+    Named {
+        /// Its name.
+        name: String,
+        /// The file name of its module, if it is known.
+        module: Option<String>,
+    },
+    /// A function without a name.
+    Unnamed {
+        /// Its id.
+        id: u64,
+        /// The file name of its module, if it is known.
+        module: Option<String>,
+    },
+    /// All functions beyond [`max_functions`](super::Options::max_functions).
+    Others,
+}
+
+/// A comparison of runs, from [`diff`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Diff {
+    /// The functions, the one whose self time changed most first; then by name.
+    pub changes: Vec<Change>,
+    /// The sums of each earlier run.
+    pub before: Vec<Totals>,
+    /// The sums of each later run.
+    pub after: Vec<Totals>,
+}
+
+/// A function in earlier and later runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change {
+    /// The function.
+    pub subject: Subject,
+    /// Its figures in the earlier runs.
+    pub before: Figures,
+    /// Its figures in the later runs.
+    pub after: Figures,
+    /// Whether both its calls and its self time are within the noise: see [`diff`].
+    pub is_noise: bool,
+}
+
+/// A function's figures in all runs of one side. A run without the function counts as 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Figures {
+    /// How many calls there are.
+    pub calls: Spread,
+    /// The self times in nanoseconds.
+    pub self_ns: Spread,
+    /// The total times in nanoseconds. Of several functions of one name, they are added up.
+    pub total_ns: Spread,
+}
+
+/// How a figure varies between runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Spread {
+    /// The least value.
+    pub min: u64,
+    /// The middle value; of an even number of runs, the lower one of the two in the middle.
+    pub median: u64,
+    /// The greatest value.
+    pub max: u64,
+}
+
+/// Compares runs, function by function.
+///
+/// # Noise
+///
+/// A difference is *noise* if runs of the same program may differ as much.
+///
+/// - With several runs on a side, a difference is noise if the ranges from the least to the greatest
+///   value of both sides overlap. [`luck`](Diff::luck) states how often ranges are apart by chance.
+/// - A single run on each side does not tell how much runs vary. A difference is noise if it is at
+///   most `noise_percent` of the greater value: an assumption, not a measurement.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # for (name, id, end_ns) in [("before", 7, 250), ("after", 9, 900)] {
+/// #     let writer = atf::write::SessionWriter::create(folder.path().join(name), &Default::default())?;
+/// #     let mut thread = writer.thread(0)?;
+/// #     for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (end_ns, atf::EventKind::RETURN)] {
+/// #         thread.write(&atf::write::Event::new(timestamp_ns, id, event_kind, 1))?;
+/// #     }
+/// #     thread.finalize()?;
+/// #     writer.set_symbols(vec![atf::manifest::Symbol::new(id, "parse")]);
+/// #     writer.finalize()?;
+/// # }
+/// use atf::analyze::{self, Run};
+/// use atf::session::SessionReader;
+///
+/// let run = |name: &str| {
+///     let session = SessionReader::open(folder.path().join(name))?;
+///     let functions = analyze::functions(&session, &analyze::Options::default())?;
+///     let mut run = Run::default();
+///     run.add(&functions, |id| session.symbols().function(id));
+///     Ok::<_, atf::Error>(run)
+/// };
+/// let diff = analyze::diff(&[run("before")?], &[run("after")?], 10);
+/// let change = &diff.changes[0];
+/// assert_eq!(change.subject.to_string(), "parse");
+/// assert_eq!((change.change_ns(), change.is_noise), (650, false));
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[must_use]
+pub fn diff(before: &[Run], after: &[Run], noise_percent: u32) -> Diff {
+    let subjects: BTreeSet<&Subject> = before
+        .iter()
+        .chain(after)
+        .flat_map(|run| run.functions.keys())
+        .collect();
+    let noise = match (before, after) {
+        ([_], [_]) => Noise::Percent(noise_percent),
+        _ => Noise::Ranges,
+    };
+    let change = |subject: &Subject| {
+        let [before, after] = [before, after].map(|runs| Figures::of(runs, subject));
+        Change {
+            subject: subject.clone(),
+            before,
+            after,
+            is_noise: noise.covers(&before.self_ns, &after.self_ns)
+                && noise.covers(&before.calls, &after.calls),
+        }
+    };
+    let mut changes: Vec<_> = subjects.into_iter().map(change).collect();
+    // The sort is stable: equal ones stay in the order of their names.
+    changes.sort_by_key(|it| Reverse(it.before.self_ns.median.abs_diff(it.after.self_ns.median)));
+    let totals = |runs: &[Run]| runs.iter().map(Run::totals).collect();
+    Diff {
+        changes,
+        before: totals(before),
+        after: totals(after),
+    }
+}
+
+impl Run {
+    /// Adds a session's functions, with what is known of each of them.
+    pub fn add<'s>(&mut self, functions: &Functions, known: impl Fn(u64) -> Function<'s>) {
+        let called = functions.functions.iter();
+        for row in called.filter(|row| !row.times.is_empty()) {
+            let subject = Subject::of(&known(row.function_id));
+            self.functions.entry(subject).or_default().add(&row.times);
+        }
+        if let Some(others) = &functions.others {
+            let all = self.functions.entry(Subject::Others).or_default();
+            all.add(&others.times);
+        }
+        self.threads.extend_from_slice(&functions.threads);
+    }
+
+    /// Adds up the threads.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        Totals::of(&self.threads)
+    }
+}
+
+impl Diff {
+    /// Returns how often the ranges of a function that did not change are apart by chance: in the
+    /// first number of the second number of cases, at most. The second one saturates.
+    ///
+    /// This follows from counting: if nothing changed, each order of the runs' values is equally
+    /// likely, and in 2 of C(n + m, n) choices of n out of n + m values these are the least or the
+    /// greatest ones.
+    #[must_use]
+    pub fn luck(&self) -> (u64, u64) {
+        let (before, after) = (self.before.len() as u64, self.after.len() as u64);
+        let choices = (1..=u128::from(before)).fold(1_u128, |choices, at| {
+            let choices = choices.saturating_mul(at.saturating_add(after.into()));
+            choices.checked_div(at).unwrap_or(choices)
+        });
+        (2, u64::try_from(choices).unwrap_or(u64::MAX))
+    }
+}
+
+impl Change {
+    /// Returns how much the self time grew in nanoseconds, negative if it shrank: the difference of
+    /// the medians.
+    #[must_use]
+    pub fn change_ns(&self) -> i128 {
+        let [before, after] = [self.before, self.after].map(|side| side.self_ns.median.into());
+        i128::saturating_sub(after, before)
+    }
+
+    /// Returns whether no earlier run has the function.
+    #[must_use]
+    pub fn appeared(&self) -> bool {
+        self.before == Figures::default()
+    }
+
+    /// Returns whether no later run has the function.
+    #[must_use]
+    pub fn vanished(&self) -> bool {
+        self.after == Figures::default()
+    }
+}
+
+impl Subject {
+    fn of(function: &Function<'_>) -> Self {
+        let module = function.module_file().map(str::to_owned);
+        match function.name {
+            Some(name) => Self::Named {
+                name: name.to_owned(),
+                module,
+            },
+            None => Self::Unnamed {
+                id: function.id,
+                module,
+            },
+        }
+    }
+
+    /// Returns the file name of its module, if it is known.
+    #[must_use]
+    pub fn module(&self) -> Option<&str> {
+        match self {
+            Self::Named { module, .. } | Self::Unnamed { module, .. } => module.as_deref(),
+            Self::Others => None,
+        }
+    }
+}
+
+/// Displays as [`Function`] does: without the module if it has a name.
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named { name, .. } => f.write_str(name),
+            Self::Unnamed { id, module } => Function::write_unnamed(f, *id, module.as_deref()),
+            Self::Others => f.write_str("functions beyond the limit, together"),
+        }
+    }
+}
+
+impl Figures {
+    fn of(runs: &[Run], subject: &Subject) -> Self {
+        let spread = |figure: fn(&Times) -> u64| {
+            let figures = runs.iter().map(|run| run.functions.get(subject));
+            Spread::of(figures.map(|times| times.map_or(0, figure)).collect())
+        };
+        Self {
+            calls: spread(|times| times.calls),
+            self_ns: spread(|times| times.self_ns),
+            total_ns: spread(|times| times.total_ns),
+        }
+    }
+}
+
+impl Spread {
+    fn of(mut values: Vec<u64>) -> Self {
+        values.sort_unstable();
+        let middle = values.len().saturating_sub(1) / 2;
+        let value = |value: Option<&u64>| value.copied().unwrap_or_default();
+        Self {
+            min: value(values.first()),
+            median: value(values.get(middle)),
+            max: value(values.last()),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Noise {
+    Ranges,
+    Percent(u32),
+}
+
+impl Noise {
+    fn covers(self, before: &Spread, after: &Spread) -> bool {
+        match self {
+            Self::Ranges => before.min <= after.max && after.min <= before.max,
+            Self::Percent(percent) => {
+                let scaled = |value: u64, by: u32| u128::from(value).saturating_mul(by.into());
+                let greater = before.median.max(after.median);
+                let difference = before.median.abs_diff(after.median);
+                scaled(difference, 100) <= scaled(greater, percent)
+            }
+        }
+    }
+}
