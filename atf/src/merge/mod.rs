@@ -196,6 +196,34 @@ impl Merge {
         Self::of(sources, problems)
     }
 
+    /// Merges threads of one session without the session's own problems, for example to read its
+    /// threads one after the other.
+    ///
+    /// ```
+    /// use atf::merge::Merge;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path();
+    /// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+    /// # let mut thread = writer.thread(0)?;
+    /// # thread.write(&atf::write::Event::new(100, 7, atf::EventKind::CALL, 1))?;
+    /// # thread.finalize()?;
+    /// # writer.finalize()?;
+    ///
+    /// let session = atf::session::SessionReader::open(path)?;
+    /// for entry in session.threads() {
+    ///     let mut events = Merge::of_entries([entry]).into_events();
+    ///     assert_eq!(events.by_ref().count(), 1);
+    ///     assert!(events.problems().is_empty());
+    /// }
+    /// # Ok::<(), atf::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_entries<'a>(entries: impl IntoIterator<Item = &'a ThreadEntry>) -> Self {
+        let entries = entries.into_iter().cloned();
+        let sources = entries.map(|entry| Source::Entry(0, entry));
+        Self::of(sources.collect(), Vec::new())
+    }
+
     fn of_files(files: impl Iterator<Item = (u32, Files)>) -> Self {
         let open = |(id, files)| Source::Open(Arc::new(Thread::new(0, id, files)));
         Self::of(files.map(open).collect(), Vec::new())

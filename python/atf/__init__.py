@@ -1,0 +1,35 @@
+"""ATF v2 function traces as tables.
+
+`open` returns a session whose tables pyarrow, polars, DuckDB and pandas read through Arrow's C interface:
+
+    import atf, pyarrow
+    events = pyarrow.table(atf.open("session_20260105_101500").events())
+
+`docs/python.md` is a tour, `docs/tables.md` lists the columns.
+"""
+
+from ._atf import Table
+from .errors import (
+    AtfError,
+    IncompleteError,
+    MissingFileError,
+    NotASessionError,
+    OutputError,
+    Problem,
+)
+from .session import Recovered, Session, Written, check, open
+
+__all__ = [
+    "AtfError",
+    "IncompleteError",
+    "MissingFileError",
+    "NotASessionError",
+    "OutputError",
+    "Problem",
+    "Recovered",
+    "Session",
+    "Table",
+    "Written",
+    "check",
+    "open",
+]

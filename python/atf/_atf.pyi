@@ -1,0 +1,35 @@
+from pathlib import Path
+from typing import Any
+
+from .errors import Problem
+
+class Table:
+    """A table of a session. pyarrow, polars, DuckDB and others read it; each reading starts anew."""
+
+    @property
+    def name(self) -> str:
+        """The name of the table: `events`."""
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+    def problems(self) -> list[Problem] | None:
+        """Returns the problems that the last reading found, or None if it has not ended."""
+    def unverified(self) -> list[int] | None:
+        """Returns the threads that the last reading read only in part, without comparing their checksums; None if
+        it has not ended."""
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class Session:
+    @property
+    def path(self) -> Path: ...
+    @property
+    def thread_ids(self) -> list[int]: ...
+    def table(self, name: str, read: dict[str, Any]) -> Table: ...
+    def write_parquet(
+        self, folder: object, write: dict[str, Any], read: dict[str, Any]
+    ) -> dict[str, Any]: ...
+    def recover(self, out: object, salvage: bool) -> dict[str, Any]: ...
+
+def open(path: object) -> Session: ...
+def check(paths: list[Any], read: dict[str, Any]) -> Table: ...

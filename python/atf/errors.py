@@ -1,0 +1,79 @@
+"""Exceptions and problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "AtfError",
+    "IncompleteError",
+    "MissingFileError",
+    "NotASessionError",
+    "OutputError",
+    "Problem",
+]
+
+
+class AtfError(Exception):
+    """A trace could not be read or written.
+
+    The attributes are None where they do not apply: `path` is the file or folder, `field` the field
+    (`footer.event_count`), `offset` is in bytes from the start of the file, and `kind` is the kind of error
+    (`BadMagic`).
+    """
+
+    path: str | None
+    field: str | None
+    offset: int | None
+    kind: str | None
+
+    def __init__(self, message, path=None, field=None, offset=None, kind=None):
+        super().__init__(message)
+        self.path = path
+        self.field = field
+        self.offset = offset
+        self.kind = kind
+
+
+class NotASessionError(AtfError):
+    """The folder is not a session, or it contains several."""
+
+
+class MissingFileError(AtfError, FileNotFoundError):
+    """The file or folder does not exist."""
+
+
+class OutputError(AtfError):
+    """The output exists, is inside the input, or cannot be written."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A reason why rows are not exactly those that were written.
+
+    `thread` is the id of the thread, or None if the problem is the session's. The other attributes are those of
+    `AtfError`; `message` has all of them.
+    """
+
+    thread: int | None
+    path: str | None
+    field: str | None
+    offset: int | None
+    kind: str
+    message: str
+
+
+class IncompleteError(AtfError):
+    """All rows that can be read were written, but they are not exactly those of the traced program.
+
+    `rows` is their number, `problems` says why.
+    """
+
+    rows: int
+    problems: list[Problem]
+
+    def __init__(self, message, rows, problems):
+        first = problems[0]
+        super().__init__(message, first.path, first.field, first.offset, first.kind)
+        self.rows = rows
+        self.problems = problems

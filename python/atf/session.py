@@ -1,0 +1,234 @@
+"""Sessions and their tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from . import _atf
+from ._atf import Table
+from .errors import Problem
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+AtEnd = Literal["raise", "keep"]
+StrPath = str | os.PathLike[str]
+
+
+class ReadOptions(TypedDict, total=False):
+    """The options of `Session.table`."""
+
+    columns: Sequence[str] | None
+    from_ns: int | None
+    to_ns: int | None
+    threads: Iterable[int] | None
+    batch_rows: int | None
+    dictionaries: bool
+    problems: AtEnd | None
+    seqs: tuple[int, int] | None
+
+
+__all__ = ["ReadOptions", "Recovered", "Session", "Written", "check", "open"]
+
+
+def open(path: StrPath, *, problems: AtEnd = "raise") -> Session:
+    """Opens a session: a folder with `thread_N` folders, or one with a single `pid_N` folder.
+
+    The events of a damaged or unfinished trace are not exactly those that were written. With `problems="raise"`,
+    reading a table then ends with an error, after all rows that can be read. With `problems="keep"` it ends without
+    one, and `Table.problems` has the reasons.
+
+    A session is a snapshot: it lacks threads and names that are written later.
+    """
+    return Session(_atf.open(path), problems)
+
+
+def check(
+    *paths: StrPath,
+    columns: Sequence[str] | None = None,
+    batch_rows: int | None = None,
+    dictionaries: bool = True,
+) -> Table:
+    """Returns the table `check` of files, threads, sessions, or folders with any of these below them."""
+    read = _read("keep", columns=columns, batch_rows=batch_rows, dictionaries=dictionaries)
+    return _atf.check([os.fspath(path) for path in paths], read)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What `Session.to_parquet` wrote."""
+
+    folders: list[Path]
+    files: int
+    rows: int
+    bytes: int
+    problems: list[Problem]
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What `Session.recover` wrote.
+
+    `losses` counts what was lost or changed; `changed` says whether any file differs from the original. `text` is
+    the whole report.
+    """
+
+    events: int
+    details: int
+    losses: int
+    changed: bool
+    text: str
+
+
+class Session:
+    """An open session. `atf.open` makes it.
+
+    The methods that return tables take the same options, all by name:
+
+    - `columns`: the columns, in this order; all by default. Fewer columns are faster.
+    - `from_ns`, `to_ns`: the time range, both inclusive. A call counts if it overlaps the range.
+    - `threads`: the ids of the threads.
+    - `batch_rows`: the most rows of a record batch, 65,536 by default.
+    - `dictionaries`: whether names and words are dictionary arrays, the default, or plain text.
+    - `problems`: as for `atf.open`, which gives the default.
+    """
+
+    def __init__(self, session: _atf.Session, problems: AtEnd):
+        self._session = session
+        self._problems: AtEnd = problems
+
+    def __repr__(self) -> str:
+        return f"<atf.Session {self.path}>"
+
+    @property
+    def path(self) -> Path:
+        """The folder with the threads."""
+        return self._session.path
+
+    @property
+    def thread_ids(self) -> list[int]:
+        """The ids of the threads, ascending."""
+        return self._session.thread_ids
+
+    def events(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns every event of every thread."""
+        return self.table("events", **options)
+
+    def calls(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns every call, paired with its return."""
+        return self.table("calls", **options)
+
+    def details(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns the registers and stacks of some events."""
+        return self.table("details", **options)
+
+    def functions(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns the functions that the manifest names."""
+        return self.table("functions", **options)
+
+    def threads(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns the threads, and the state of their files."""
+        return self.table("threads", **options)
+
+    def modules(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns the executables and libraries that the manifest lists."""
+        return self.table("modules", **options)
+
+    def report(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns where the time went, by function."""
+        return self.table("report", **options)
+
+    def problems(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns why the readable events are not exactly those that were written. Reads all files."""
+        return self.table("problems", **options)
+
+    def check(self, **options: Unpack[ReadOptions]) -> Table:
+        """Returns the rules that the files break."""
+        return self.table("check", **options)
+
+    def table(
+        self,
+        name: str,
+        *,
+        columns: Sequence[str] | None = None,
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+        threads: Iterable[int] | None = None,
+        batch_rows: int | None = None,
+        dictionaries: bool = True,
+        problems: AtEnd | None = None,
+        seqs: tuple[int, int] | None = None,
+    ) -> Table:
+        """Returns the table with this name.
+
+        `seqs` selects the events at positions from the first number to before the second one in each thread, for
+        readers that share the work. They are not verified: see `Table.unverified`.
+        """
+        read = _read(
+            problems or self._problems,
+            columns=columns,
+            from_ns=from_ns,
+            to_ns=to_ns,
+            threads=threads,
+            batch_rows=batch_rows,
+            dictionaries=dictionaries,
+            seqs=seqs,
+        )
+        return self._session.table(name, read)
+
+    def to_parquet(
+        self,
+        folder: StrPath,
+        *,
+        tables: Sequence[str] | None = None,
+        host: str | None = None,
+        session: str | None = None,
+        split: Literal["threads", "sessions"] = "threads",
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+        threads: Iterable[int] | None = None,
+        problems: AtEnd | None = None,
+    ) -> Written:
+        """Writes tables below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`.
+
+        `tables` are all but `details`, `report` and `check` by default. The session's name is by default the last
+        two parts of its path. With `split="sessions"`, each table has one file, for sessions with many small
+        threads.
+
+        The files appear under their names when all are written. If the trace is damaged or unfinished, its readable
+        rows are written, the metadata of the files has the problems, and with `problems="raise"` an
+        `IncompleteError` follows.
+        """
+        read = _read(
+            problems or self._problems, from_ns=from_ns, to_ns=to_ns, threads=threads
+        )
+        write = {
+            "tables": None if tables is None else list(tables),
+            "host": host,
+            "session": session,
+            "split": split,
+        }
+        written = self._session.write_parquet(folder, write, read)
+        return Written(**written)
+
+    def recover(self, out: StrPath, *, salvage: bool = False) -> Recovered:
+        """Writes a repaired copy to `out`, which must not exist. The original is never modified.
+
+        `salvage` also searches past gaps and damaged regions.
+        """
+        return Recovered(**self._session.recover(out, salvage))
+
+
+def _read(problems: AtEnd, **options) -> dict:
+    """Returns all options of a reading; those that are missing are None."""
+    names = ["columns", "from_ns", "to_ns", "seqs", "threads", "batch_rows"]
+    read = {name: options.get(name) for name in names}
+    if isinstance(read["columns"], str):
+        raise TypeError("columns: expected a list of names, found a str")
+    if read["threads"] is not None:
+        read["threads"] = set(read["threads"])
+    return {**read, "dictionaries": options.get("dictionaries", True), "problems": problems}

@@ -1,0 +1,85 @@
+//! Errors as Python exceptions, which `atf/errors.py` defines.
+
+use atf::ErrorKind;
+use atf_tables::{Error, Problem, kind_name};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+/// The name of the module with the exceptions.
+const MODULE: &str = "atf.errors";
+
+/// Returns the exception for an error.
+pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    let exception = match error {
+        Error::Usage(message) => return PyValueError::new_err(message.clone()),
+        Error::Atf(error) => of_trace(py, error),
+        Error::Output { path, why } => {
+            let message = error.to_string();
+            let path = path.to_string_lossy();
+            call(
+                py,
+                "OutputError",
+                (message, path, None::<&str>, None::<u64>, why),
+            )
+        }
+        Error::Incomplete(incomplete) => problems(py, &incomplete.problems).and_then(|list| {
+            let arguments = (error.to_string(), incomplete.rows, list);
+            call(py, "IncompleteError", arguments)
+        }),
+        error => {
+            let nothing = None::<&str>;
+            let arguments = (error.to_string(), nothing, nothing, None::<u64>, "Internal");
+            call(py, "AtfError", arguments)
+        }
+    };
+    exception.unwrap_or_else(|error| error)
+}
+
+fn of_trace(py: Python<'_>, error: &atf::Error) -> PyResult<PyErr> {
+    let class = match error.kind() {
+        ErrorKind::NotASession
+        | ErrorKind::SessionsBelow { .. }
+        | ErrorKind::SeveralProcesses { .. } => "NotASessionError",
+        ErrorKind::Io(std::io::ErrorKind::NotFound) => "MissingFileError",
+        ErrorKind::OutputExists | ErrorKind::OutputInside => "OutputError",
+        _ => "AtfError",
+    };
+    let path = error.path().map(|path| path.to_string_lossy());
+    let kind = kind_name(error.kind());
+    let message = error.to_string();
+    call(
+        py,
+        class,
+        (message, path, error.field(), error.offset(), kind),
+    )
+}
+
+/// Returns problems as a list of `atf.Problem`.
+pub(crate) fn problems<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'py, PyList>> {
+    let class = py.import(MODULE)?.getattr("Problem")?;
+    let problem = |problem: &Problem| {
+        let error = &problem.error;
+        let path = error.path().map(|path| path.to_string_lossy());
+        let (thread, message) = (problem.thread, error.to_string());
+        class.call1((
+            thread,
+            path,
+            error.field(),
+            error.offset(),
+            problem.kind(),
+            message,
+        ))
+    };
+    let all: Vec<_> = problems.iter().map(problem).collect::<PyResult<_>>()?;
+    PyList::new(py, all)
+}
+
+fn call<'py>(
+    py: Python<'py>,
+    class: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+) -> PyResult<PyErr> {
+    let class = py.import(MODULE)?.getattr(class)?;
+    Ok(PyErr::from_value(class.call1(arguments)?))
+}

@@ -1,0 +1,29 @@
+//! The compiled part of the Python package `atf`: opens sessions and hands their tables to Arrow's C interface.
+//!
+//! The package's own modules, in the folder `atf`, have the public classes, their documentation and types.
+
+#![forbid(unsafe_code)]
+// As in `atf`: what a file states must not be able to cause a panic.
+#![warn(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+mod error;
+mod options;
+mod session;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The module `atf._atf`.
+#[pymodule]
+fn _atf(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<session::Session>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(session::open, module)?)?;
+    module.add_function(wrap_pyfunction!(session::check, module)?)
+}

@@ -1,0 +1,82 @@
+//! Options, which the package's Python code passes as a dictionary with all keys.
+
+use std::collections::BTreeSet;
+
+use atf_tables::{AtEnd, Error, Options, ParquetOptions, Split, Table};
+use pyo3::prelude::*;
+
+/// What to read of a table.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct ReadOptions {
+    columns: Option<Vec<String>>,
+    threads: Option<BTreeSet<u32>>,
+    from_ns: Option<u64>,
+    to_ns: Option<u64>,
+    seqs: Option<(u64, u64)>,
+    batch_rows: Option<usize>,
+    dictionaries: bool,
+    problems: String,
+}
+
+impl ReadOptions {
+    pub(crate) fn options(self) -> Result<Options, Error> {
+        let mut options = Options::default();
+        options.columns = self.columns;
+        options.threads = self.threads;
+        options.from_ns = self.from_ns.unwrap_or(options.from_ns);
+        options.to_ns = self.to_ns.unwrap_or(options.to_ns);
+        options.seqs = self.seqs.map(|(start, end)| start..end);
+        options.batch_rows = self.batch_rows.unwrap_or(options.batch_rows);
+        options.dictionaries = self.dictionaries;
+        options.problems = match &*self.problems {
+            "raise" => AtEnd::Raise,
+            "keep" => AtEnd::Keep,
+            other => return Err(expected("problems", other, "'raise' or 'keep'")),
+        };
+        Ok(options)
+    }
+}
+
+/// How to write Parquet files.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct WriteOptions {
+    tables: Option<Vec<String>>,
+    host: Option<String>,
+    session: Option<String>,
+    split: String,
+}
+
+impl WriteOptions {
+    pub(crate) fn options(self, read: Options) -> Result<ParquetOptions, Error> {
+        let mut options = ParquetOptions::default();
+        if let Some(tables) = self.tables {
+            options.tables = tables
+                .iter()
+                .map(|name| table(name))
+                .collect::<Result<_, _>>()?;
+        }
+        options.host = self.host;
+        options.session = self.session;
+        options.split = match &*self.split {
+            "threads" => Split::Threads,
+            "sessions" => Split::Sessions,
+            other => return Err(expected("split", other, "'threads' or 'sessions'")),
+        };
+        options.read = read;
+        Ok(options)
+    }
+}
+
+/// Returns the table with this name.
+pub(crate) fn table(name: &str) -> Result<Table, Error> {
+    Table::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Table::ALL.iter().map(|table| table.name()).collect();
+        expected("table", name, &names.join(", "))
+    })
+}
+
+fn expected(option: &str, found: &str, expected: &str) -> Error {
+    Error::Usage(format!("{option}: expected {expected}, found {found:?}"))
+}

@@ -1,0 +1,111 @@
+//! Sessions.
+
+use std::path::PathBuf;
+
+use atf::rewrite::{RecoverOptions, recover};
+use atf::session::ThreadEntry;
+use atf_tables::{Error, Table as Kind, Written, write_parquet};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{exception, problems};
+use crate::options::{ReadOptions, WriteOptions, table};
+use crate::table::{Origin, Table};
+
+/// An open session.
+#[pyclass(frozen, module = "atf._atf")]
+pub(crate) struct Session {
+    session: atf_tables::Session,
+}
+
+/// Opens a session's folder.
+#[pyfunction]
+pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Session> {
+    let session = py.detach(|| atf_tables::Session::open(path));
+    let session = session.map_err(|error| exception(py, &error))?;
+    Ok(Session { session })
+}
+
+/// Returns the table `check` of any paths.
+#[pyfunction]
+pub(crate) fn check(py: Python<'_>, paths: Vec<PathBuf>, read: ReadOptions) -> PyResult<Table> {
+    let options = read.options().map_err(|error| exception(py, &error))?;
+    let schema = options.schema(Kind::Check);
+    schema.map_err(|error| exception(py, &error))?;
+    Ok(Table::new(Origin::Paths(paths), Kind::Check, options))
+}
+
+#[pymethods]
+impl Session {
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.session.reader().path().to_path_buf()
+    }
+
+    #[getter]
+    fn thread_ids(&self) -> Vec<u32> {
+        let threads = self.session.reader().threads().iter();
+        threads.map(ThreadEntry::id).collect()
+    }
+
+    fn table(&self, py: Python<'_>, name: &str, read: ReadOptions) -> PyResult<Table> {
+        let table = || {
+            let (kind, options) = (table(name)?, read.options()?);
+            // Starting to read shows whether the options are right.
+            self.session.stream(kind, &options)?;
+            let origin = Origin::Session(self.session.clone());
+            Ok(Table::new(origin, kind, options))
+        };
+        table().map_err(|error: Error| exception(py, &error))
+    }
+
+    fn write_parquet<'py>(
+        &self,
+        py: Python<'py>,
+        folder: PathBuf,
+        write: WriteOptions,
+        read: ReadOptions,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let written = py.detach(|| {
+            let options = write.options(read.options()?)?;
+            write_parquet(&self.session, folder, &options)
+        });
+        let written = written.map_err(|error| exception(py, &error))?;
+        let Written {
+            folders,
+            files,
+            rows,
+            bytes,
+            problems: found,
+            ..
+        } = written;
+        let dict = PyDict::new(py);
+        dict.set_item("folders", folders)?;
+        dict.set_item("files", files)?;
+        dict.set_item("rows", rows)?;
+        dict.set_item("bytes", bytes)?;
+        dict.set_item("problems", problems(py, &found)?)?;
+        Ok(dict)
+    }
+
+    fn recover<'py>(
+        &self,
+        py: Python<'py>,
+        out: PathBuf,
+        salvage: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let path = self.session.reader().path();
+        let report = py.detach(|| {
+            let options = RecoverOptions::default().salvage(salvage);
+            recover(path, out, &options)
+        });
+        let report = report.map_err(|error| exception(py, &error.into()))?;
+        let dict = PyDict::new(py);
+        dict.set_item("events", report.events())?;
+        dict.set_item("details", report.details())?;
+        dict.set_item("losses", report.losses())?;
+        dict.set_item("changed", report.changed())?;
+        dict.set_item("text", report.to_string())?;
+        Ok(dict)
+    }
+}

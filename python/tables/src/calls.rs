@@ -1,0 +1,168 @@
+//! The table `calls`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use atf::EventKind;
+use atf::index::IndexEvent;
+use atf::session::SessionReader;
+use atf::spans::{CallStack, Paired, Span, SpanEnd};
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::rows::{Cell, Rows};
+use crate::session::Queue;
+use crate::stream::{Outcome, Source};
+use crate::thread::ThreadEvents;
+
+pub(crate) struct Calls {
+    queue: Queue,
+    thread: Option<Thread>,
+}
+
+/// A thread with its open calls.
+struct Thread {
+    events: ThreadEvents,
+    stack: CallStack,
+    /// Outermost first, as in the stack.
+    frames: VecDeque<Frame>,
+}
+
+/// An open call.
+struct Frame {
+    seq: u64,
+    parent: Option<u64>,
+    /// The durations of the calls directly in it; `None` once one of them is unknown.
+    children_ns: Option<u64>,
+}
+
+impl Calls {
+    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
+        Self {
+            queue: Queue::new(reader, options),
+            thread: None,
+        }
+    }
+}
+
+impl Source for Calls {
+    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
+        let Some(thread) = &mut self.thread else {
+            let Some(entry) = self.queue.next() else {
+                return Ok(false);
+            };
+            self.thread = Some(Thread {
+                // All events: a call that overlaps the range may begin before it or end after it.
+                events: ThreadEvents::open_all(&entry),
+                stack: CallStack::new(),
+                frames: VecDeque::new(),
+            });
+            return Ok(true);
+        };
+        // One event can end many calls, so a batch may have up to as many rows more as calls are open.
+        while !rows.is_full() {
+            match thread.events.next(outcome) {
+                Some((seq, event)) => thread.event(seq, &event, self.queue.options(), rows)?,
+                None => {
+                    thread.finish(self.queue.options(), rows)?;
+                    self.thread = None;
+                    break;
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Thread {
+    fn event(
+        &mut self,
+        seq: u64,
+        event: &IndexEvent,
+        options: &Options,
+        rows: &mut Rows,
+    ) -> Result<(), Error> {
+        let (frames, thread, mut result) = (&mut self.frames, self.events.id(), Ok(()));
+        self.stack.push(seq, event, |paired| {
+            if result.is_ok() {
+                result = end(frames, thread, &paired, options, rows);
+            }
+        });
+        if event.event_kind == EventKind::CALL {
+            let parent = frames.back().map(|frame| frame.seq);
+            frames.push_back(Frame {
+                seq,
+                parent,
+                children_ns: Some(0),
+            });
+        }
+        result
+    }
+
+    fn finish(&mut self, options: &Options, rows: &mut Rows) -> Result<(), Error> {
+        let (frames, thread, mut result) = (&mut self.frames, self.events.id(), Ok(()));
+        self.stack.finish(|paired| {
+            if result.is_ok() {
+                result = end(frames, thread, &paired, options, rows);
+            }
+        });
+        result
+    }
+}
+
+/// Adds the row of a call that ended.
+fn end(
+    frames: &mut VecDeque<Frame>,
+    thread: u32,
+    paired: &Paired,
+    options: &Options,
+    rows: &mut Rows,
+) -> Result<(), Error> {
+    let Paired::Span(span) = paired else {
+        return Ok(());
+    };
+    let frame = match span.end {
+        SpanEnd::GivenUp => frames.pop_front(),
+        _ => frames.pop_back(),
+    };
+    let frame = frame.ok_or_else(|| Error::Internal("an open call has no frame".to_owned()))?;
+    let duration_ns = span.duration_ns();
+    if let Some(around) = frames.back_mut()
+        && span.end != SpanEnd::GivenUp
+    {
+        let sum = around.children_ns.zip(duration_ns);
+        around.children_ns = sum.and_then(|(sum, one)| sum.checked_add(one));
+    }
+    if !overlaps(span, options) {
+        return Ok(());
+    }
+    let own_ns = duration_ns.zip(frame.children_ns);
+    let own_ns = own_ns.and_then(|(all, children)| all.checked_sub(children));
+    rows.push(&[
+        thread.into(),
+        span.start_seq.into(),
+        frame.parent.into(),
+        span.function_id.into(),
+        Cell::Name(span.function_id),
+        span.start_ns.into(),
+        duration_ns.into(),
+        own_ns.into(),
+        span.depth.get().into(),
+        word(span.end)?,
+    ])
+}
+
+fn overlaps(span: &Span, options: &Options) -> bool {
+    span.start_ns <= options.to_ns && span.end_ns.is_none_or(|end_ns| end_ns >= options.from_ns)
+}
+
+fn word(end: SpanEnd) -> Result<Cell<'static>, Error> {
+    Ok(Cell::Text(match end {
+        SpanEnd::Return => "return",
+        SpanEnd::Exception => "exception",
+        SpanEnd::NotReturned => "not_returned",
+        SpanEnd::Open => "open",
+        SpanEnd::GivenUp => "given_up",
+        end => return Err(Error::Internal(format!("unknown end of a call {end:?}"))),
+    }))
+}

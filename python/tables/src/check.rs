@@ -1,0 +1,165 @@
+//! The table `check`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use atf::check::{self, FileReport, Kind, Output};
+
+use crate::error::Error;
+use crate::names::Names;
+use crate::options::Options;
+use crate::rows::{Cell, Rows};
+use crate::stream::{Outcome, Source, Stream};
+use crate::table::Table;
+
+/// Checks files, threads, sessions, or folders with any of these below them, as the table
+/// [`Check`](Table::Check).
+///
+/// The first batch starts a thread that checks; it ends with the stream. Of `options`, only `columns`, `batch_rows`
+/// and `dictionaries` matter.
+///
+/// # Errors
+///
+/// [`Error::Usage`] if a column does not exist or none is selected.
+pub fn check(paths: Vec<PathBuf>, options: &Options) -> Result<Stream, Error> {
+    let rows = Rows::new(Table::Check, options, &Arc::new(Names::default()))?;
+    let source = Box::new(Check::new(paths));
+    Ok(Stream::new(
+        source,
+        rows,
+        options.problems,
+        Outcome::default(),
+    ))
+}
+
+pub(crate) struct Check(State);
+
+enum State {
+    New(Vec<PathBuf>),
+    Checking(Receiver<Found>),
+}
+
+enum Found {
+    File(FileReport),
+    Unreadable(PathBuf, String),
+}
+
+/// How many files' results may wait for their turn.
+const WAITING: usize = 64;
+
+impl Check {
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+        Self(State::New(paths))
+    }
+}
+
+impl Source for Check {
+    fn fill(&mut self, rows: &mut Rows, _: &mut Outcome) -> Result<bool, Error> {
+        let results = match &mut self.0 {
+            State::Checking(results) => results,
+            State::New(paths) => {
+                let (sender, results) = sync_channel(WAITING);
+                let (paths, mut output) = (std::mem::take(paths), Sender::new(sender));
+                let work = move || {
+                    paths
+                        .iter()
+                        .for_each(|path| check::check(path, &mut output))
+                };
+                let spawned = thread::Builder::new().spawn(work);
+                spawned.map_err(|error| Error::Output {
+                    path: PathBuf::new(),
+                    why: error.to_string(),
+                })?;
+                self.0 = State::Checking(results);
+                return Ok(true);
+            }
+        };
+        // One file can break many rules, so a batch may have a few rows more.
+        while !rows.is_full() {
+            match results.recv() {
+                Ok(found) => push(&found, rows)?,
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Sends results until nobody takes them.
+struct Sender {
+    results: SyncSender<Found>,
+    is_done: bool,
+}
+
+impl Sender {
+    fn new(results: SyncSender<Found>) -> Self {
+        Self {
+            results,
+            is_done: false,
+        }
+    }
+
+    fn send(&mut self, found: Found) {
+        self.is_done |= self.results.send(found).is_err();
+    }
+}
+
+impl Output for Sender {
+    fn file(&mut self, report: FileReport) {
+        self.send(Found::File(report));
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        self.send(Found::Unreadable(path.to_path_buf(), why.to_owned()));
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+}
+
+fn push(found: &Found, rows: &mut Rows) -> Result<(), Error> {
+    let report = match found {
+        Found::File(report) => report,
+        Found::Unreadable(path, why) => {
+            let path = path.to_string_lossy();
+            let (path, why) = (Cell::from(&*path), Cell::from(why.as_str()));
+            let null = Cell::Null;
+            return rows.push(&[
+                path, null, null, null, null, null, null, null, null, null, why,
+            ]);
+        }
+    };
+    let path = report.path.to_string_lossy();
+    let findings = report.findings();
+    let nothing = findings.is_empty().then_some(None);
+    for finding in findings.into_iter().map(Some).chain(nothing) {
+        let rule = finding.map(|finding| finding.rule);
+        rows.push(&[
+            Cell::from(&*path),
+            kind(report.kind).into(),
+            report.verdict().name().into(),
+            report.events.into(),
+            report.details.into(),
+            rule.map(|rule| rule.id).into(),
+            rule.map(|rule| rule.severity.name()).into(),
+            finding.map(|it| it.place.field.as_str()).into(),
+            finding.and_then(|it| it.place.offset).into(),
+            finding.map(|it| it.count).into(),
+            finding.map(|it| it.message.as_str()).into(),
+        ])?;
+    }
+    Ok(())
+}
+
+const fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Index => "index",
+        Kind::Detail => "detail",
+        Kind::Ring => "ring",
+        Kind::Manifest => "manifest",
+        Kind::Folder => "folder",
+    }
+}

@@ -1,0 +1,161 @@
+//! The table `details`.
+
+use std::sync::Arc;
+
+use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
+use atf::session::SessionReader;
+use atf::thread::ThreadReader;
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::rows::{Cell, Rows};
+use crate::session::Queue;
+use crate::stream::{Outcome, Source};
+
+/// The longest payload in the table.
+const LONGEST: usize = 16 << 20;
+
+/// The columns that are read from the payload.
+const OF_PAYLOAD: [&str; 14] = [
+    "function_id",
+    "x0",
+    "x1",
+    "x2",
+    "x3",
+    "x4",
+    "x5",
+    "x6",
+    "x7",
+    "lr",
+    "fp",
+    "sp",
+    "stack",
+    "payload",
+];
+
+pub(crate) struct Details {
+    queue: Queue,
+    /// The thread's id, its files, and the position of the next detail.
+    thread: Option<(u32, ThreadReader, u64)>,
+    wants_payloads: bool,
+}
+
+impl Details {
+    pub(crate) fn new(reader: Arc<SessionReader>, options: Options, rows: &Rows) -> Self {
+        Self {
+            queue: Queue::new(reader, options),
+            thread: None,
+            wants_payloads: OF_PAYLOAD.iter().any(|name| rows.wants(name)),
+        }
+    }
+}
+
+impl Source for Details {
+    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
+        let Some((id, thread, next)) = &mut self.thread else {
+            let Some(entry) = self.queue.next() else {
+                return Ok(false);
+            };
+            match entry.open() {
+                Ok(thread) => self.thread = Some((entry.id(), thread, 0)),
+                Err(error) => outcome.add_of_thread(entry.id(), error),
+            }
+            return Ok(true);
+        };
+        let count = thread.detail().map_or(0, DetailReader::event_count);
+        let mut is_done = *next >= count;
+        if let Some(detail) = thread.detail() {
+            let (from_ns, to_ns) = (self.queue.options().from_ns, self.queue.options().to_ns);
+            for event in detail.events_in(*next..) {
+                if rows.is_full() {
+                    break;
+                }
+                let event = match event {
+                    Ok(event) => event,
+                    Err(error) => {
+                        outcome.add_of_thread(*id, error);
+                        is_done = true;
+                        break;
+                    }
+                };
+                *next = event.seq.saturating_add(1);
+                if (from_ns..=to_ns).contains(&event.header.timestamp) {
+                    let payload = match self.wants_payloads {
+                        true => read(detail, &event),
+                        false => Ok(Payload::Unread),
+                    };
+                    let payload = payload.unwrap_or_else(|error| {
+                        outcome.add_of_thread(*id, error);
+                        Payload::Unread
+                    });
+                    push(*id, &event, &payload, rows)?;
+                }
+            }
+        }
+        if is_done {
+            // The index's own problems belong to the table `events`.
+            let known = thread.index().problems();
+            let is_of_index =
+                |error: &atf::Error| known.iter().any(|it| it.to_string() == error.to_string());
+            match thread.problems() {
+                Ok(problems) => problems
+                    .into_iter()
+                    .filter(|error| !is_of_index(error))
+                    .for_each(|error| outcome.add_of_thread(*id, error)),
+                Err(error) => outcome.add_of_thread(*id, error),
+            }
+            self.thread = None;
+        }
+        Ok(true)
+    }
+}
+
+enum Payload {
+    Function(Box<FunctionPayload>),
+    Opaque(Vec<u8>),
+    Unread,
+}
+
+fn read(detail: &DetailReader, event: &DetailEvent) -> atf::Result<Payload> {
+    if let Some(payload) = detail.function_payload(event)? {
+        return Ok(Payload::Function(Box::new(payload)));
+    }
+    detail.payload(event, LONGEST).map(Payload::Opaque)
+}
+
+fn push(thread: u32, event: &DetailEvent, payload: &Payload, rows: &mut Rows) -> Result<(), Error> {
+    let function = match payload {
+        Payload::Function(function) => Some(function),
+        Payload::Opaque(_) | Payload::Unread => None,
+    };
+    let bytes = match payload {
+        Payload::Opaque(bytes) => Some(&bytes[..]),
+        Payload::Function(_) | Payload::Unread => None,
+    };
+    let [x0, x1, x2, x3, x4, x5, x6, x7] = match function {
+        Some(function) => function.x_regs.map(Cell::from),
+        None => [Cell::Null; 8],
+    };
+    rows.push(&[
+        thread.into(),
+        event.seq.into(),
+        event.header.index_seq.into(),
+        event.header.timestamp.into(),
+        event.header.event_type.name().into(),
+        event.payload_size().into(),
+        function.map(|it| it.function_id).into(),
+        x0,
+        x1,
+        x2,
+        x3,
+        x4,
+        x5,
+        x6,
+        x7,
+        function.map(|it| it.lr).into(),
+        function.map(|it| it.fp).into(),
+        function.map(|it| it.sp).into(),
+        function.map(|it| &it.stack[..]).into(),
+        bytes.into(),
+    ])
+}

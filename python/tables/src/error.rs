@@ -1,0 +1,126 @@
+//! Errors of tables.
+
+use std::fmt;
+
+use arrow_schema::ArrowError;
+
+/// An error before the first row, or while rows are read or written.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option is wrong; holds the message.
+    Usage(String),
+    /// The trace could not be read.
+    Atf(atf::Error),
+    /// The output could not be written; holds the path and the reason.
+    Output {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// The reason.
+        why: String,
+    },
+    /// Rows were read, but not exactly those that were written.
+    Incomplete(Incomplete),
+    /// A bug in this library: arrays do not fit their schema. Holds Arrow's message.
+    Internal(String),
+}
+
+impl Error {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) => f.write_str(message),
+            Self::Atf(error) => error.fmt(f),
+            Self::Output { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::Incomplete(incomplete) => incomplete.fmt(f),
+            Self::Internal(message) => write!(f, "a bug in atf-tables: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<atf::Error> for Error {
+    fn from(error: atf::Error) -> Self {
+        Self::Atf(error)
+    }
+}
+
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::ExternalError(error) => match error.downcast::<Self>() {
+                Ok(error) => *error,
+                Err(error) => Self::Internal(error.to_string()),
+            },
+            error => Self::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> Self {
+        Self::ExternalError(Box::new(error))
+    }
+}
+
+/// A reason why rows are not exactly those that were written.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The id in the name of the thread's folder; `None` if the problem is the session's.
+    pub thread: Option<u32>,
+    /// The error, with file, field and offset.
+    pub error: atf::Error,
+}
+
+impl Problem {
+    /// Returns the name of the error's kind: `NotFinalized`.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        kind_name(self.error.kind())
+    }
+}
+
+/// Returns the name of a kind of error: `NotFinalized`.
+#[must_use]
+pub fn kind_name(kind: &atf::ErrorKind) -> String {
+    let name = format!("{kind:?}");
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric());
+    end.and_then(|end| name.get(..end))
+        .unwrap_or(&name)
+        .to_owned()
+}
+
+/// All rows that can be read were returned, but they are not exactly those that were written.
+#[derive(Debug, Clone)]
+pub struct Incomplete {
+    /// How many rows were returned.
+    pub rows: u64,
+    /// Why.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rows, problems } = self;
+        write!(
+            f,
+            "the trace is incomplete or damaged; it has {rows} readable rows"
+        )?;
+        if let Some(first) = problems.first() {
+            write!(f, ". {}", first.error)?;
+        }
+        match problems.len().saturating_sub(1) {
+            0 => {}
+            1 => f.write_str("; and 1 more problem")?,
+            more => write!(f, "; and {more} more problems")?,
+        }
+        f.write_str(". To get the rows without this error, read with problems=\"keep\"")
+    }
+}

@@ -1,0 +1,62 @@
+//! ATF v2 traces as tables: Arrow record batches and Parquet files.
+//!
+//! [`Session::stream`] reads a [`Table`] of a session as record batches, in memory that does not grow with the trace.
+//! [`write_parquet`] writes the tables of a session to a folder of Parquet files. `docs/tables.md` lists the columns.
+//!
+//! ```
+//! use atf_tables::{Options, Session, Table};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path();
+//! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+//! # let mut thread = writer.thread(0)?;
+//! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+//! #     thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
+//! # }
+//! # thread.finalize()?;
+//! # writer.finalize()?;
+//!
+//! let session = Session::open(path)?;
+//! let mut rows = 0;
+//! for batch in session.stream(Table::Events, &Options::default())? {
+//!     rows += batch?.num_rows(); // After the last batch comes an error if the trace is incomplete or damaged.
+//! }
+//! assert_eq!(rows, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+// As in `atf`: what a file states must not be able to cause a panic.
+#![warn(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+mod calls;
+mod check;
+mod column;
+mod details;
+mod error;
+mod events;
+mod listed;
+mod names;
+mod options;
+mod parquet;
+mod problems;
+mod report;
+mod rows;
+mod session;
+mod stream;
+mod table;
+mod thread;
+
+pub use check::check;
+pub use column::{Column, ColumnKind};
+pub use error::{Error, Incomplete, Problem, kind_name};
+pub use options::{AtEnd, Options};
+pub use parquet::{ParquetOptions, Split, Written, write_parquet};
+pub use session::Session;
+pub use stream::{Outcome, Stream};
+pub use table::Table;

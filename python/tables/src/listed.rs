@@ -1,0 +1,173 @@
+//! The tables `functions`, `threads` and `modules`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::manifest::ManifestThread;
+use atf::session::{SessionReader, ThreadEntry};
+use atf::{Completeness, Error as AtfError};
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::rows::{Cell, Rows};
+use crate::session::Queue;
+use crate::stream::{Outcome, Source};
+
+pub(crate) struct Functions {
+    reader: Arc<SessionReader>,
+    next: usize,
+}
+
+impl Functions {
+    pub(crate) fn new(reader: Arc<SessionReader>) -> Self {
+        Self { reader, next: 0 }
+    }
+}
+
+impl Source for Functions {
+    fn fill(&mut self, rows: &mut Rows, _: &mut Outcome) -> Result<bool, Error> {
+        let symbols = self.reader.manifest().map(|manifest| &manifest.symbols);
+        let names = self.reader.symbols();
+        for symbol in symbols.into_iter().flatten().skip(self.next) {
+            if rows.is_full() {
+                return Ok(true);
+            }
+            self.next = self.next.saturating_add(1);
+            let id = symbol.function_id;
+            let module = names.function(id).module;
+            rows.push(&[
+                id.into(),
+                Cell::Name(id),
+                (id >> 32).into(),
+                (id & u64::from(u32::MAX)).into(),
+                module.and_then(|module| module.path.as_deref()).into(),
+            ])?;
+        }
+        Ok(false)
+    }
+}
+
+pub(crate) struct Modules {
+    reader: Arc<SessionReader>,
+    next: usize,
+}
+
+impl Modules {
+    pub(crate) fn new(reader: Arc<SessionReader>) -> Self {
+        Self { reader, next: 0 }
+    }
+}
+
+impl Source for Modules {
+    fn fill(&mut self, rows: &mut Rows, _: &mut Outcome) -> Result<bool, Error> {
+        let modules = self.reader.manifest().map(|manifest| &manifest.modules);
+        for module in modules.into_iter().flatten().skip(self.next) {
+            if rows.is_full() {
+                return Ok(true);
+            }
+            self.next = self.next.saturating_add(1);
+            rows.push(&[
+                module.module_id.into(),
+                module.path.as_deref().into(),
+                module.base_address.into(),
+                module.size.into(),
+                module.uuid.as_deref().into(),
+                module.function_offsets.into(),
+            ])?;
+        }
+        Ok(false)
+    }
+}
+
+pub(crate) struct Threads {
+    queue: Queue,
+    /// The positions of threads in the manifest's list.
+    listed: HashMap<u32, usize>,
+}
+
+impl Threads {
+    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
+        let listed = reader.manifest().map(|manifest| &manifest.threads);
+        let listed = listed.into_iter().flatten().map(|thread| thread.id);
+        Self {
+            listed: listed.enumerate().map(|(place, id)| (id, place)).collect(),
+            queue: Queue::new(reader, options),
+        }
+    }
+
+    fn listed(&self, thread: u32) -> Option<&ManifestThread> {
+        let place = self.listed.get(&thread)?;
+        self.queue.reader().manifest()?.threads.get(*place)
+    }
+}
+
+impl Source for Threads {
+    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
+        while !rows.is_full() {
+            let Some(entry) = self.queue.next() else {
+                return Ok(false);
+            };
+            push(&entry, self.listed(entry.id()), rows, outcome)?;
+        }
+        Ok(true)
+    }
+}
+
+fn push(
+    entry: &ThreadEntry,
+    listed: Option<&ManifestThread>,
+    rows: &mut Rows,
+    outcome: &mut Outcome,
+) -> Result<(), Error> {
+    let mut problem = |error: AtfError| outcome.add_of_thread(entry.id(), error);
+    let thread = entry.open().map_err(&mut problem).ok();
+    let index = thread.as_ref().map(atf::thread::ThreadReader::index);
+    let times = match index.map(IndexReader::time_range) {
+        Some(Ok(times)) => times,
+        Some(Err(error)) => {
+            problem(error);
+            None
+        }
+        None => None,
+    };
+    if let Some(thread) = &thread {
+        thread.index().problems().into_iter().for_each(&mut problem);
+        thread.detail_error().cloned().into_iter().for_each(problem);
+    }
+    let header = index.map(IndexReader::header);
+    let details = |detail: Option<&DetailReader>| detail.map_or(0, DetailReader::event_count);
+    rows.push(&[
+        entry.id().into(),
+        listed.and_then(|it| it.name.as_deref()).into(),
+        entry.is_listed().into(),
+        state(index).into(),
+        header.map(|it| u32::from(it.wire.version())).into(),
+        header.and_then(|it| it.arch.name()).into(),
+        header.and_then(|it| it.os.name()).into(),
+        header.and_then(|it| it.clock_type.name()).into(),
+        index.map(IndexReader::event_count).into(),
+        thread.as_ref().map(|it| details(it.detail())).into(),
+        times.map(|(start_ns, _)| start_ns).into(),
+        times.map(|(_, end_ns)| end_ns).into(),
+        listed
+            .and_then(|it| it.lost_events)
+            .map(|it| it.count)
+            .into(),
+        listed
+            .and_then(|it| it.lost_details)
+            .map(|it| it.count)
+            .into(),
+    ])
+}
+
+fn state(index: Option<&IndexReader>) -> &'static str {
+    match index.map(IndexReader::completeness) {
+        None => "unreadable",
+        Some(Completeness::Finalized) => "finalized",
+        Some(Completeness::HeaderNotUpdated) => "header_not_updated",
+        Some(Completeness::Unfinalized { .. }) => "unfinalized",
+        Some(Completeness::DamagedFooter { .. }) => "damaged_footer",
+    }
+}

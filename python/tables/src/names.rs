@@ -1,0 +1,84 @@
+//! Names of functions, as one dictionary for all batches.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};
+use atf::session::SessionReader;
+use foldhash::fast::RandomState;
+
+use crate::error::Error;
+
+/// The names in a session's manifest, each once.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// The positions of functions' names in the dictionary.
+    keys: HashMap<u64, i32, RandomState>,
+    dictionary: Arc<StringArray>,
+}
+
+impl Default for Names {
+    /// No names.
+    fn default() -> Self {
+        Self {
+            keys: HashMap::default(),
+            dictionary: Arc::new(StringBuilder::new().finish()),
+        }
+    }
+}
+
+impl Names {
+    pub(crate) fn new(session: &SessionReader) -> Result<Self, Error> {
+        let symbols = session.symbols();
+        let listed = session.manifest().map(|manifest| &manifest.symbols);
+        let (mut keys, mut known) = (
+            HashMap::with_hasher(RandomState::default()),
+            HashMap::with_hasher(RandomState::default()),
+        );
+        let mut dictionary = StringBuilder::new();
+        for symbol in listed.into_iter().flatten() {
+            // The first entry of a function counts.
+            let Some(name) = symbols.function(symbol.function_id).name else {
+                continue;
+            };
+            let next = i32::try_from(known.len());
+            let next = next.map_err(|_| Error::usage("more than 2,147,483,647 function names"))?;
+            let key = match known.entry(name) {
+                Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(entry) => {
+                    dictionary.append_value(name);
+                    *entry.insert(next)
+                }
+            };
+            keys.insert(symbol.function_id, key);
+        }
+        Ok(Self {
+            keys,
+            dictionary: Arc::new(dictionary.finish()),
+        })
+    }
+
+    /// Returns the position of a function's name in the dictionary.
+    pub(crate) fn key(&self, function_id: u64) -> Option<i32> {
+        self.keys.get(&function_id).copied()
+    }
+
+    /// Returns the array of the names at these positions.
+    pub(crate) fn array(&self, keys: Int32Array, dictionaries: bool) -> Result<ArrayRef, Error> {
+        if dictionaries {
+            let values = Arc::clone(&self.dictionary) as ArrayRef;
+            return Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(
+                keys, values,
+            )?));
+        }
+        let name = |key: Option<i32>| {
+            let position = usize::try_from(key?).ok();
+            let position = position.filter(|position| *position < self.dictionary.len())?;
+            Some(self.dictionary.value(position))
+        };
+        Ok(Arc::new(keys.iter().map(name).collect::<StringArray>()))
+    }
+}

@@ -1,0 +1,105 @@
+//! What to read of a table, and how.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_schema::{Schema, SchemaRef};
+
+use crate::column::Column;
+use crate::error::Error;
+use crate::table::Table;
+
+/// What to read of a table, and how.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The columns, in this order; `None`, the default, for all.
+    pub columns: Option<Vec<String>>,
+    /// The threads by the ids in their folders' names; `None`, the default, for all.
+    pub threads: Option<BTreeSet<u32>>,
+    /// The start of the time range in nanoseconds: 0 by default.
+    pub from_ns: u64,
+    /// The end of the time range in nanoseconds, inclusive: the greatest time by default.
+    pub to_ns: u64,
+    /// Only the events at these positions of their threads, which are not verified; `None`, the default, for all.
+    /// Other tables ignore it.
+    pub seqs: Option<Range<u64>>,
+    /// The most rows of a batch: 65,536 by default.
+    pub batch_rows: usize,
+    /// Whether columns of names and words are dictionaries, the default, or plain text, which Spark needs.
+    pub dictionaries: bool,
+    /// What to do with problems after the last row.
+    pub problems: AtEnd,
+}
+
+/// What to do with problems after the last row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AtEnd {
+    /// The stream ends with one error, [`Incomplete`](crate::Incomplete).
+    #[default]
+    Raise,
+    /// The stream ends, and [`Outcome`](crate::Outcome) has the problems.
+    Keep,
+}
+
+impl Default for Options {
+    /// All columns and rows, in batches of 65,536.
+    fn default() -> Self {
+        Self {
+            columns: None,
+            threads: None,
+            from_ns: 0,
+            to_ns: u64::MAX,
+            seqs: None,
+            batch_rows: 1 << 16,
+            dictionaries: true,
+            problems: AtEnd::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Returns whether a thread is selected.
+    pub(crate) fn selects(&self, thread: u32) -> bool {
+        self.threads
+            .as_ref()
+            .is_none_or(|threads| threads.contains(&thread))
+    }
+
+    /// Returns the columns of a table that are wanted.
+    pub(crate) fn columns_of(&self, table: Table) -> Result<Vec<&'static Column>, Error> {
+        let all = table.columns();
+        let Some(names) = &self.columns else {
+            return Ok(all.iter().collect());
+        };
+        if names.is_empty() {
+            return Err(Error::usage("columns: the list is empty"));
+        }
+        let column = |name: &String| {
+            all.iter()
+                .find(|column| column.name == name)
+                .ok_or_else(|| {
+                    let known: Vec<&str> = all.iter().map(|column| column.name).collect();
+                    let known = known.join(", ");
+                    Error::usage(format!(
+                        "columns: the table {table} has no column {name:?}; it has {known}"
+                    ))
+                })
+        };
+        names.iter().map(column).collect()
+    }
+
+    /// Returns the schema of a table with these options.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] if a column does not exist or none is selected.
+    pub fn schema(&self, table: Table) -> Result<SchemaRef, Error> {
+        let columns = self.columns_of(table)?;
+        let fields = columns
+            .into_iter()
+            .map(|column| column.field(self.dictionaries));
+        Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
+    }
+}

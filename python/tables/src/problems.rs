@@ -1,0 +1,68 @@
+//! The table `problems`.
+
+use std::collections::VecDeque;
+
+use atf::session::ThreadEntry;
+
+use crate::error::{Error, Problem};
+use crate::options::Options;
+use crate::rows::Rows;
+use crate::session::{Queue, Session};
+use crate::stream::{Outcome, Source};
+use crate::thread::ThreadEvents;
+
+pub(crate) struct Problems {
+    queue: Queue,
+    /// The problems that were found but not yet returned.
+    left: VecDeque<Problem>,
+}
+
+impl Problems {
+    pub(crate) fn new(session: Session, options: Options) -> Self {
+        let mut found = Outcome::default();
+        session
+            .problems(&options)
+            .for_each(|error| found.add_of_session(error));
+        Self {
+            queue: Queue::new(session.into_reader(), options),
+            left: found.problems.into(),
+        }
+    }
+}
+
+impl Source for Problems {
+    fn fill(&mut self, rows: &mut Rows, _: &mut Outcome) -> Result<bool, Error> {
+        while !rows.is_full() {
+            if let Some(problem) = self.left.pop_front() {
+                push(&problem, rows)?;
+                continue;
+            }
+            let Some(entry) = self.queue.next() else {
+                return Ok(false);
+            };
+            self.left = of_thread(&entry).into();
+        }
+        Ok(true)
+    }
+}
+
+/// Reads all events of a thread and returns its problems.
+fn of_thread(entry: &ThreadEntry) -> Vec<Problem> {
+    let mut found = Outcome::default();
+    let mut events = ThreadEvents::open_all(entry);
+    while events.next(&mut found).is_some() {}
+    found.problems
+}
+
+fn push(problem: &Problem, rows: &mut Rows) -> Result<(), Error> {
+    let error = &problem.error;
+    let path = error.path().map(|path| path.to_string_lossy());
+    rows.push(&[
+        problem.thread.into(),
+        path.as_deref().into(),
+        error.field().into(),
+        error.offset().into(),
+        problem.kind().as_str().into(),
+        error.to_string().as_str().into(),
+    ])
+}

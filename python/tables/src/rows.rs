@@ -1,0 +1,233 @@
+//! Rows of a batch, column by column.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BinaryBuilder, BooleanBuilder, Int8Builder, Int32Builder, Int64Builder, StringBuilder,
+};
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int8Array, RecordBatch, RecordBatchOptions, StringArray,
+};
+use arrow_schema::SchemaRef;
+
+use crate::column::ColumnKind;
+use crate::error::Error;
+use crate::names::Names;
+use crate::options::Options;
+use crate::table::Table;
+
+/// The most bytes of text and payloads in a batch, but for its last row.
+const MOST_BYTES: usize = 16 << 20;
+
+/// The value of a column in a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cell<'a> {
+    Null,
+    Number(i64),
+    /// The name of the function with this id.
+    Name(u64),
+    /// A text or a word.
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    Flag(bool),
+}
+
+impl From<u64> for Cell<'_> {
+    /// Keeps the bits.
+    fn from(number: u64) -> Self {
+        Self::Number(number.cast_signed())
+    }
+}
+
+impl From<u32> for Cell<'_> {
+    fn from(number: u32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<bool> for Cell<'_> {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Cell<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl<'a, T: Into<Self>> From<Option<T>> for Cell<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// The rows of a batch that is being read. Only the wanted columns are kept.
+pub(crate) struct Rows {
+    schema: SchemaRef,
+    /// The wanted columns in their order, with their positions among all columns of the table.
+    columns: Vec<(usize, Builder)>,
+    names: Arc<Names>,
+    dictionaries: bool,
+    limit: usize,
+    len: usize,
+    bytes: usize,
+}
+
+enum Builder {
+    Number(Int64Builder),
+    /// With the last function and its key: calls and returns of one function often follow each other.
+    Name(Int32Builder, Option<(u64, Option<i32>)>),
+    Word(Int8Builder, &'static [&'static str]),
+    Text(StringBuilder),
+    Bytes(BinaryBuilder),
+    Flag(BooleanBuilder),
+}
+
+impl Rows {
+    pub(crate) fn new(table: Table, options: &Options, names: &Arc<Names>) -> Result<Self, Error> {
+        let wanted = options.columns_of(table)?;
+        if options.batch_rows == 0 {
+            return Err(Error::usage("batch_rows: must be greater than 0"));
+        }
+        let place = |name: &str| table.columns().iter().position(|it| it.name == name);
+        let columns = wanted.into_iter().filter_map(|column| {
+            let builder = Builder::new(column.kind);
+            place(column.name).map(|place| (place, builder))
+        });
+        Ok(Self {
+            schema: options.schema(table)?,
+            columns: columns.collect(),
+            names: Arc::clone(names),
+            dictionaries: options.dictionaries,
+            limit: options.batch_rows,
+            len: 0,
+            bytes: 0,
+        })
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Returns whether the column at this position among all columns of the table is wanted.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.schema.column_with_name(name).is_some()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.len >= self.limit || self.bytes >= MOST_BYTES
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds a row, given the cells of all columns of the table.
+    #[inline]
+    pub(crate) fn push(&mut self, cells: &[Cell<'_>]) -> Result<(), Error> {
+        for (place, builder) in &mut self.columns {
+            let cell = cells.get(*place).copied().unwrap_or(Cell::Null);
+            self.bytes = self.bytes.saturating_add(builder.push(cell, &self.names)?);
+        }
+        self.len = self.len.saturating_add(1);
+        Ok(())
+    }
+
+    /// Returns the rows and starts the next batch.
+    pub(crate) fn take(&mut self) -> Result<RecordBatch, Error> {
+        let (names, dictionaries) = (&self.names, self.dictionaries);
+        let arrays = self.columns.iter_mut();
+        let arrays = arrays.map(|(_, builder)| builder.take(names, dictionaries));
+        let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(self.len));
+        (self.len, self.bytes) = (0, 0);
+        let schema = Arc::clone(&self.schema);
+        Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+    }
+}
+
+impl Builder {
+    fn new(kind: ColumnKind) -> Self {
+        match kind {
+            ColumnKind::Number => Self::Number(Int64Builder::new()),
+            ColumnKind::Name => Self::Name(Int32Builder::new(), None),
+            ColumnKind::Word(words) => Self::Word(Int8Builder::new(), words),
+            ColumnKind::Text => Self::Text(StringBuilder::new()),
+            ColumnKind::Bytes => Self::Bytes(BinaryBuilder::new()),
+            ColumnKind::Flag => Self::Flag(BooleanBuilder::new()),
+        }
+    }
+
+    /// Adds a value and returns its bytes, if its size is not fixed.
+    #[inline]
+    fn push(&mut self, cell: Cell<'_>, names: &Names) -> Result<usize, Error> {
+        match (self, cell) {
+            (Self::Number(numbers), Cell::Number(number)) => numbers.append_value(number),
+            (Self::Number(numbers), Cell::Null) => numbers.append_null(),
+            (Self::Name(keys, last), Cell::Name(id)) => {
+                let key = match *last {
+                    Some((last, key)) if last == id => key,
+                    _ => names.key(id),
+                };
+                *last = Some((id, key));
+                keys.append_option(key);
+            }
+            (Self::Name(keys, _), Cell::Null) => keys.append_null(),
+            (Self::Word(keys, words), Cell::Text(word)) => keys.append_value(key_of(word, words)?),
+            (Self::Word(keys, _), Cell::Null) => keys.append_null(),
+            (Self::Text(texts), Cell::Text(text)) => {
+                texts.append_value(text);
+                return Ok(text.len());
+            }
+            (Self::Text(texts), Cell::Null) => texts.append_null(),
+            (Self::Bytes(all), Cell::Bytes(bytes)) => {
+                all.append_value(bytes);
+                return Ok(bytes.len());
+            }
+            (Self::Bytes(all), Cell::Null) => all.append_null(),
+            (Self::Flag(flags), Cell::Flag(flag)) => flags.append_value(flag),
+            (Self::Flag(flags), Cell::Null) => flags.append_null(),
+            (_, cell) => return Err(Error::Internal(format!("{cell:?} is in another column"))),
+        }
+        Ok(0)
+    }
+
+    fn take(&mut self, names: &Names, dictionaries: bool) -> Result<ArrayRef, Error> {
+        Ok(match self {
+            Self::Number(numbers) => Arc::new(numbers.finish()),
+            Self::Name(keys, _) => names.array(keys.finish(), dictionaries)?,
+            Self::Word(keys, words) => word_array(keys.finish(), words, dictionaries)?,
+            Self::Text(texts) => Arc::new(texts.finish()),
+            Self::Bytes(bytes) => Arc::new(bytes.finish()),
+            Self::Flag(flags) => Arc::new(flags.finish()),
+        })
+    }
+}
+
+/// Returns the position of a word, which a table has in its list of words.
+#[inline]
+fn key_of(word: &str, words: &[&str]) -> Result<i8, Error> {
+    let key = words.iter().position(|known| *known == word);
+    let key = key.and_then(|key| i8::try_from(key).ok());
+    key.ok_or_else(|| Error::Internal(format!("unlisted word {word}")))
+}
+
+fn word_array(keys: Int8Array, words: &[&str], dictionaries: bool) -> Result<ArrayRef, Error> {
+    if dictionaries {
+        let values = Arc::new(StringArray::from_iter_values(words));
+        return Ok(Arc::new(DictionaryArray::<Int8Type>::try_new(
+            keys, values,
+        )?));
+    }
+    let word = |key: Option<i8>| words.get(usize::try_from(key?).ok()?).copied();
+    Ok(Arc::new(keys.iter().map(word).collect::<StringArray>()))
+}

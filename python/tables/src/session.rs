@@ -1,0 +1,147 @@
+//! A session and its tables.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use atf::ErrorKind;
+use atf::session::{SessionReader, ThreadEntry};
+
+use crate::error::Error;
+use crate::names::Names;
+use crate::options::Options;
+use crate::rows::Rows;
+use crate::stream::{Outcome, Source, Stream};
+use crate::table::Table;
+use crate::{calls, check, details, events, listed, problems, report};
+
+/// A session whose tables can be read any number of times.
+///
+/// Like [`SessionReader`], it is a snapshot: it lacks threads and names that are written later.
+#[derive(Debug, Clone)]
+pub struct Session {
+    reader: Arc<SessionReader>,
+    names: Arc<Names>,
+}
+
+impl Session {
+    /// Opens a session's folder, but not its threads.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SessionReader::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let reader = SessionReader::open(path)?;
+        let names = Arc::new(Names::new(&reader)?);
+        Ok(Self {
+            reader: Arc::new(reader),
+            names,
+        })
+    }
+
+    /// Returns the session's reader.
+    #[must_use]
+    pub fn reader(&self) -> &SessionReader {
+        &self.reader
+    }
+
+    pub(crate) fn into_reader(self) -> Arc<SessionReader> {
+        self.reader
+    }
+
+    /// Starts to read a table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] if a column or a thread does not exist, or no column is selected.
+    pub fn stream(&self, table: Table, options: &Options) -> Result<Stream, Error> {
+        let rows = Rows::new(table, options, &self.names)?;
+        self.check_threads(options)?;
+        let mut found = Outcome::default();
+        // The rows of these two tables are the problems.
+        if !matches!(table, Table::Problems | Table::Check) {
+            self.problems(options)
+                .for_each(|error| found.add_of_session(error));
+        }
+        let (reader, options) = (Arc::clone(&self.reader), options.clone());
+        let at_end = options.problems;
+        let source: Box<dyn Source> = match table {
+            Table::Events => Box::new(events::Events::new(reader, options)),
+            Table::Calls => Box::new(calls::Calls::new(reader, options)),
+            Table::Details => Box::new(details::Details::new(reader, options, &rows)),
+            Table::Functions => Box::new(listed::Functions::new(reader)),
+            Table::Threads => Box::new(listed::Threads::new(reader, options)),
+            Table::Modules => Box::new(listed::Modules::new(reader)),
+            Table::Report => Box::new(report::Report::new(reader, &options)),
+            Table::Problems => Box::new(problems::Problems::new(self.clone(), options)),
+            Table::Check => Box::new(check::Check::new(vec![reader.path().to_path_buf()])),
+        };
+        Ok(Stream::new(source, rows, at_end, found))
+    }
+
+    /// Returns the session's own problems, as far as they concern the selected threads.
+    pub(crate) fn problems(&self, options: &Options) -> impl Iterator<Item = atf::Error> {
+        let is_for_all = options.threads.is_none();
+        let problems = self.reader.problems().into_iter();
+        // Folders without an id belong to none of the selected threads.
+        problems.filter(move |it| is_for_all || *it.kind() != ErrorKind::NoThreadId)
+    }
+
+    fn check_threads(&self, options: &Options) -> Result<(), Error> {
+        let known = || self.reader.threads().iter().map(ThreadEntry::id);
+        let wanted = options.threads.iter().flatten();
+        let unknown = wanted
+            .copied()
+            .find(|id| !known().any(|known| known == *id));
+        let Some(unknown) = unknown else {
+            return Ok(());
+        };
+        let mut ids: Vec<String> = known().take(MOST_NAMED).map(|id| id.to_string()).collect();
+        if known().nth(MOST_NAMED).is_some() {
+            ids.push("…".to_owned());
+        }
+        let ids = ids.join(", ");
+        let path = self.reader.path().display();
+        Err(Error::usage(format!(
+            "{path}: there is no thread {unknown} (threads: {ids})"
+        )))
+    }
+}
+
+/// How many threads an error lists.
+const MOST_NAMED: usize = 100;
+
+/// The selected threads of a session, one after the other.
+pub(crate) struct Queue {
+    reader: Arc<SessionReader>,
+    next: usize,
+    options: Options,
+}
+
+impl Queue {
+    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
+        Self {
+            reader,
+            next: 0,
+            options,
+        }
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn reader(&self) -> &SessionReader {
+        &self.reader
+    }
+
+    /// Returns the next selected thread.
+    pub(crate) fn next(&mut self) -> Option<ThreadEntry> {
+        loop {
+            let entry = self.reader.threads().get(self.next)?;
+            self.next = self.next.saturating_add(1);
+            if self.options.selects(entry.id()) {
+                return Some(entry.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Streams of record batches, and how they end.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+
+use crate::error::{Error, Incomplete, Problem};
+use crate::options::AtEnd;
+use crate::rows::Rows;
+
+/// Supplies the rows of a table.
+pub(crate) trait Source: Send {
+    /// Adds rows until the batch is full. Returns whether there may be more.
+    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error>;
+}
+
+/// What reading a table to its end found.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// How many rows were returned.
+    pub rows: u64,
+    /// Why they are not exactly those that were written.
+    pub problems: Vec<Problem>,
+    /// The threads whose checksum was not compared, because only a part of them was read.
+    pub unverified: BTreeSet<u32>,
+}
+
+impl Outcome {
+    pub(crate) fn add_of_session(&mut self, error: atf::Error) {
+        self.add(None, error);
+    }
+
+    pub(crate) fn add_of_thread(&mut self, thread: u32, error: atf::Error) {
+        self.add(Some(thread), error);
+    }
+
+    fn add(&mut self, thread: Option<u32>, error: atf::Error) {
+        self.problems.push(Problem { thread, error });
+    }
+}
+
+/// A table's rows as record batches, read as they are asked for.
+///
+/// Memory does not grow with the trace: a stream has one batch, the names of the manifest, and for calls those that
+/// are open.
+///
+/// Rows are verified as they are read. After the last batch comes one `Err` if they are not exactly those that were
+/// written, unless [`AtEnd::Keep`] is set; [`outcome`](Self::outcome) has the problems in either case.
+pub struct Stream {
+    source: Box<dyn Source>,
+    rows: Rows,
+    at_end: AtEnd,
+    found: Outcome,
+    outcome: Arc<OnceLock<Outcome>>,
+    may_have_more: bool,
+    is_done: bool,
+}
+
+impl Stream {
+    pub(crate) fn new(source: Box<dyn Source>, rows: Rows, at_end: AtEnd, found: Outcome) -> Self {
+        Self {
+            source,
+            rows,
+            at_end,
+            found,
+            outcome: Arc::default(),
+            may_have_more: true,
+            is_done: false,
+        }
+    }
+
+    /// Returns what the stream found; it is set when the stream has ended.
+    #[must_use]
+    pub fn outcome(&self) -> Arc<OnceLock<Outcome>> {
+        Arc::clone(&self.outcome)
+    }
+
+    /// Returns the next batch; `None` at the end.
+    fn batch(&mut self) -> Result<Option<RecordBatch>, Error> {
+        if self.is_done {
+            return Ok(None);
+        }
+        while self.may_have_more && !self.rows.is_full() {
+            self.may_have_more = self.source.fill(&mut self.rows, &mut self.found)?;
+        }
+        if !self.rows.is_empty() {
+            let batch = self.rows.take()?;
+            self.found.rows = self.found.rows.saturating_add(batch.num_rows() as u64);
+            return Ok(Some(batch));
+        }
+        self.is_done = true;
+        let found = self.outcome.get_or_init(|| std::mem::take(&mut self.found));
+        if found.problems.is_empty() || self.at_end == AtEnd::Keep {
+            return Ok(None);
+        }
+        Err(Error::Incomplete(Incomplete {
+            rows: found.rows,
+            problems: found.problems.clone(),
+        }))
+    }
+}
+
+impl Iterator for Stream {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batch();
+        self.is_done |= batch.is_err();
+        batch.map_err(ArrowError::from).transpose()
+    }
+}
+
+impl RecordBatchReader for Stream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(self.rows.schema())
+    }
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut stream = f.debug_struct("Stream");
+        stream.field("schema", self.rows.schema());
+        stream
+            .field("outcome", &self.outcome)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,487 @@
+//! The tables and their columns.
+
+use std::fmt;
+
+use crate::column::{Column, ColumnKind};
+
+/// A table of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Table {
+    /// Every event of every thread.
+    Events,
+    /// Every call, paired with its return.
+    Calls,
+    /// Registers and stack of some events.
+    Details,
+    /// The functions that the manifest names.
+    Functions,
+    /// The threads, and the state of their files.
+    Threads,
+    /// The executables and libraries that the manifest lists.
+    Modules,
+    /// Where the time went, by function.
+    Report,
+    /// Why the events are not exactly those that were written.
+    Problems,
+    /// The rules that the files break.
+    Check,
+}
+
+impl Table {
+    /// All tables.
+    pub const ALL: [Self; 9] = [
+        Self::Events,
+        Self::Calls,
+        Self::Details,
+        Self::Functions,
+        Self::Threads,
+        Self::Modules,
+        Self::Report,
+        Self::Problems,
+        Self::Check,
+    ];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Calls => "calls",
+            Self::Details => "details",
+            Self::Functions => "functions",
+            Self::Threads => "threads",
+            Self::Modules => "modules",
+            Self::Report => "report",
+            Self::Problems => "problems",
+            Self::Check => "check",
+        }
+    }
+
+    /// Returns the table with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|table| table.name() == name)
+    }
+
+    /// Returns what its rows are and their order.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Events => "One row per event: thread by thread, in file order.",
+            Self::Calls => {
+                "One row per call: thread by thread, each when it ends, inner calls before outer ones. A time range \
+                 keeps the calls that overlap it."
+            }
+            Self::Details => "One row per detail event: thread by thread, in file order.",
+            Self::Functions => "One row per function that `manifest.json` names, in its order.",
+            Self::Threads => "One row per thread, by id.",
+            Self::Modules => {
+                "One row per executable or library that `manifest.json` lists, in its order."
+            }
+            Self::Report => {
+                "One row per function, the one with the most self time first. A call that overlaps the time range \
+                 counts with the part of its time that is in it."
+            }
+            Self::Problems => {
+                "One row per reason why the readable events are not exactly those that were written. All files are \
+                 read for it."
+            }
+            Self::Check => {
+                "One row per file and broken rule, with at least one row per file, and one per path that could not \
+                 be read."
+            }
+        }
+    }
+
+    /// Returns its columns.
+    #[must_use]
+    pub const fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Events => EVENTS,
+            Self::Calls => CALLS,
+            Self::Details => DETAILS,
+            Self::Functions => FUNCTIONS,
+            Self::Threads => THREADS,
+            Self::Modules => MODULES,
+            Self::Report => REPORT,
+            Self::Problems => PROBLEMS,
+            Self::Check => CHECK,
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+const THREAD: Column = Column::number("thread", "thread id", "the name of the folder `thread_N`");
+const FUNCTION_ID: Column = Column::number("function_id", "function", "index_event.function_id");
+const FUNCTION: Column = Column::new(
+    "function",
+    ColumnKind::Name,
+    "name of the function",
+    "manifest.json",
+)
+.or_null("the manifest does not name it");
+
+const EVENTS: &[Column] = &[
+    THREAD,
+    Column::number(
+        "seq",
+        "position of the event in its thread, from 0",
+        "position in index.atf",
+    ),
+    Column::number(
+        "time_ns",
+        "time in ns on the trace's clock",
+        "index_event.timestamp_ns",
+    ),
+    Column::new(
+        "kind",
+        ColumnKind::Word(&["call", "return", "exception"]),
+        "kind of the event",
+        "index_event.event_kind",
+    )
+    .or_null("another kind, also in a gap"),
+    FUNCTION_ID,
+    FUNCTION,
+    Column::number(
+        "depth",
+        "depth of the call stack, from 1; a return repeats its call's",
+        "index_event.call_depth",
+    )
+    .or_null("wire version 2, which does not record it"),
+    Column::number(
+        "detail_seq",
+        "position of the event's detail, as in `details`",
+        "index_event.detail_seq",
+    )
+    .or_null("no detail"),
+];
+
+const CALLS: &[Column] = &[
+    THREAD,
+    Column::number(
+        "call",
+        "position of the call's event, as `seq` in `events`",
+        "position in index.atf",
+    ),
+    Column::number(
+        "parent",
+        "`call` of the innermost call around it",
+        "pairing of calls and returns",
+    )
+    .or_null("no call is around it"),
+    FUNCTION_ID,
+    FUNCTION,
+    Column::number(
+        "start_ns",
+        "time of the call in ns",
+        "index_event.timestamp_ns",
+    ),
+    Column::number(
+        "duration_ns",
+        "time from start to end in ns",
+        "pairing of calls and returns",
+    )
+    .or_null("no event ended the call, or time goes back in it"),
+    Column::number(
+        "self_ns",
+        "`duration_ns` without the durations of the calls directly in it, in ns",
+        "pairing of calls and returns",
+    )
+    .or_null(
+        "its duration or that of a call directly in it is null, or they contradict each other",
+    ),
+    Column::number(
+        "depth",
+        "depth of the call stack, from 1",
+        "index_event.call_depth, or in wire version 2 the open calls",
+    ),
+    Column::new(
+        "end",
+        ColumnKind::Word(&["return", "exception", "not_returned", "open", "given_up"]),
+        "how it ended; `not_returned`: with an outer call, `open`: not by the last event, `given_up`: more than \
+         262,144 calls were open",
+        "pairing of calls and returns",
+    ),
+];
+
+/// A register, whose meaning depends on the thread's `arch`.
+const fn register(name: &'static str, about: &'static str, source: &'static str) -> Column {
+    Column::number(name, about, source).or_null(OPAQUE)
+}
+
+const OPAQUE: &str = "a payload of another shape";
+const X_REGS: &str = "detail_function_payload.x_regs";
+
+const DETAILS: &[Column] = &[
+    THREAD,
+    Column::number(
+        "detail_seq",
+        "position of the detail in its thread, from 0",
+        "position in detail.atf",
+    ),
+    Column::number(
+        "seq",
+        "position of the detail's event, as in `events`",
+        "detail_event_header.index_seq",
+    ),
+    Column::number(
+        "time_ns",
+        "time in ns on the trace's clock",
+        "detail_event_header.timestamp",
+    ),
+    Column::new(
+        "kind",
+        ColumnKind::Word(&["function_call", "function_return"]),
+        "kind of the detail",
+        "detail_event_header.event_type",
+    )
+    .or_null("another kind"),
+    Column::number(
+        "payload_size",
+        "bytes of the payload",
+        "detail_event_header.total_length",
+    ),
+    register(
+        "function_id",
+        "function",
+        "detail_function_payload.function_id",
+    ),
+    register("x0", "first argument or return value", X_REGS),
+    register("x1", "second register", X_REGS),
+    register("x2", "third register", X_REGS),
+    register("x3", "fourth register", X_REGS),
+    register("x4", "fifth register", X_REGS),
+    register("x5", "sixth register", X_REGS),
+    register("x6", "seventh register", X_REGS),
+    register("x7", "eighth register", X_REGS),
+    register("lr", "link register", "detail_function_payload.lr"),
+    register("fp", "frame pointer", "detail_function_payload.fp"),
+    register("sp", "stack pointer", "detail_function_payload.sp"),
+    Column::new(
+        "stack",
+        ColumnKind::Bytes,
+        "bytes of the stack from `sp` on",
+        "detail_function_payload.stack_size",
+    )
+    .or_null(OPAQUE),
+    Column::new(
+        "payload",
+        ColumnKind::Bytes,
+        "bytes of a payload of another shape",
+        "the bytes after detail_event_header",
+    )
+    .or_null(
+        "registers and stack are in the other columns, or it is longer than 16 MiB, which is a problem",
+    ),
+];
+
+const FUNCTIONS: &[Column] = &[
+    FUNCTION_ID,
+    FUNCTION,
+    Column::number(
+        "module_id",
+        "the function's module, as in `modules`",
+        "upper half of function_id",
+    ),
+    Column::number(
+        "symbol_index",
+        "the function in its module; its offset in bytes if `function_offsets` of the module is true",
+        "lower half of function_id",
+    ),
+    Column::text("module", "path of the module", "manifest.json")
+        .or_null("the manifest does not list the module, or without a path"),
+];
+
+const UNREADABLE: &str = "the index could not be opened";
+const UNKNOWN: &str = "the index could not be opened, or the format does not define the number";
+
+const THREADS: &[Column] = &[
+    THREAD,
+    Column::text("name", "name of the thread", "manifest.json").or_null("the manifest gives none"),
+    Column::new(
+        "listed",
+        ColumnKind::Flag,
+        "whether the manifest lists the thread",
+        "manifest.json",
+    ),
+    Column::new(
+        "state",
+        ColumnKind::Word(&[
+            "finalized",
+            "header_not_updated",
+            "unfinalized",
+            "damaged_footer",
+            "unreadable",
+        ]),
+        "state of the index; with `header_not_updated` all events are there",
+        "the end of index.atf",
+    ),
+    Column::number("wire_version", "wire version", "index_header.version").or_null(UNREADABLE),
+    Column::text("arch", "processor of the program", "index_header.arch").or_null(UNKNOWN),
+    Column::text("os", "system of the program", "index_header.os").or_null(UNKNOWN),
+    Column::text("clock", "clock of the times", "index_header.clock_type").or_null(UNKNOWN),
+    Column::number(
+        "events",
+        "number of readable events",
+        "the events of index.atf and ring.atf",
+    )
+    .or_null(UNREADABLE),
+    Column::number(
+        "details",
+        "number of readable details",
+        "the events of detail.atf and ring.atf",
+    )
+    .or_null("the thread could not be opened"),
+    Column::number(
+        "start_ns",
+        "time of the first event in ns",
+        "index_event.timestamp_ns",
+    )
+    .or_null("no events"),
+    Column::number(
+        "end_ns",
+        "time of the last event in ns",
+        "index_event.timestamp_ns",
+    )
+    .or_null("no events"),
+    Column::number(
+        "lost_events",
+        "events that the tracer could not keep",
+        "manifest.json",
+    )
+    .or_null("the manifest states no loss"),
+    Column::number(
+        "lost_details",
+        "details that the tracer could not keep",
+        "manifest.json",
+    )
+    .or_null("the manifest states no loss"),
+];
+
+const MODULES: &[Column] = &[
+    Column::number(
+        "module_id",
+        "upper half of its functions' ids",
+        "manifest.json",
+    ),
+    Column::text("path", "path of its file", "manifest.json").or_null("not stated"),
+    Column::number("base_address", "load address", "manifest.json").or_null("not stated"),
+    Column::number("size", "bytes in memory", "manifest.json").or_null("not stated"),
+    Column::text("uuid", "build id", "manifest.json").or_null("not stated"),
+    Column::new(
+        "function_offsets",
+        ColumnKind::Flag,
+        "whether the lower halves of its functions' ids are offsets from `base_address`",
+        "manifest.json",
+    )
+    .or_null("not stated"),
+];
+
+const ANALYSIS: &str = "analysis of all events";
+const NO_END: &str = "no call of the function has an end";
+
+const REPORT: &[Column] = &[
+    FUNCTION_ID.or_null("the sum of the functions after the first million"),
+    FUNCTION,
+    Column::number("calls", "calls that overlap the time range", ANALYSIS),
+    Column::number("open", "those of them that no event ended", ANALYSIS),
+    Column::number(
+        "self_ns",
+        "time in ns in which a call of it was the innermost one",
+        ANALYSIS,
+    ),
+    Column::number(
+        "total_ns",
+        "time in ns in which at least one call of it was open, per thread",
+        ANALYSIS,
+    ),
+    Column::number("min_ns", "shortest duration in ns", ANALYSIS).or_null(NO_END),
+    Column::number(
+        "median_ns",
+        "median of the durations in ns, at most 1.6 % off",
+        ANALYSIS,
+    )
+    .or_null(NO_END),
+    Column::number(
+        "p99_ns",
+        "99th percentile of the durations in ns, at most 1.6 % off",
+        ANALYSIS,
+    )
+    .or_null(NO_END),
+    Column::number("max_ns", "longest duration in ns", ANALYSIS).or_null(NO_END),
+    Column::number("unmatched", "returns without a call", ANALYSIS),
+];
+
+const PROBLEMS: &[Column] = &[
+    THREAD.or_null("the problem is the session's"),
+    Column::text("path", "file or folder", "the reader's errors").or_null("no file"),
+    Column::text(
+        "field",
+        "field: `footer.event_count`",
+        "the reader's errors",
+    )
+    .or_null("no field"),
+    Column::number(
+        "offset",
+        "bytes from the start of the file",
+        "the reader's errors",
+    )
+    .or_null("no offset"),
+    Column::text(
+        "kind",
+        "kind of problem: `NotFinalized`",
+        "the reader's errors",
+    ),
+    Column::text(
+        "message",
+        "the whole message, with path, field and offset",
+        "the reader's errors",
+    ),
+];
+
+const NO_RULE: &str = "no rule is broken, or the path could not be read";
+
+const CHECK: &[Column] = &[
+    Column::text("path", "file or folder", "the check"),
+    Column::new(
+        "kind",
+        ColumnKind::Word(&["index", "detail", "ring", "manifest", "folder"]),
+        "kind of file",
+        "the check",
+    )
+    .or_null("the path could not be read"),
+    Column::new(
+        "verdict",
+        ColumnKind::Word(&["accept", "recover", "reject"]),
+        "what a reader must do with the file",
+        "the check",
+    )
+    .or_null("the path could not be read"),
+    Column::number("events", "readable events of the file", "the check").or_null("not an index"),
+    Column::number("details", "readable details of the file", "the check")
+        .or_null("not a detail file"),
+    Column::text("rule", "id of the broken rule", "the check").or_null(NO_RULE),
+    Column::new(
+        "severity",
+        ColumnKind::Word(&["must", "should", "advice"]),
+        "strictness of the rule",
+        "the check",
+    )
+    .or_null(NO_RULE),
+    Column::text("field", "first field that breaks it", "the check").or_null(NO_RULE),
+    Column::number("offset", "bytes from the start of the file", "the check")
+        .or_null("no rule is broken, or the place has no offset"),
+    Column::number("count", "places that break it", "the check").or_null(NO_RULE),
+    Column::text(
+        "message",
+        "what is wrong at the first place, or why the path could not be read",
+        "the check",
+    )
+    .or_null("no rule is broken"),
+];

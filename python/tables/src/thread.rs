@@ -1,0 +1,125 @@
+//! The events of one thread, verified as they are read.
+
+use std::ops::Range;
+
+use atf::index::{IndexEvent, IndexReader};
+use atf::merge::{Merge, Merged};
+use atf::session::ThreadEntry;
+
+use crate::options::Options;
+use crate::stream::Outcome;
+
+/// The selected events of one thread.
+pub(crate) struct ThreadEvents {
+    id: u32,
+    events: Events,
+}
+
+enum Events {
+    /// A merge of one thread: the library's iterator that verifies events and outlives its reader.
+    Merged(Box<Merged<'static>>),
+    /// Events at some positions.
+    Slice(Box<Slice>),
+    Unreadable(Option<atf::Error>),
+}
+
+struct Slice {
+    index: IndexReader,
+    left: Range<u64>,
+    /// The events that were read but not yet returned, last one first.
+    buffer: Vec<IndexEvent>,
+}
+
+/// How many events of a slice are read at once.
+const BUFFER: u64 = 2048;
+
+impl ThreadEvents {
+    /// Opens a thread, to read the selected events.
+    pub(crate) fn open(entry: &ThreadEntry, options: &Options) -> Self {
+        let events = match &options.seqs {
+            Some(seqs) => match entry.open_index() {
+                Ok(index) => Events::Slice(Box::new(Slice {
+                    left: seqs.start..seqs.end.min(index.event_count()),
+                    index,
+                    buffer: Vec::new(),
+                })),
+                Err(error) => Events::Unreadable(Some(error)),
+            },
+            None => {
+                let times = options.from_ns..=options.to_ns;
+                let merge = Merge::of_entries([entry]).time_range(times);
+                Events::Merged(Box::new(merge.into_events()))
+            }
+        };
+        let id = entry.id();
+        Self { id, events }
+    }
+
+    /// Opens a thread, to read all its events.
+    pub(crate) fn open_all(entry: &ThreadEntry) -> Self {
+        Self::open(entry, &Options::default())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Returns the next event and its position. After the last one, adds the thread's problems to the outcome.
+    #[inline]
+    pub(crate) fn next(&mut self, outcome: &mut Outcome) -> Option<(u64, IndexEvent)> {
+        if let Events::Merged(events) = &mut self.events
+            && let Some(Ok(merged)) = events.next()
+        {
+            return Some((merged.seq, merged.event));
+        }
+        self.next_of_slice_or_end(outcome)
+    }
+
+    fn next_of_slice_or_end(&mut self, outcome: &mut Outcome) -> Option<(u64, IndexEvent)> {
+        let id = self.id;
+        match &mut self.events {
+            Events::Merged(events) => {
+                // An error before the last event ends the thread, so only problems follow it.
+                events.by_ref().for_each(drop);
+                let problems = events.problems().iter();
+                problems.for_each(|problem| outcome.add_of_thread(id, problem.error.clone()));
+                outcome.unverified.extend(events.unverified());
+                None
+            }
+            Events::Slice(slice) => {
+                let error = match slice.next() {
+                    Ok(Some(event)) => return Some(event),
+                    Ok(None) => None,
+                    Err(error) => Some(error),
+                };
+                let problems = slice.index.problems().into_iter().chain(error);
+                problems.for_each(|error| outcome.add_of_thread(id, error));
+                let is_unverified = slice.index.known_checksum().is_none();
+                outcome.unverified.extend(is_unverified.then_some(id));
+                None
+            }
+            Events::Unreadable(error) => {
+                if let Some(error) = error.take() {
+                    outcome.add_of_thread(id, error);
+                }
+                None
+            }
+        }
+    }
+}
+
+impl Slice {
+    fn next(&mut self) -> atf::Result<Option<(u64, IndexEvent)>> {
+        if self.buffer.is_empty() {
+            let start = self.left.start;
+            let end = start.saturating_add(BUFFER).min(self.left.end);
+            let events = self.index.events_in(start..end.max(start));
+            self.buffer = events.collect::<atf::Result<_>>()?;
+            self.buffer.reverse();
+        }
+        let seq = self.left.start;
+        let event = self.buffer.pop().map(|event| (seq, event));
+        self.left.start = seq.saturating_add(event.is_some().into());
+        Ok(event)
+    }
+}
