@@ -79,7 +79,7 @@ pub(crate) fn flamegraph(
 impl Opened {
     /// Opens a trace; the inner error is the state of one that is unreadable.
     fn new(path: &Path, selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
-        let parts = match Part::all(path)? {
+        let parts = match Part::all(path, &None)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);

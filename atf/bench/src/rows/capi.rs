@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use atf::record::{Capacity, RecordOptions, Recording};
 use atf::write::{Event, SessionWriter, ThreadWriter, WriteOptions};
+use atf_capi::record_options::AtfRecordOptions;
 use atf_capi::recording::*;
 use atf_capi::session_writer::{
     AtfSessionWriter, atf_session_writer_close, atf_session_writer_create,
@@ -246,11 +247,15 @@ impl RecordedInC {
         let options = AtfRecordOptions {
             struct_size: size_of::<AtfRecordOptions>() as u32,
             overflow: 0,
-            reserved: [0; 3],
+            window: 0,
+            trigger_on_stop: 0,
+            reserved: 0,
             ring_events: CAPACITY,
             ring_payload_size: u64::MAX,
             interval_ns: ASLEEP.as_nanos() as u64,
             max_threads: 0,
+            pre_roll_ns: 0,
+            post_roll_ns: 0,
         };
         let mut made = Self {
             session: ptr::null_mut(),

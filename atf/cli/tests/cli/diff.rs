@@ -7,11 +7,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::report::session;
-use super::{atf, clean, golden, lines, number, samples, texts, written};
+use super::{atf, clean, golden, lines, number, texts, written};
 
 /// The calls, self times and total times by name.
 fn reported(path: &str) -> BTreeMap<String, [u64; 3]> {
-    let text = written(&samples(), &["report", "--json", "--limit", "0", path]);
+    let text = written(
+        &atf_samples::folder(),
+        &["report", "--json", "--limit", "0", path],
+    );
     let functions = lines(&text)[0]["functions"].as_array().unwrap().clone();
     let row = |row: &Value| {
         let name = row["function"].as_str().unwrap().to_owned();
@@ -25,7 +28,7 @@ fn reported(path: &str) -> BTreeMap<String, [u64; 3]> {
 fn each_function_has_the_numbers_of_both_reports() {
     let arguments = ["diff", "--json", "--all", "--limit", "0"];
     let paths = ["sample-small", "sample-crashed"];
-    let text = written(&samples(), &[&arguments[..], &paths].concat());
+    let text = written(&atf_samples::folder(), &[&arguments[..], &paths].concat());
     let diff = lines(&text).remove(0);
     let rows = diff["functions"].as_array().unwrap();
     for (side, path) in ["before", "after"].into_iter().zip(paths) {
@@ -59,7 +62,10 @@ fn comparisons_match_the_golden_files() {
         ("diff.txt", &["--limit", "3", "--noise", "20"][..]),
         ("diff.csv", &["--limit", "3", "--csv"]),
     ] {
-        let text = written(&samples(), &[&["diff"], arguments, &samples_of].concat());
+        let text = written(
+            &atf_samples::folder(),
+            &[&["diff"], arguments, &samples_of].concat(),
+        );
         golden(name, &text);
     }
     let several = [
@@ -73,7 +79,7 @@ fn comparisons_match_the_golden_files() {
     let after = ["--after", "sample-crashed-nomanifest"];
     golden(
         "diff-several.txt",
-        &written(&samples(), &[&several[..], &after].concat()),
+        &written(&atf_samples::folder(), &[&several[..], &after].concat()),
     );
 }
 
@@ -107,19 +113,19 @@ fn what_is_missing_on_either_side_is_told() {
     let crashed = "sample-crashed";
     for paths in [["sample-small", crashed], [crashed, "sample-small"]] {
         for form in [&[][..], &["--json"], &["--csv"]] {
-            let output = atf(&samples(), &[&["diff"], form, &paths].concat());
+            let output = atf(&atf_samples::folder(), &[&["diff"], form, &paths].concat());
             let (status, _, messages) = texts(&output);
             assert_eq!(status, 1, "{messages}");
             assert!(messages.contains("not finalized"), "{messages}");
         }
-        let text = written(&samples(), &[&["diff"], &paths[..]].concat());
+        let text = written(&atf_samples::folder(), &[&["diff"], &paths[..]].concat());
         assert!(
             text.contains("0 events lost by the tracer, 3 problems"),
             "{text}"
         );
     }
     let unnamed = ["diff", "sample-small", "sample-crashed-nomanifest"];
-    let output = atf(&samples(), &unnamed);
+    let output = atf(&atf_samples::folder(), &unnamed);
     let (_, _, messages) = texts(&output);
     assert!(
         messages.contains("no function after has a name"),
@@ -127,7 +133,7 @@ fn what_is_missing_on_either_side_is_told() {
     );
     let manifest = "sample-small/session_20260105_101500/pid_4242/manifest.json";
     let named = [&unnamed[..], &["--after-symbols", manifest]].concat();
-    let output = atf(&samples(), &named);
+    let output = atf(&atf_samples::folder(), &named);
     let (_, text, messages) = texts(&output);
     assert!(!messages.contains("has a name"), "{messages}");
     assert!(!text.contains("appeared"), "{text}");
@@ -137,7 +143,7 @@ fn what_is_missing_on_either_side_is_told() {
         (&["sample-small", "nosuchpath"], "nosuchpath"),
         (&["--noise", "100", "sample-small", crashed], "from 0 to 99"),
     ] {
-        let output = atf(&samples(), &[&["diff"], arguments].concat());
+        let output = atf(&atf_samples::folder(), &[&["diff"], arguments].concat());
         let (status, _, messages) = texts(&output);
         assert_eq!(status, 2, "{messages}");
         assert!(messages.contains(message), "{messages}");
