@@ -20,6 +20,15 @@ impl Marks {
     pub(crate) const NONE: Self = Self(0);
     /// It is not recorded.
     pub(crate) const LEFT_OUT: Self = Self(1);
+    /// It is recorded without details.
+    pub(crate) const BARE: Self = Self(2);
+    /// Its calls may be triggers.
+    pub(crate) const TRIGGER: Self = Self(4);
+
+    /// Adds marks if `is_so`.
+    pub(crate) fn with(self, other: Self, is_so: bool) -> Self {
+        Self(self.0 | if is_so { other.0 } else { 0 })
+    }
 
     #[inline]
     pub(crate) fn contains(self, other: Self) -> bool {

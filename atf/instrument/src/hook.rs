@@ -1,20 +1,127 @@
 //! The functions that instrumented code calls.
-
-use std::ffi::c_void;
+//!
+//! The compiler calls one at the beginning of each function and the other at its end, also when an
+//! exception passes through it (GCC). They are written in assembler: only there are the registers
+//! still those of the instrumented function.
+//!
+//! | register of the payload | arm64 | `x86_64` |
+//! |---|---|---|
+//! | `x0`, `x1` | 0 | 0 |
+//! | `x2` to `x5` | the same | `rdx`, `rcx`, `r8`, `r9` |
+//! | `x6`, `x7` | the same | 0 |
+//! | `lr` | the return address of the function | the same |
+//! | `fp` | `x29` | `rbp` |
+//! | `sp` | `sp` | `rsp` |
+//!
+//! `x0` and `x1`, or `rdi` and `rsi`, have the hook's own arguments, and at the end of a function the
+//! compiler has moved its result elsewhere. `x2` to `x7` are those at the hook: at its beginning, a
+//! function may have used them already. Without optimization, the stack has all arguments. `sp` is the
+//! stack pointer of the function when it calls the hook. Other processors' registers are 0, and their
+//! stacks are not captured.
 
 use atf::EventKind;
 
+use crate::capture::Registers;
 use crate::thread;
 
-/// Records a call. The compiler calls it at the beginning of each function.
-#[unsafe(export_name = "__cyg_profile_func_enter")]
-pub extern "C" fn enter(function: *mut c_void, _call_site: *mut c_void) {
-    thread::record(function.addr(), EventKind::CALL);
+/// Defines a hook, which passes the registers to a function.
+#[cfg(target_arch = "x86_64")]
+macro_rules! hook {
+    ($hook:ident, $name:literal, $inner:ident, $kind:expr) => {
+        /// Called by instrumented functions.
+        #[unsafe(naked)]
+        #[unsafe(export_name = $name)]
+        pub extern "C" fn $hook(function: usize, call_site: usize) {
+            // The first six arguments are in registers. The seventh is the stack pointer before the
+            // call of this function, and the eighth the frame pointer. The stack must be aligned to
+            // 16 bytes, and here the return address is on it.
+            std::arch::naked_asm!(
+                "sub rsp, 8",
+                "push rbp",
+                "lea rax, [rsp + 24]",
+                "push rax",
+                "call {inner}",
+                "add rsp, 24",
+                "ret",
+                inner = sym $inner,
+            )
+        }
+
+        extern "C" fn $inner(
+            function: usize,
+            call_site: usize,
+            rdx: u64,
+            rcx: u64,
+            r8: u64,
+            r9: u64,
+            sp: usize,
+            fp: u64,
+        ) {
+            let x = [0, 0, rdx, rcx, r8, r9, 0, 0];
+            let registers = Registers { x, lr: call_site, fp, sp };
+            thread::record(function, $kind, &registers);
+        }
+    };
 }
 
-/// Records a return. The compiler calls it at the end of each function, also when an exception
-/// passes through it.
-#[unsafe(export_name = "__cyg_profile_func_exit")]
-pub extern "C" fn leave(function: *mut c_void, _call_site: *mut c_void) {
-    thread::record(function.addr(), EventKind::RETURN);
+/// Defines a hook, which passes the registers to a function.
+#[cfg(target_arch = "aarch64")]
+macro_rules! hook {
+    ($hook:ident, $name:literal, $inner:ident, $kind:expr) => {
+        /// Called by instrumented functions.
+        #[unsafe(naked)]
+        #[unsafe(export_name = $name)]
+        pub extern "C" fn $hook(function: usize, call_site: usize) {
+            // The first eight arguments are in registers. The ninth is the stack pointer before the
+            // call of this function, and the tenth the frame pointer.
+            std::arch::naked_asm!(
+                "stp x29, x30, [sp, #-16]!",
+                "add x9, sp, #16",
+                "stp x9, x29, [sp, #-16]!",
+                "bl {inner}",
+                "add sp, sp, #16",
+                "ldp x29, x30, [sp], #16",
+                "ret",
+                inner = sym $inner,
+            )
+        }
+
+        extern "C" fn $inner(
+            function: usize,
+            call_site: usize,
+            x2: u64,
+            x3: u64,
+            x4: u64,
+            x5: u64,
+            x6: u64,
+            x7: u64,
+            sp: usize,
+            fp: u64,
+        ) {
+            let x = [0, 0, x2, x3, x4, x5, x6, x7];
+            let registers = Registers { x, lr: call_site, fp, sp };
+            thread::record(function, $kind, &registers);
+        }
+    };
 }
+
+/// Defines a hook without registers.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+macro_rules! hook {
+    ($hook:ident, $name:literal, $inner:ident, $kind:expr) => {
+        /// Called by instrumented functions.
+        #[unsafe(export_name = $name)]
+        pub extern "C" fn $hook(function: usize, call_site: usize) {
+            let registers = Registers {
+                x: [0; 8],
+                lr: call_site,
+                fp: 0,
+                sp: 0,
+            };
+            thread::record(function, $kind, &registers);
+        }
+    };
+}
+
+hook!(enter, "__cyg_profile_func_enter", entered, EventKind::CALL);
+hook!(leave, "__cyg_profile_func_exit", left, EventKind::RETURN);

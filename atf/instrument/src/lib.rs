@@ -45,10 +45,15 @@
 )]
 
 mod aside;
+mod capture;
+mod crash;
+mod details;
 mod functions;
 pub mod hook;
 mod modules;
 mod process;
 pub mod settings;
+mod signals;
 mod storage;
 mod thread;
+pub mod trigger;

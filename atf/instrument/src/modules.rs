@@ -50,18 +50,18 @@ impl Range {
             && self.unloaded == UNLOADED.load(Ordering::Relaxed)
     }
 
-    /// Returns a function's id: the module's, and the offset from its load address. `None` if the
-    /// function is not recorded.
+    /// Returns a function's id, which is the module's and the offset from its load address, and its
+    /// marks. `None` if the function is not recorded.
     #[inline]
-    pub(crate) fn function_id(&self, function: usize) -> Option<u64> {
+    pub(crate) fn function(&self, function: usize) -> Option<(u64, Marks)> {
         #[allow(clippy::cast_possible_truncation, reason = "ids have 32 bits of it")]
         let offset = function.wrapping_sub(self.base) as u32;
-        let is_recorded = match self.functions {
-            Some(Functions::Alike) => true,
-            Some(Functions::Marked(table)) => !table.marks(offset).contains(Marks::LEFT_OUT),
-            None => false,
+        let marks = match self.functions? {
+            Functions::Alike => Marks::NONE,
+            Functions::Marked(table) => table.marks(offset),
         };
-        is_recorded.then_some(u64::from(self.module_id) << 32 | u64::from(offset))
+        let id = u64::from(self.module_id) << 32 | u64::from(offset);
+        (!marks.contains(Marks::LEFT_OUT)).then_some((id, marks))
     }
 }
 

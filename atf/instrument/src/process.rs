@@ -13,18 +13,20 @@ use std::time::{Duration, SystemTime};
 
 use atf::ErrorKind;
 use atf::manifest::Module;
-use atf::record::{Recording, ThreadRecorder};
+use atf::record::{Recording, ThreadRecorder, Trigger};
 use atf::write::{SessionWriter, session_name};
 
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
 use crate::storage::GuestDisk;
 use crate::thread;
+use crate::trigger::{self, atf_instrument_trigger};
 
 /// The recording of a process. It lives until the process ends, as threads may use it until then.
 pub(crate) struct Process {
     pub(crate) settings: Settings,
     pub(crate) modules: Modules,
+    pub(crate) trigger: Trigger,
     /// `None` once the process ends.
     recording: Mutex<Option<Recording>>,
     /// The system's ids of the threads that record, by thread id.
@@ -77,8 +79,8 @@ pub(crate) fn get() -> Option<&'static Process> {
     }
     exclusively(|| {
         if current().is_none() && !IS_OFF.load(Ordering::Acquire) {
-            // These uses keep both functions in programs that are linked with the static library.
-            hint::black_box((&BEGIN, &END));
+            // These uses keep the functions in programs that are linked with the static library.
+            hint::black_box((&BEGIN, &END, atf_instrument_trigger as extern "C" fn()));
             match start() {
                 Ok(Some(process)) => PROCESS.store(Box::into_raw(process), Ordering::Release),
                 Ok(None) => IS_OFF.store(true, Ordering::Release),
@@ -90,6 +92,11 @@ pub(crate) fn get() -> Option<&'static Process> {
         }
     });
     current()
+}
+
+/// Returns the process while it is recorded.
+pub(crate) fn recorded() -> Option<&'static Process> {
+    current().filter(|_| !IS_OFF.load(Ordering::Acquire) && !is_forked())
 }
 
 fn current() -> Option<&'static Process> {
@@ -107,9 +114,12 @@ fn start() -> Result<Option<Box<Process>>, String> {
         Recording::start(session, &settings.record)
     });
     let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
+    let trigger = recording.trigger_handle();
+    trigger::arm(&settings.triggers, &trigger);
     Ok(Some(Box::new(Process {
         settings,
         modules: Modules::new(),
+        trigger,
         recording: Mutex::new(Some(recording)),
         threads: Mutex::default(),
         lost: AtomicU64::new(0),

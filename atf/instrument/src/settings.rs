@@ -12,6 +12,19 @@
 //! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by name as in the source or as in the symbol table; see [`Filter`] for commas in names |
 //! | `ATF_MIN_SIZE=BYTES` | leave out functions whose code is smaller |
 //! | `ATF_DEBUG_DIRS=DIR:DIR:…` | where files with the symbols of stripped modules are searched, before `/usr/lib/debug` |
+//! | `ATF_DETAILS=off`, `all` or `trigger` | whether calls and returns are recorded with registers and stack: never (as without this variable), always, or in windows around triggers |
+//! | `ATF_STACK=BYTES` | how much of the stack: 128 without this variable, at most 256 |
+//! | `ATF_DETAIL_FUNCTIONS=GLOB,!GLOB,…` | which functions have details |
+//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events per thread, and write them only when there is a trigger, when the program exits, and when it dies by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL |
+//! | `ATF_PRE_ROLL=MS`, `ATF_POST_ROLL=MS` | how long windows are, before and after their trigger: 0 without these variables |
+//! | `ATF_TRIGGER_SIGNAL=USR2` | a signal that is a trigger: HUP, USR1, USR2, URG or WINCH. A handler that the program set before its first call is called too; one that it sets later replaces the trigger |
+//! | `ATF_TRIGGER_AFTER=MS` | a trigger so long after the first call |
+//! | `ATF_TRIGGER_FUNCTIONS=GLOB,!GLOB,…` | functions whose calls are triggers |
+//! | `ATF_TRIGGER_DEPTH=N` | only from this depth on; without functions, every call from there on |
+//!
+//! Windows need rings: `ATF_RING` then is 131072 with details and 1048576 without, unless it is set. A
+//! window holds at most half of a ring. The program can also call
+//! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
 //! Functions are chosen by the symbol table of their module, `static` ones too, when the first of them
 //! is called. One whose name is not known is recorded: what is left out by mistake is lost, and what is
@@ -25,6 +38,7 @@ use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::write::WriteOptions;
 use atf_symbolize::{Filter, Function, Search};
 
+use crate::details::{Details, Triggers};
 use crate::functions::Marks;
 
 /// The most threads that record at the same time: without rings, each has 256 KiB of buffers.
@@ -38,8 +52,14 @@ pub(crate) struct Settings {
     pub(crate) record: RecordOptions,
     /// The deepest calls that are recorded.
     pub(crate) depth: u32,
+    /// How much of the stack details have, in bytes; `None` without details.
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) triggers: Triggers,
     modules: Filter,
     functions: Filter,
+    /// Which functions have details, and which are triggers.
+    detailed: Filter,
+    triggering: Filter,
     /// The size of the smallest functions that are recorded, in bytes.
     min_size: u64,
     /// Where files with symbols are.
@@ -61,8 +81,13 @@ impl Settings {
         if text("ATF_RECORD")?.is_some_and(|value| value == "off") {
             return Ok(None);
         }
+        let detailed = filter("ATF_DETAIL_FUNCTIONS")?;
+        let triggering = filter("ATF_TRIGGER_FUNCTIONS")?;
+        let details = Details::read(!detailed.is_empty(), !triggering.is_empty())?;
         let ring: Option<usize> = number("ATF_RING")?;
-        let capacity = Capacity::default().payload_size(0);
+        let ring = ring.or(details.ring);
+        let events = ring.unwrap_or(Capacity::default().events);
+        let capacity = Capacity::default().events(events);
         let overflow = match text("ATF_OVERFLOW")?.as_deref() {
             None | Some("block") => Overflow::Block,
             Some("drop") => Overflow::DropNewest,
@@ -76,11 +101,16 @@ impl Settings {
             write: WriteOptions::default().survive_kill(ring.is_none()),
             record: RecordOptions::default()
                 .max_threads(MOST_THREADS)
-                .capacity(capacity.events(ring.unwrap_or(capacity.events)))
-                .overflow(overflow),
+                .capacity(capacity.payload_size(details.payload_size(events)))
+                .overflow(overflow)
+                .window(details.window),
             depth: number("ATF_DEPTH")?.unwrap_or(u32::MAX),
             modules: filter("ATF_MODULES")?,
             functions: filter("ATF_FUNCTIONS")?,
+            stack_size: details.stack_size,
+            triggers: details.triggers,
+            detailed,
+            triggering,
             min_size: number("ATF_MIN_SIZE")?.unwrap_or(0),
             symbols: Search::new(
                 env::var_os("ATF_DEBUG_DIRS")
@@ -98,22 +128,29 @@ impl Settings {
 
     /// Returns whether functions differ in their marks.
     pub(crate) fn marks_functions(&self) -> bool {
-        !self.functions.is_empty() || self.min_size > 0
+        let filters = [&self.functions, &self.detailed, &self.triggering];
+        filters.iter().any(|filter| !filter.is_empty()) || self.min_size > 0
     }
 
     /// Returns the marks of a function with a name.
     pub(crate) fn marks(&self, function: &Function<'_>) -> Marks {
         let raw = &*function.raw_name;
-        let is_chosen = self.functions.is_empty()
-            || match atf_symbolize::demangle(raw) {
-                Some(name) => self.functions.selects(&[raw, &*name]),
-                None => self.functions.selects(&[raw]),
-            };
-        if is_chosen && function.size >= self.min_size {
-            Marks::NONE
-        } else {
-            Marks::LEFT_OUT
-        }
+        let name = atf_symbolize::demangle(raw);
+        let selects = |filter: &Filter| match &name {
+            Some(name) => filter.selects(&[raw, &**name]),
+            None => filter.selects(&[raw]),
+        };
+        let is_chosen = self.functions.is_empty() || selects(&self.functions);
+        Marks::NONE
+            .with(Marks::LEFT_OUT, !is_chosen || function.size < self.min_size)
+            .with(
+                Marks::BARE,
+                !self.detailed.is_empty() && !selects(&self.detailed),
+            )
+            .with(
+                Marks::TRIGGER,
+                !self.triggering.is_empty() && selects(&self.triggering),
+            )
     }
 }
 
@@ -123,13 +160,13 @@ fn folder(variable: &str) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-fn text(variable: &str) -> Result<Option<String>, String> {
+pub(crate) fn text(variable: &str) -> Result<Option<String>, String> {
     let value = env::var_os(variable).filter(|value| !value.is_empty());
     let value = value.map(OsString::into_string).transpose();
     value.map_err(|found| wrong(variable, "text in UTF-8", &found.to_string_lossy()))
 }
 
-fn number<T: std::str::FromStr>(variable: &str) -> Result<Option<T>, String> {
+pub(crate) fn number<T: std::str::FromStr>(variable: &str) -> Result<Option<T>, String> {
     let parse = |value: String| {
         value
             .parse()
@@ -143,6 +180,6 @@ fn filter(variable: &str) -> Result<Filter, String> {
     Filter::parse(&globs).map_err(|error| format!("{variable}: {error}"))
 }
 
-fn wrong(variable: &str, expected: &str, found: &str) -> String {
+pub(crate) fn wrong(variable: &str, expected: &str, found: &str) -> String {
     format!("{variable}: expected {expected}, found \"{found}\"")
 }

@@ -12,6 +12,9 @@ use atf::clock::now_ns;
 use atf::record::{LossCounter, ThreadRecorder};
 use atf::write::Event;
 
+use crate::capture::{Capture, Registers};
+use crate::crash::HandlerStack;
+use crate::functions::Marks;
 use crate::modules::Range;
 use crate::process::{self, Process};
 
@@ -44,6 +47,9 @@ struct State {
     /// The module of the last function.
     module: Range,
     rounds: u32,
+    /// Captures details, if there are any.
+    capture: Option<Box<Capture>>,
+    handler_stack: Option<HandlerStack>,
 }
 
 enum Registration {
@@ -64,19 +70,20 @@ thread_local! {
 const OFF: *const Thread = ptr::without_provenance(1);
 
 /// Records an event of the calling thread.
-pub(crate) fn record(function: usize, kind: EventKind) {
+#[inline]
+pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
     let thread = THREAD.get();
     if thread == OFF {
         return;
     }
     if thread.is_null() || process::is_forked() {
-        return keep_errno(|| first_event(function, kind));
+        return keep_errno(|| first_event(function, kind, registers));
     }
     // SAFETY: otherwise it is a leaked box.
-    record_in(unsafe { &*thread }, function, kind);
+    record_in(unsafe { &*thread }, function, kind, registers);
 }
 
-fn record_in(thread: &Thread, function: usize, kind: EventKind) {
+fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
     if thread.is_busy.replace(true) {
         // A signal handler interrupted this very function.
         match thread.losses.get() {
@@ -91,7 +98,7 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind) {
         // SAFETY: `is_busy` was false, so nobody else uses it: only this thread and its signal
         // handlers come here.
         let state = unsafe { &mut *thread.state.get() };
-        state.record(function, kind, &thread.losses);
+        state.record(function, kind, registers, &thread.losses);
     });
     compiler_fence(Ordering::SeqCst);
     thread.is_busy.set(false);
@@ -99,7 +106,7 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind) {
 
 /// Prepares a thread for its events, and records the first one.
 #[cold]
-fn first_event(function: usize, kind: EventKind) {
+fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     if process::is_forked() {
         // No handler of forks was called.
         process::forked();
@@ -122,11 +129,13 @@ fn first_event(function: usize, kind: EventKind) {
             excess: 0,
             module: Range::NONE,
             rounds: 0,
+            capture: None,
+            handler_stack: None,
         }),
     }));
     at_end_of_thread(thread);
     THREAD.set(thread);
-    record_in(thread, function, kind);
+    record_in(thread, function, kind, registers);
 }
 
 impl State {
@@ -134,16 +143,18 @@ impl State {
         &mut self,
         function: usize,
         kind: EventKind,
+        registers: &Registers,
         losses: &Cell<Option<&'static LossCounter>>,
     ) {
-        let Some(function_id) = self.function_id(function) else {
+        let Some((function_id, marks)) = self.function(function) else {
             return;
         };
+        let process = self.process;
         let depth = match kind {
             EventKind::CALL => self.enter(function),
             _ => self.leave(function),
         };
-        if depth > self.process.settings.depth {
+        if depth > process.settings.depth {
             return;
         }
         // A signal handler's events may have come between the last clock reading and its event.
@@ -151,40 +162,51 @@ impl State {
         self.last_ns = now;
         let recorder = match &mut self.registration {
             Registration::Recorder(recorder) => recorder,
-            Registration::Over => return self.process.lose(),
-            Registration::None => match self.register(losses) {
-                Some(recorder) => recorder,
-                None => return self.process.lose(),
-            },
+            Registration::Over => return process.lose(),
+            Registration::None => {
+                self.register(losses);
+                match &mut self.registration {
+                    Registration::Recorder(recorder) => recorder,
+                    _ => return process.lose(),
+                }
+            }
         };
+        let event = Event::new(now, function_id, kind, depth);
         // The recorder counts losses.
-        let _ = recorder.record(&Event::new(now, function_id, kind, depth));
+        let _ = match &mut self.capture {
+            Some(capture) if !marks.contains(Marks::BARE) => {
+                capture.record(recorder, &event, registers)
+            }
+            _ => recorder.record(&event).map(drop),
+        };
+        let triggers = &process.settings.triggers;
+        if kind == EventKind::CALL && triggers.are_fired_by(marks, depth) {
+            process.trigger.fire_at(now);
+        }
     }
 
-    /// Returns the function's id; `None` if it is not recorded.
-    fn function_id(&mut self, function: usize) -> Option<u64> {
+    /// Returns the function's id and marks; `None` if it is not recorded.
+    fn function(&mut self, function: usize) -> Option<(u64, Marks)> {
         if !self.module.contains(function) {
             self.module = self.process.modules.find(function, self.process);
         }
-        self.module.function_id(function)
+        self.module.function(function)
     }
 
     #[cold]
-    fn register(
-        &mut self,
-        losses: &Cell<Option<&'static LossCounter>>,
-    ) -> Option<&mut ThreadRecorder> {
+    fn register(&mut self, losses: &Cell<Option<&'static LossCounter>>) {
         let thread = THREAD.replace(OFF);
         self.registration = Registration::Over;
         if let Some(recorder) = self.process.add_thread() {
             losses.set(Some(Box::leak(Box::new(recorder.loss_counter()))));
             self.registration = Registration::Recorder(recorder);
         }
-        THREAD.set(thread);
-        match &mut self.registration {
-            Registration::Recorder(recorder) => Some(recorder),
-            _ => None,
+        let stack_size = self.process.settings.stack_size;
+        self.capture = stack_size.map(|size| Box::new(Capture::new(size)));
+        if self.process.settings.triggers.are_crashes {
+            self.handler_stack = HandlerStack::new();
         }
+        THREAD.set(thread);
     }
 
     /// Returns the depth of a call.
@@ -245,7 +267,7 @@ pub(crate) fn name() -> [u8; 16] {
 }
 
 /// Whether this is the thread that drains rings and writes the manifest.
-fn is_own_thread() -> bool {
+pub(crate) fn is_own_thread() -> bool {
     name().starts_with(b"atf-drain\0")
 }
 
@@ -280,6 +302,7 @@ unsafe extern "C" fn ended(thread: *mut c_void) {
         at_end_of_thread(pointer);
     } else {
         state.frames = Vec::new();
+        state.handler_stack = None;
         let registration = mem::replace(&mut state.registration, Registration::Over);
         if let Registration::Recorder(recorder) = registration {
             let before = THREAD.replace(OFF);
@@ -291,7 +314,7 @@ unsafe extern "C" fn ended(thread: *mut c_void) {
 }
 
 /// Runs `work` and restores `errno`, which the program reads after calls of its own.
-fn keep_errno(work: impl FnOnce()) {
+pub(crate) fn keep_errno(work: impl FnOnce()) {
     // SAFETY: the call has no conditions.
     let place = unsafe { libc::__errno_location() };
     // SAFETY: the address is valid as long as the thread.

@@ -60,12 +60,23 @@ impl FunctionPayload {
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `stack_size` if the stack is
     /// longer than the sources allow.
     pub fn encode(&self) -> Result<Vec<u8>> {
+        let fixed = self.encode_fixed(self.stack.len())?;
+        Ok([&fixed[..], &self.stack].concat())
+    }
+
+    /// Encodes the bytes before a stack of this size, without allocating memory: a tracer may add the
+    /// stack by itself.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`encode`](Self::encode).
+    pub fn encode_fixed(&self, stack_size: usize) -> Result<[u8; Self::SIZE]> {
         const MAX: u16 = DetailFunctionPayload::STACK_SIZE_MAX;
-        let stack_size = u16::try_from(self.stack.len())
+        let stack_size = u16::try_from(stack_size)
             .ok()
             .filter(|size| *size <= MAX)
-            .ok_or_else(|| out_of_range("stack_size", self.stack.len() as u64, MAX.into()))?;
-        let fixed: [u8; Self::SIZE] = zerocopy::transmute!(DetailFunctionPayload {
+            .ok_or_else(|| out_of_range("stack_size", stack_size as u64, MAX.into()))?;
+        Ok(zerocopy::transmute!(DetailFunctionPayload {
             function_id: self.function_id.into(),
             x_regs: self.x_regs.map(Into::into),
             lr: self.lr.into(),
@@ -73,8 +84,7 @@ impl FunctionPayload {
             sp: self.sp.into(),
             stack_size: stack_size.into(),
             _reserved: self.reserved.into(),
-        });
-        Ok([&fixed[..], &self.stack].concat())
+        }))
     }
 
     /// Decodes a whole payload; returns `None` if it has another shape.

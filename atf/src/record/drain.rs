@@ -221,16 +221,20 @@ impl Drain {
         let mut taken = 0_usize;
         let mut passed = Ok(());
         for slot in first.iter().chain(second) {
-            let judge = |windows: &Windows| windows.judge(slot.event.timestamp_ns, crowd.is_out());
-            passed = match windows.map(|windows| (judge(windows), windows.lanes())) {
-                None | Some((Verdict::Keep, _)) => self.outlet.keep(slot, writer),
-                Some((Verdict::LetGo, lanes)) => self.outlet.let_go(slot, lanes, writer),
-                Some((Verdict::Hold, _)) => break,
+            passed = match windows {
+                None => self.outlet.keep(slot, writer),
+                Some(windows) => match windows.judge(slot.event.timestamp_ns, crowd.is_out()) {
+                    Verdict::Keep => self.outlet.keep(slot, writer),
+                    Verdict::LetGo => self.outlet.let_go(slot, windows.lanes(), writer),
+                    Verdict::Hold => break,
+                },
             };
             if passed.is_err() {
                 break;
             }
-            crowd.pass(slot);
+            if windows.is_some() {
+                crowd.pass(slot);
+            }
             taken = taken.wrapping_add(1);
         }
         chunk.commit(taken);

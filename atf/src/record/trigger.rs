@@ -92,10 +92,13 @@ impl Triggers {
     pub(super) fn fire_at(&self, timestamp_ns: u64) {
         let time = timestamp_ns.min(NEVER - 1);
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        let is_stored = self.slots.iter().any(|slot| {
-            let stored = slot.compare_exchange(NEVER, time, success, failure);
-            stored.is_ok()
-        });
+        // Once one found no slot, the others do not look for one.
+        let is_full = self.first_ns.load(Ordering::Relaxed) != NEVER;
+        let is_stored = !is_full
+            && self.slots.iter().any(|slot| {
+                let stored = slot.compare_exchange(NEVER, time, success, failure);
+                stored.is_ok()
+            });
         if !is_stored {
             self.last_ns.fetch_max(time, Ordering::Relaxed);
             // After the last time, so that whoever takes this finds that.

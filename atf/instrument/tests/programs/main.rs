@@ -8,6 +8,7 @@
 
 mod support;
 
+mod details;
 mod ends;
 mod forks;
 mod functions;

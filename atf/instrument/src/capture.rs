@@ -1,0 +1,129 @@
+//! Registers and stack as the payload of a detail.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use atf::detail::FunctionPayload;
+use atf::record::{Lost, ThreadRecorder};
+use atf::wire::DetailFunctionPayload;
+use atf::write::{Detail, Event};
+use atf::{DetailEventType, EventKind};
+
+/// The registers of an instrumented function when it calls its hook.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Registers {
+    pub(crate) x: [u64; 8],
+    /// The return address.
+    pub(crate) lr: usize,
+    pub(crate) fp: u64,
+    /// The stack pointer; 0 if it is not known.
+    pub(crate) sp: usize,
+}
+
+/// The largest snapshot of a stack.
+pub(crate) const MOST_STACK: usize = DetailFunctionPayload::STACK_SIZE_MAX as usize;
+
+/// A thread's stack: the addresses that can be read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stack {
+    start: usize,
+    end: usize,
+}
+
+impl Stack {
+    /// Returns the calling thread's; empty if the system does not know it.
+    pub(crate) fn current() -> Self {
+        let mut attributes = MaybeUninit::uninit();
+        // SAFETY: the call has no conditions.
+        let this = unsafe { libc::pthread_self() };
+        // SAFETY: the pointer is that of attributes, which the call initializes.
+        if unsafe { libc::pthread_getattr_np(this, attributes.as_mut_ptr()) } != 0 {
+            return Self::default();
+        }
+        let (mut start, mut size) = (ptr::null_mut(), 0);
+        let attributes = attributes.as_mut_ptr();
+        // SAFETY: the attributes are initialized; the other pointers are those of variables.
+        let status =
+            unsafe { libc::pthread_attr_getstack(attributes, &raw mut start, &raw mut size) };
+        // SAFETY: the attributes are initialized, and not used afterwards.
+        unsafe { libc::pthread_attr_destroy(attributes) };
+        match status {
+            0 => Self {
+                start: start.addr(),
+                end: start.addr().saturating_add(size),
+            },
+            _ => Self::default(),
+        }
+    }
+
+    /// Returns how many bytes can be read at a stack pointer. Functions may run on another stack, as
+    /// signal handlers and coroutines do: of that, nothing is known.
+    fn room(&self, sp: usize) -> usize {
+        match (self.start..self.end).contains(&sp) {
+            true => self.end.saturating_sub(sp),
+            false => 0,
+        }
+    }
+}
+
+/// Captures the details of a thread.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    stack: Stack,
+    /// How much of the stack is captured, in bytes.
+    stack_size: usize,
+    /// Room for a payload, so that none is allocated in a hook.
+    payload: [u8; FunctionPayload::SIZE + MOST_STACK],
+}
+
+impl Capture {
+    /// Captures so many bytes of the calling thread's stack.
+    pub(crate) fn new(stack_size: usize) -> Self {
+        Self {
+            stack: Stack::current(),
+            stack_size: stack_size.min(MOST_STACK),
+            payload: [0; FunctionPayload::SIZE + MOST_STACK],
+        }
+    }
+
+    /// Records an event with its detail.
+    // The other hooks need less stack.
+    #[inline(never)]
+    pub(crate) fn record(
+        &mut self,
+        recorder: &mut ThreadRecorder,
+        event: &Event,
+        registers: &Registers,
+    ) -> Result<(), Lost> {
+        let event_type = match event.event_kind {
+            EventKind::CALL => DetailEventType::FUNCTION_CALL,
+            _ => DetailEventType::FUNCTION_RETURN,
+        };
+        let payload = self.capture(event.function_id, registers);
+        let detail = Detail::new(event_type, payload);
+        recorder.record_with_detail(event, &detail).map(drop)
+    }
+
+    fn capture(&mut self, function_id: u64, registers: &Registers) -> &[u8] {
+        let size = self.stack.room(registers.sp).min(self.stack_size);
+        let payload = FunctionPayload::default()
+            .function_id(function_id)
+            .x_regs(registers.x)
+            .lr(registers.lr as u64)
+            .fp(registers.fp)
+            .sp(registers.sp as u64);
+        // It is not larger than the format allows.
+        let Ok(fixed) = payload.encode_fixed(size) else {
+            return &[];
+        };
+        let (head, snapshot) = self.payload.split_at_mut(FunctionPayload::SIZE);
+        head.copy_from_slice(&fixed);
+        let from = ptr::with_exposed_provenance::<u8>(registers.sp);
+        // SAFETY: `size` bytes from the stack pointer on are part of this thread's stack, which is
+        // mapped from there to its end; the room has at least as many. The instrumented function
+        // waits for its hook, so nobody writes there.
+        unsafe { ptr::copy_nonoverlapping(from, snapshot.as_mut_ptr(), size) };
+        let whole = FunctionPayload::SIZE.saturating_add(size);
+        self.payload.get(..whole).unwrap_or_default()
+    }
+}

@@ -1,0 +1,172 @@
+//! The settings of details, windows and triggers.
+
+use std::ffi::c_int;
+use std::time::Duration;
+
+use atf::detail::FunctionPayload;
+use atf::record::{Lanes, Window};
+
+use crate::capture::MOST_STACK;
+use crate::functions::Marks;
+use crate::settings::{number, text, wrong};
+
+/// The size of a snapshot (S4), in bytes.
+const STACK: usize = 128;
+
+/// What starts a window.
+#[derive(Debug, Default)]
+pub(crate) struct Triggers {
+    pub(crate) signal: Option<c_int>,
+    pub(crate) after: Option<Duration>,
+    /// Calls from this depth on, of functions with a mark if there are any.
+    depth: Option<u32>,
+    needs_mark: bool,
+    pub(crate) are_crashes: bool,
+}
+
+impl Triggers {
+    /// Returns whether a call is a trigger.
+    #[inline]
+    pub(crate) fn are_fired_by(&self, marks: Marks, depth: u32) -> bool {
+        self.depth.is_some_and(|least| depth >= least)
+            && (!self.needs_mark || marks.contains(Marks::TRIGGER))
+    }
+
+    /// Reads the variables.
+    fn read(has_names: bool) -> Result<Self, String> {
+        let depth = number("ATF_TRIGGER_DEPTH")?;
+        Ok(Self {
+            signal: text("ATF_TRIGGER_SIGNAL")?
+                .map(|name| signal(&name))
+                .transpose()?,
+            after: milliseconds("ATF_TRIGGER_AFTER")?,
+            depth: depth.or(has_names.then_some(0)),
+            needs_mark: has_names,
+            are_crashes: false,
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.signal.is_none() && self.after.is_none() && self.depth.is_none()
+    }
+}
+
+/// Everything about details and windows.
+#[derive(Debug)]
+pub(crate) struct Details {
+    /// How much of the stack details have, in bytes; `None` without details.
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) window: Option<Window>,
+    pub(crate) triggers: Triggers,
+    /// How many events a ring has, if `ATF_FLIGHT` says so.
+    pub(crate) ring: Option<usize>,
+}
+
+/// How much a flight recorder keeps.
+enum Flight {
+    Time(Duration),
+    Bytes(usize),
+}
+
+impl Details {
+    /// Reads the variables. `are_chosen` if `ATF_DETAIL_FUNCTIONS` is set, and `are_triggers` if
+    /// `ATF_TRIGGER_FUNCTIONS` is.
+    pub(crate) fn read(are_chosen: bool, are_triggers: bool) -> Result<Self, String> {
+        let is_windowed = match text("ATF_DETAILS")?.as_deref() {
+            None | Some("off") => None,
+            Some("all") => Some(false),
+            Some("trigger") => Some(true),
+            Some(found) => return Err(wrong("ATF_DETAILS", "off, all or trigger", found)),
+        };
+        let flight = text("ATF_FLIGHT")?
+            .map(|length| flight(&length))
+            .transpose()?;
+        let stack_size: Option<usize> = number("ATF_STACK")?;
+        if let Some(size) = stack_size.filter(|size| *size > MOST_STACK) {
+            return Err(wrong("ATF_STACK", "at most 256", &size.to_string()));
+        }
+        if is_windowed.is_none() && (stack_size.is_some() || are_chosen) {
+            return Err("ATF_STACK and ATF_DETAIL_FUNCTIONS need ATF_DETAILS".to_owned());
+        }
+        let mut triggers = Triggers::read(are_triggers)?;
+        let pre_roll = milliseconds("ATF_PRE_ROLL")?;
+        let post_roll = milliseconds("ATF_POST_ROLL")?;
+        let window = Window::default().post_roll(post_roll.unwrap_or_default());
+        let window = match (&flight, is_windowed) {
+            (Some(_), Some(true)) => {
+                return Err("ATF_DETAILS=trigger: with ATF_FLIGHT, use all or off".to_owned());
+            }
+            (Some(_), _) if pre_roll.is_some() => {
+                return Err("ATF_PRE_ROLL: ATF_FLIGHT has its length".to_owned());
+            }
+            (Some(flight), _) => Some(window.lanes(Lanes::Both).on_stop(true).pre_roll(
+                match flight {
+                    Flight::Time(time) => *time,
+                    Flight::Bytes(_) => Duration::MAX,
+                },
+            )),
+            (None, Some(true)) => Some(window.pre_roll(pre_roll.unwrap_or_default())),
+            _ if pre_roll.or(post_roll).is_some() || !triggers.is_empty() => {
+                return Err(
+                    "triggers, ATF_PRE_ROLL and ATF_POST_ROLL need ATF_DETAILS=trigger or ATF_FLIGHT"
+                        .to_owned(),
+                );
+            }
+            _ => None,
+        };
+        triggers.are_crashes = flight.is_some();
+        let ring = match flight {
+            // Half of a ring is kept.
+            Some(Flight::Bytes(size)) => Some((size / 32).saturating_mul(2).max(2)),
+            _ => window.map(|_| 1 << if is_windowed.is_some() { 17 } else { 20 }),
+        };
+        Ok(Self {
+            stack_size: is_windowed.map(|_| stack_size.unwrap_or(STACK)),
+            window,
+            triggers,
+            ring,
+        })
+    }
+
+    /// Returns how many bytes of payloads a ring of so many events holds, so that each has room.
+    pub(crate) fn payload_size(&self, events: usize) -> usize {
+        let size = |stack_size| FunctionPayload::SIZE.saturating_add(stack_size);
+        let most = self.stack_size.map_or(0, size);
+        events.saturating_mul(most).min(1 << 30)
+    }
+}
+
+fn milliseconds(variable: &str) -> Result<Option<Duration>, String> {
+    Ok(number(variable)?.map(Duration::from_millis))
+}
+
+/// Reads seconds, or a size in bytes with a unit, at most half of the largest ring's.
+fn flight(length: &str) -> Result<Flight, String> {
+    const MOST: usize = 512 << 20;
+    let sizes = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let size = sizes.iter().find_map(|(unit, size)| {
+        let count: usize = length.strip_suffix(*unit)?.parse().ok()?;
+        count.checked_mul(*size)
+    });
+    let seconds = length.parse::<u32>().ok().filter(|seconds| *seconds > 0);
+    let seconds = seconds.map(|seconds| Flight::Time(Duration::from_secs(seconds.into())));
+    let size = size.filter(|size| (1..=MOST).contains(size));
+    let flight = seconds.or(size.map(Flight::Bytes));
+    flight.ok_or_else(|| wrong("ATF_FLIGHT", "seconds, or a size up to 512M", length))
+}
+
+/// Returns the number of a signal that programs leave to others.
+fn signal(name: &str) -> Result<c_int, String> {
+    match name.strip_prefix("SIG").unwrap_or(name) {
+        "HUP" => Ok(libc::SIGHUP),
+        "USR1" => Ok(libc::SIGUSR1),
+        "USR2" => Ok(libc::SIGUSR2),
+        "URG" => Ok(libc::SIGURG),
+        "WINCH" => Ok(libc::SIGWINCH),
+        _ => Err(wrong(
+            "ATF_TRIGGER_SIGNAL",
+            "HUP, USR1, USR2, URG or WINCH",
+            name,
+        )),
+    }
+}

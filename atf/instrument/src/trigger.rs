@@ -1,0 +1,47 @@
+//! Triggers of the program's and of the user's.
+
+use std::ffi::{c_int, c_void};
+
+use atf::clock::now_ns;
+use atf::record::Trigger;
+
+use crate::crash;
+use crate::details::Triggers;
+use crate::process;
+use crate::signals;
+use crate::thread;
+
+/// Triggers a window now, if the program is recorded with windows. Signal handlers may call it.
+///
+/// A program that also runs without this library declares it as a weak symbol:
+///
+/// ```c
+/// __attribute__((weak)) void atf_instrument_trigger(void);
+/// if (atf_instrument_trigger) atf_instrument_trigger();
+/// ```
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_instrument_trigger() {
+    if let Some(process) = process::recorded() {
+        process.trigger.fire();
+    }
+}
+
+/// Arms the triggers that the settings name.
+pub(crate) fn arm(triggers: &Triggers, trigger: &Trigger) {
+    if let Some(after) = triggers.after {
+        let after = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
+        trigger.fire_at(now_ns().saturating_add(after));
+    }
+    if let Some(signal) = triggers.signal {
+        signals::handle(signal, triggered);
+    }
+    if triggers.are_crashes {
+        crash::arm();
+    }
+}
+
+/// The handler of the signal that is a trigger.
+extern "C" fn triggered(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    thread::keep_errno(|| atf_instrument_trigger());
+    signals::pass_on(signal, info, context);
+}

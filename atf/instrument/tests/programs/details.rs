@@ -1,0 +1,274 @@
+//! Details, triggers, and the flight recorder.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use atf::detail::FunctionPayload;
+use atf::index::IndexEvent;
+use atf::session::SessionReader;
+use atf::{DetailEventType, EventKind};
+
+use crate::support::{Program, Run, Trace};
+
+fn run(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+    let mut command = program.command(arguments);
+    program.finished(command.envs(variables.iter().copied()))
+}
+
+/// Returns each thread's events with their payloads.
+fn detailed(session: &SessionReader) -> Vec<Vec<(IndexEvent, Option<FunctionPayload>)>> {
+    let threads = session.threads().iter().map(|thread| {
+        let reader = thread.open().unwrap();
+        let events = reader.index().events_in(..).map(|event| {
+            let event = event.unwrap();
+            let detail = reader.forward(&event).unwrap().found();
+            let payload = detail.map(|detail| {
+                let expected = match event.event_kind {
+                    EventKind::CALL => DetailEventType::FUNCTION_CALL,
+                    _ => DetailEventType::FUNCTION_RETURN,
+                };
+                assert_eq!(detail.header.event_type, expected);
+                let payload = reader.detail().unwrap().function_payload(&detail).unwrap();
+                let payload = payload.expect("a payload of the format's shape");
+                assert_eq!(payload.function_id, event.function_id);
+                payload
+            });
+            (event, payload)
+        });
+        events.collect()
+    });
+    threads.collect()
+}
+
+fn lost_details(trace: &Trace) -> u64 {
+    let threads = &trace.reader.manifest().unwrap().threads;
+    let lost = threads.iter().filter_map(|thread| thread.lost_details);
+    lost.map(|loss| loss.count).sum()
+}
+
+#[test]
+fn details_have_the_registers_and_the_stack_of_the_function() {
+    Program::each("details.c", |program| {
+        for (size, ring) in [(None, None), (Some("256"), Some("64")), (Some("0"), None)] {
+            let mut variables = vec![("ATF_DETAILS", "all")];
+            variables.extend(size.map(|size| ("ATF_STACK", size)));
+            variables.extend(ring.map(|ring| ("ATF_RING", ring)));
+            let trace = run(program, &["six"], &variables).session().accepted();
+            let threads = detailed(&trace.reader);
+            let [call, _, _, end] = &threads[0][..] else {
+                panic!("{threads:?}");
+            };
+            let (called, returned) = (call.1.as_ref().unwrap(), end.1.as_ref().unwrap());
+            let size: usize = size.map_or(128, |size| size.parse().unwrap());
+            assert_eq!((called.stack.len(), returned.stack.len()), (size, size));
+            assert_eq!(called.x_regs[..2], [0, 0]);
+            if cfg!(target_arch = "x86_64") {
+                assert_eq!(called.x_regs[2..], [3, 4, 5, 6, 0, 0]);
+                let modules = &trace.reader.manifest().unwrap().modules;
+                let code = |address: u64| {
+                    modules.iter().any(|module| {
+                        let base = module.base_address.unwrap();
+                        (base..base + module.size.unwrap()).contains(&address)
+                    })
+                };
+                // The return address is in main, which is not recorded, but in the same module.
+                assert!(code(called.lr), "{called:x?}");
+            }
+            assert_eq!((called.sp, called.lr), (returned.sp, returned.lr));
+            assert_eq!(called.sp % 16, 0);
+            let marker = b"STACK OF SIX...\0";
+            let has_marker = |payload: &FunctionPayload| {
+                payload
+                    .stack
+                    .windows(marker.len())
+                    .any(|bytes| bytes == marker)
+            };
+            assert_eq!(has_marker(returned), size > 0, "{returned:?}");
+            assert!(!has_marker(called));
+        }
+    });
+}
+
+#[test]
+fn of_a_busy_program_the_details_around_its_trigger_are_kept_and_no_others() {
+    Program::with("details.c", |program| {
+        for how in ["call", "signal", "function"] {
+            let mut variables = vec![
+                ("ATF_DETAILS", "trigger"),
+                ("ATF_PRE_ROLL", "100"),
+                ("ATF_POST_ROLL", "50"),
+            ];
+            match how {
+                "signal" => variables.push(("ATF_TRIGGER_SIGNAL", "USR2")),
+                "function" => variables.push(("ATF_TRIGGER_FUNCTIONS", "rare")),
+                _ => {}
+            }
+            let run = run(program, &["around", how], &variables);
+            let trace = run.session().accepted();
+            assert_eq!((trace.lost(), lost_details(&trace)), (0, 0));
+            let text = String::from_utf8(run.output.stdout).unwrap();
+            let times: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
+            let (pre_roll, post_roll) = (100_000_000, 50_000_000);
+            // The trigger was at some time between the two that the program printed.
+            let surely = times[1] - pre_roll..=times[0] + post_roll;
+            let perhaps = times[0] - pre_roll..=times[1] + post_roll;
+            let threads = detailed(&trace.reader);
+            assert_eq!(threads.len(), 2);
+            let mut details = 0;
+            for (event, payload) in threads.iter().flatten() {
+                let time = event.timestamp_ns;
+                assert!(
+                    payload.is_some() || !surely.contains(&time),
+                    "{how}: {event:?}"
+                );
+                assert!(
+                    payload.is_none() || perhaps.contains(&time),
+                    "{how}: {event:?}"
+                );
+                details += u64::from(payload.is_some());
+            }
+            assert!(details > 0 && details < threads.iter().flatten().count() as u64);
+        }
+    });
+}
+
+#[test]
+fn a_depth_and_functions_select_triggers_and_details() {
+    let window = ("ATF_DETAILS", "trigger");
+    let depth_of = |found: &[(IndexEvent, Option<FunctionPayload>)]| {
+        let with = found.iter().filter(|(_, payload)| payload.is_some());
+        with.map(|(event, _)| event.call_depth.unwrap()).min()
+    };
+    Program::with("details.c", |program| {
+        // Windows of no length: the details of the triggering calls, and of what has the same time.
+        let found = run(program, &["down"], &[window, ("ATF_TRIGGER_DEPTH", "7")]);
+        let threads = detailed(&found.session().accepted().reader);
+        assert_eq!(depth_of(&threads[0]), Some(7));
+        let variables = [
+            window,
+            ("ATF_TRIGGER_DEPTH", "7"),
+            ("ATF_TRIGGER_FUNCTIONS", "leaf"),
+        ];
+        let found = run(program, &["down"], &variables);
+        assert_eq!(
+            depth_of(&detailed(&found.session().accepted().reader)[0]),
+            None
+        );
+        let variables = [("ATF_DETAILS", "all"), ("ATF_DETAIL_FUNCTIONS", "leaf")];
+        let found = run(program, &["six"], &variables);
+        let threads = detailed(&found.session().accepted().reader);
+        let details: Vec<_> = threads[0]
+            .iter()
+            .map(|(_, payload)| payload.is_some())
+            .collect();
+        assert_eq!(details, [false, true, true, false]);
+    });
+}
+
+#[test]
+fn a_handler_of_the_program_s_is_called_after_a_trigger() {
+    Program::with("details.c", |program| {
+        let variables = [("ATF_FLIGHT", "10"), ("ATF_TRIGGER_SIGNAL", "SIGUSR2")];
+        let run = run(program, &["handler"], &variables);
+        assert_eq!(run.output.status.code(), Some(77), "{:?}", run.output);
+    });
+}
+
+#[test]
+fn a_crash_leaves_the_last_calls_and_the_signal() {
+    Program::with("details.c", |program| {
+        for (how, signal, last) in [
+            ("segv", libc::SIGSEGV, "rare"),
+            ("abrt", libc::SIGABRT, "rare"),
+            ("ill", libc::SIGILL, "rare"),
+            ("sent", libc::SIGBUS, "rare"),
+            ("stack", libc::SIGSEGV, "overflow"),
+        ] {
+            for flight in ["10", "1M"] {
+                let run = run(program, &["crash", how], &[("ATF_FLIGHT", flight)]);
+                assert_eq!(
+                    run.output.status.signal(),
+                    Some(signal),
+                    "{how}: {:?}",
+                    run.output
+                );
+                let threads = run.session().threads();
+                let events = &threads[0].1;
+                // 1000 calls of leaf and the call of rare, which calls it too.
+                let complete = &events[..2004];
+                assert!(complete.iter().all(|event| event.call_depth.unwrap() <= 2));
+                assert_eq!(complete[2003].event_kind, EventKind::RETURN);
+                assert_eq!(events.len() == 2004, last == "rare", "{how}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_crash_that_the_program_handles_is_handled() {
+    Program::with("details.c", |program| {
+        let run = run(program, &["crash", "handled"], &[("ATF_FLIGHT", "10")]);
+        assert_eq!(run.output.status.code(), Some(77), "{:?}", run.output);
+        assert_eq!(run.session().event_count(), 2004);
+    });
+}
+
+#[test]
+fn a_forked_child_that_crashes_leaves_its_own_last_calls() {
+    Program::with("details.c", |program| {
+        let run = run(program, &["fork"], &[("ATF_FLIGHT", "10")]);
+        assert!(run.output.status.success(), "{:?}", run.output);
+        let traces = run.sessions.iter().map(|session| Trace::open(session));
+        let mut counts: Vec<_> = traces.map(|trace| trace.event_count()).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [2, 2004]);
+    });
+}
+
+#[test]
+fn a_program_that_exits_has_its_last_calls_written() {
+    Program::with("details.c", |program| {
+        let run = run(program, &["down"], &[("ATF_FLIGHT", "3600")]);
+        let trace = run.session().accepted();
+        assert_eq!((trace.event_count(), trace.lost()), (20, 0));
+    });
+}
+
+#[test]
+fn settings_of_details_that_contradict_one_another_are_told() {
+    Program::with("details.c", |program| {
+        for (variables, told) in [
+            (
+                vec![("ATF_DETAILS", "some")],
+                "expected off, all or trigger",
+            ),
+            (
+                vec![("ATF_DETAILS", "all"), ("ATF_STACK", "257")],
+                "at most 256",
+            ),
+            (vec![("ATF_STACK", "1")], "need ATF_DETAILS"),
+            (vec![("ATF_DETAIL_FUNCTIONS", "leaf")], "need ATF_DETAILS"),
+            (vec![("ATF_PRE_ROLL", "1")], "need ATF_DETAILS=trigger"),
+            (vec![("ATF_TRIGGER_DEPTH", "1")], "need ATF_DETAILS=trigger"),
+            (vec![("ATF_FLIGHT", "soon")], "a size up to 512M"),
+            (vec![("ATF_FLIGHT", "0")], "a size up to 512M"),
+            (vec![("ATF_FLIGHT", "513M")], "a size up to 512M"),
+            (
+                vec![("ATF_FLIGHT", "1"), ("ATF_PRE_ROLL", "1")],
+                "has its length",
+            ),
+            (
+                vec![("ATF_FLIGHT", "1"), ("ATF_DETAILS", "trigger")],
+                "use all or off",
+            ),
+            (
+                vec![("ATF_FLIGHT", "1"), ("ATF_TRIGGER_SIGNAL", "KILL")],
+                "HUP, USR1, USR2",
+            ),
+        ] {
+            let run = run(program, &["six"], &variables);
+            assert!(run.output.status.success());
+            assert!(run.told().contains(told), "{variables:?}: {:?}", run.output);
+            assert!(run.sessions.is_empty());
+        }
+    });
+}
