@@ -77,6 +77,8 @@ enum Group {
     Time,
     /// The commands, beside `cat` and `cp`.
     Commands,
+    /// The exports, beside `cat`.
+    Export,
     /// How costs grow with events, threads and file sizes.
     Growth,
     /// How much memory reading takes.
@@ -97,6 +99,7 @@ impl Group {
             Self::Lookup => rows::lookup::run(context),
             Self::Time => rows::time::run(context),
             Self::Commands => rows::commands::run(context),
+            Self::Export => rows::export::run(context),
             Self::Growth => growth::run(context),
             Self::Memory => memory::run(context),
         }

@@ -25,7 +25,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         ..Synth::default()
     };
     let session = input::session(context, "commands", &synth)?;
-    let files = files(&session);
+    let files = files(&session, THREADS);
     let sizes = files.iter().map(|file| Ok(file.metadata()?.len()));
     let bytes = sizes.sum::<std::io::Result<u64>>()?;
     let events = synth.events_per_thread * u64::from(THREADS);
@@ -107,8 +107,8 @@ pub(crate) fn build(package: &str, name: &str) -> Result<PathBuf> {
 }
 
 /// Returns the files of a session's threads.
-fn files(session: &Path) -> Vec<PathBuf> {
-    let folders = (0..THREADS).map(|thread| session.join(format!("thread_{thread}")));
+pub(crate) fn files(session: &Path, threads: u32) -> Vec<PathBuf> {
+    let folders = (0..threads).map(|thread| session.join(format!("thread_{thread}")));
     let files = |folder: PathBuf| ["index.atf", "detail.atf"].map(|name| folder.join(name));
     folders.flat_map(files).collect()
 }

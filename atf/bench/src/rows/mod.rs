@@ -3,6 +3,7 @@
 pub(crate) mod capi;
 pub(crate) mod commands;
 pub(crate) mod detail;
+pub(crate) mod export;
 pub(crate) mod lookup;
 pub(crate) mod merge;
 pub(crate) mod program;

@@ -5,6 +5,7 @@ mod check;
 mod diff;
 mod dump;
 mod explain;
+mod export;
 mod follow;
 mod info;
 mod last;

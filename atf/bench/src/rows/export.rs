@@ -1,0 +1,61 @@
+//! The exports, as processes of their own, beside `cat` of the same files. Their output is dropped.
+
+use std::process::Command;
+
+use atf_synth::Synth;
+
+use crate::context::Context;
+use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::input;
+use crate::rows::commands::{build, files, time};
+use crate::table::{Amount, Row};
+
+/// Events in a session, over four threads; every seventh has a detail. Some 270 MB.
+const EVENTS: u64 = 4_000_000;
+const THREADS: u32 = 4;
+
+/// The forms, with the rates to reach.
+const FORMS: [(&str, f64); 6] = [
+    ("perfetto", 0.03),
+    ("chrome", 0.03),
+    ("speedscope", 0.03),
+    ("firefox", 0.03),
+    ("csv", 0.03),
+    ("folded", 0.1),
+];
+
+/// Adds the rows for exports.
+pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let atf = build("cli", "atf")?;
+    let synth = Synth {
+        threads: THREADS,
+        events_per_thread: context.events(EVENTS / u64::from(THREADS)),
+        detail_per_mille: 150,
+        ..Synth::default()
+    };
+    let session = input::session(context, "export", &synth)?;
+    let files = files(&session, THREADS);
+    let events = synth.events_per_thread * u64::from(THREADS);
+    for (form, goal) in FORMS {
+        let ours = |watch: &mut Stopwatch| {
+            let mut command = Command::new(&atf);
+            command.args(["export", "--format", form, "--out", "-"]);
+            // The traces of synth have open calls, of which it tells.
+            command.arg(&session).stderr(std::process::Stdio::null());
+            time(watch, &mut command)
+        };
+        let cat = |watch: &mut Stopwatch| time(watch, Command::new("cat").args(&files));
+        let comparison = compare(context.pairs, Time::Wall, ours, cat)?;
+        context.report.add(Row {
+            work: format!(
+                "atf export --format {form} of a session of {THREADS} threads with details"
+            ),
+            baseline: "cat of the same files",
+            goal: Some(goal),
+            comparison,
+            amount: Amount::Each(events, "event"),
+        });
+    }
+    std::fs::remove_dir_all(session)?;
+    Ok(())
+}

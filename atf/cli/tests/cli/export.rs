@@ -1,0 +1,153 @@
+//! `export` and `flamegraph`: where they write, and what they say of what is missing.
+
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{atf, clean, expected, lines, samples, texts};
+
+const FORMS: [&str; 6] = [
+    "chrome",
+    "perfetto",
+    "speedscope",
+    "firefox",
+    "folded",
+    "csv",
+];
+
+/// Runs `atf export` on a sample, and returns its status and messages.
+fn export(form: &str, out: &str, path: &str) -> (i32, String) {
+    let arguments = ["export", "--format", form, "--out", out, path];
+    let output = atf(&samples(), &arguments);
+    let (status, _, messages) = texts(&output);
+    (status, messages.to_owned())
+}
+
+#[test]
+fn each_form_has_the_calls_that_the_report_counts() {
+    for (path, _) in expected() {
+        let report = atf(&samples(), &["report", "--json", &path]);
+        let totals = lines(texts(&report).1)[0]["totals"].clone();
+        let count = |key: &str| totals[key].as_str().unwrap().parse::<usize>().unwrap();
+        let of = |form: &str| {
+            let output = atf(
+                &samples(),
+                &["export", "--format", form, "--out", "-", &path],
+            );
+            let (status, text, _) = texts(&output);
+            assert_eq!(Some(status), report.status.code(), "{path} {form}");
+            text.to_owned()
+        };
+        let rows = of("csv").lines().count();
+        assert_eq!(rows, count("calls") + 1, "{path}");
+        let events: Value = serde_json::from_str(&of("chrome")).unwrap();
+        let events = events.as_array().unwrap();
+        let calls = events.iter().filter(|event| event["ph"] == "B").count();
+        let ends = events.iter().filter(|event| event["ph"] == "E").count();
+        assert_eq!(
+            (calls, calls - ends),
+            (count("calls"), count("open")),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_damaged_trace_is_exported_with_status_1() {
+    let folder = TempDir::new().unwrap();
+    for form in FORMS {
+        let out = folder.path().join(form);
+        let (status, messages) = export(form, out.to_str().unwrap(), "sample-crashed");
+        assert_eq!(status, 1, "{form}");
+        assert!(messages.contains("2 calls open at the end"), "{messages}");
+        assert!(
+            messages.contains("no footer: the file was not finalized"),
+            "{messages}"
+        );
+        assert!(fs::metadata(out).unwrap().len() > 1000, "{form}");
+    }
+}
+
+#[test]
+fn a_file_replaces_an_older_one_and_a_failure_keeps_it() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    fs::write(&out, "older").unwrap();
+    let (status, _) = export("csv", out.to_str().unwrap(), "no-such-trace");
+    assert_eq!((status, fs::read(&out).unwrap()), (2, b"older".to_vec()));
+    let (status, messages) = export("csv", out.to_str().unwrap(), "sample-small");
+    assert_eq!((status, messages.as_str()), (0, ""));
+    assert!(
+        fs::read_to_string(&out)
+            .unwrap()
+            .starts_with("process,thread,")
+    );
+    let names = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["out"],
+        "no temporary file is left"
+    );
+}
+
+#[test]
+fn an_output_among_the_trace_files_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let thread = folder.path().join("thread_0");
+    fs::create_dir(&thread).unwrap();
+    let (index, manifest) = (
+        thread.join("index.atf"),
+        folder.path().join("manifest.json"),
+    );
+    fs::write(&index, "an index").unwrap();
+    for out in [index, manifest] {
+        let (status, messages) = export("csv", out.to_str().unwrap(), "sample-small");
+        assert_eq!(status, 2);
+        assert!(messages.contains("a trace's own file"), "{messages}");
+        let left = fs::read(&out).unwrap_or_default();
+        assert!(matches!(&left[..], b"an index" | b""), "{}", out.display());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_is_written_and_a_full_one_is_an_error() {
+    assert_eq!(
+        export("csv", "/dev/null", "sample-small"),
+        (0, String::new())
+    );
+    let (status, messages) = export("csv", "/dev/full", "sample-small");
+    assert_eq!(status, 2);
+    assert!(messages.contains("No space left"), "{messages}");
+}
+
+#[test]
+fn threads_and_times_select_calls() {
+    let csv = |arguments: &[&str]| {
+        let export = ["export", "--format", "csv", "--out", "-", "sample-small"];
+        clean(&samples(), &[&export, arguments].concat())
+    };
+    let thread_1 = csv(&["--thread", "1"]);
+    assert_eq!(thread_1.lines().count(), 351, "350 calls");
+    assert!(
+        thread_1
+            .lines()
+            .skip(1)
+            .all(|row| row.starts_with("4242,1,"))
+    );
+    assert_eq!(csv(&["--to", "+0"]).lines().count(), 2, "the first call");
+}
+
+#[test]
+fn a_flame_graph_has_all_hot_functions_and_a_difference_names_both_times() {
+    let svg = clean(&samples(), &["flamegraph", "--title", "T", "sample-small"]);
+    assert!(svg.starts_with("<svg ") && svg.contains(">T</text>"));
+    assert!(svg.contains("_$s4Demo1parse9"));
+    let diff = ["flamegraph", "--diff", "sample-small", "sample-small"];
+    let same = clean(&samples(), &diff);
+    assert!(same.contains("before: total"));
+    assert!(!same.contains("rgb(245,60,60)"), "nothing changed");
+}
