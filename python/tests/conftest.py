@@ -1,0 +1,115 @@
+"""Sessions, and what an independent reader finds in them."""
+
+import pathlib
+import shutil
+import struct
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+# The implementation in pure Python, which shares no code with the library.
+sys.path.insert(0, str(ROOT / "conformance/testees/python"))
+
+import session as independent  # noqa: E402
+from layout import FOOTER_SIZE, crc32c  # noqa: E402
+
+SMALL = ROOT / "samples/sample-small/session_20260105_101500/pid_4242"
+CRASHED = ROOT / "samples/sample-crashed/session_20260105_101500/pid_4243"
+NO_MANIFEST = ROOT / "samples/sample-crashed-nomanifest/session_20260105_101500/pid_4244"
+CORPUS = sorted(
+    path for path in ROOT.glob("conformance/corpus/v*/*/files") if any(path.glob("thread_*"))
+)
+
+KINDS = {1: "call", 2: "return", 3: "exception"}
+
+
+def number(value):
+    """The independent reader writes 64-bit numbers as text; tables keep their bits in signed numbers."""
+    if value is None:
+        return None
+    return (int(value) + 2**63) % 2**64 - 2**63
+
+
+def expected_threads(path):
+    """Returns index and detail documents by thread id."""
+    document, _ = independent.read(str(path))
+    return {entry["thread_id"]: entry for entry in document["threads"]}
+
+
+def rejected_threads(path):
+    """Returns the ids of threads whose index the independent reader rejects."""
+    threads = expected_threads(path).items()
+    return {thread for thread, entry in threads if entry["index"] and not independent.is_read(entry["index"])}
+
+
+def expected_events(path):
+    """Returns thread, seq, time, kind, function, depth and detail of all events."""
+    return [
+        (
+            thread,
+            seq,
+            number(event["timestamp_ns"]),
+            KINDS.get(event["event_kind"]),
+            number(event["function_id"]),
+            event.get("call_depth"),
+            number(event["detail_seq"]),
+        )
+        for thread, entry in sorted(expected_threads(path).items())
+        for seq, event in enumerate(independent.events(entry["index"]))
+    ]
+
+
+def expected_calls(path):
+    """Pairs calls with returns by searching the whole stack for each return."""
+    found = []
+    for thread in sorted(expected_threads(path)):
+        open_calls = []
+
+        def end(call, time, how):
+            parent = call["parent"]
+            duration = None if time is None or time < call["start"] else time - call["start"]
+            own = None
+            if duration is not None and None not in call["inner"]:
+                own = duration - sum(call["inner"])
+            if own is not None and own < 0:
+                own = None
+            if parent is not None:
+                parent["inner"].append(duration)
+            found.append(
+                (thread, call["seq"], parent and parent["seq"], call["function"], call["start"], duration, own, how)
+            )
+
+        events = [event for event in expected_events(path) if event[0] == thread]
+        for _, seq, time, kind, function, _, _ in events:
+            if kind == "call":
+                parent = open_calls[-1] if open_calls else None
+                open_calls.append({"seq": seq, "function": function, "start": time, "inner": [], "parent": parent})
+            elif kind is not None and function in [call["function"] for call in open_calls]:
+                while True:
+                    call = open_calls.pop()
+                    is_own = call["function"] == function
+                    end(call, time, kind if is_own else "not_returned")
+                    if is_own:
+                        break
+        while open_calls:
+            end(open_calls.pop(), None, "open")
+    return found
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Copies sample-small, to be changed."""
+    return pathlib.Path(shutil.copytree(SMALL, tmp_path / "session" / "pid_4242"))
+
+
+@pytest.fixture
+def flipped(copy):
+    """A copy of sample-small whose thread 0 has a checksum, and a bit of event 5's time flipped since."""
+    path = copy / "thread_0" / "index.atf"
+    data = bytearray(path.read_bytes())
+    footer = len(data) - FOOTER_SIZE
+    struct.pack_into("<I", data, footer + 4, crc32c(data[64:footer]))
+    data[64 + 5 * 32] ^= 1
+    path.write_bytes(data)
+    return copy

@@ -1,0 +1,88 @@
+"""Parquet files have the rows of the tables, and say what is missing."""
+
+import json
+import os
+
+import atf
+import duckdb
+import polars
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from conftest import CRASHED, SMALL, expected_events
+
+NAME = "session_20260105_101500.pid_4242"
+
+
+def metadata(path):
+    pairs = pyarrow.parquet.read_metadata(path).metadata
+    return {key.decode(): value.decode() for key, value in pairs.items() if key.startswith(b"atf.")}
+
+
+def test_files_are_partitioned_and_whole(tmp_path):
+    written = atf.open(SMALL).to_parquet(tmp_path, host="h-1")
+    path = tmp_path / "events" / "host=h-1" / f"session={NAME}" / "thread=1" / "events.parquet"
+    assert path.is_file()
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert (written.files, written.bytes) == (len(files), sum(file.stat().st_size for file in files))
+    assert metadata(path)["atf.rows_complete"] == "true"
+    assert json.loads(metadata(path)["atf.problems"]) == []
+    expected = [row[1:] for row in expected_events(SMALL) if row[0] == 1]
+    file = pyarrow.parquet.ParquetFile(path).read()
+    columns = ["seq", "time_ns", "kind", "function_id", "depth", "detail_seq"]
+    assert list(zip(*(file[name].to_pylist() for name in columns))) == expected
+    assert all(not pa.types.is_unsigned_integer(field.type) for field in file.schema)
+
+
+def test_duckdb_and_polars_find_threads_in_the_path(tmp_path):
+    atf.open(SMALL).to_parquet(tmp_path)
+    files = f"{tmp_path}/events/**/*.parquet"
+    query = f"SELECT thread, count(*) FROM read_parquet('{files}', hive_partitioning = true) GROUP BY ALL ORDER BY ALL"
+    counts = [(thread, len([row for row in expected_events(SMALL) if row[0] == thread])) for thread in (0, 1, 2)]
+    assert duckdb.sql(query).fetchall() == counts
+    frame = polars.scan_parquet(files, hive_partitioning=True).group_by("thread").len().sort("thread").collect()
+    assert list(frame.iter_rows()) == counts
+
+
+def test_one_file_per_session_has_the_thread_column(tmp_path):
+    atf.open(SMALL).to_parquet(tmp_path, tables=["events"], split="sessions", session="mine")
+    file = pyarrow.parquet.ParquetFile(tmp_path / "events" / "session=mine" / "events.parquet").read()
+    assert list(zip(file["thread"].to_pylist(), file["seq"].to_pylist())) == [row[:2] for row in expected_events(SMALL)]
+
+
+def test_an_incomplete_trace_is_written_and_says_so(tmp_path):
+    with pytest.raises(atf.IncompleteError) as caught:
+        atf.open(CRASHED).to_parquet(tmp_path, tables=["events", "problems"])
+    assert caught.value.kind == "NotFinalized"
+    assert caught.value.problems[0].path.endswith("thread_1/index.atf")
+    (file,) = tmp_path.glob("events/*/thread=1/events.parquet")
+    assert pyarrow.parquet.read_metadata(file).num_rows == 510
+    assert metadata(file)["atf.rows_complete"] == "false"
+    assert any("not finalized" in text or "footer" in text for text in json.loads(metadata(file)["atf.problems"]))
+    (file,) = tmp_path.glob("events/*/thread=0/events.parquet")
+    assert metadata(file)["atf.rows_complete"] == "true"
+    (file,) = tmp_path.glob("problems/*/problems.parquet")
+    kept = atf.open(CRASHED).to_parquet(tmp_path, session="again", tables=["events"], problems="keep")
+    assert [problem.message for problem in kept.problems] == [problem.message for problem in caught.value.problems]
+
+
+def test_an_existing_session_is_not_overwritten(tmp_path):
+    atf.open(SMALL).to_parquet(tmp_path, tables=["calls"])
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(atf.OutputError, match="already exists"):
+        atf.open(SMALL).to_parquet(tmp_path, tables=["events", "calls"])
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_failure_leaves_nothing(tmp_path):
+    (tmp_path / "calls").write_text("a file where a folder must be")
+    with pytest.raises(atf.OutputError):
+        atf.open(SMALL).to_parquet(tmp_path, tables=["events", "calls"])
+    assert [path for path in tmp_path.rglob("*") if path.suffix == ".parquet"] == []
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_a_name_that_leads_elsewhere_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="cannot name a partition"):
+        atf.open(SMALL).to_parquet(tmp_path, host="../elsewhere")

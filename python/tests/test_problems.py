@@ -1,0 +1,112 @@
+"""Damage and missing files reach the caller; what can be read is delivered."""
+
+import atf
+import pyarrow as pa
+import pytest
+from conftest import CRASHED, SMALL, expected_events
+
+
+def test_a_crashed_trace_ends_with_an_error_after_all_its_rows():
+    table = atf.open(CRASHED).events(batch_rows=500)
+    rows = 0
+    with pytest.raises(Exception, match="it has 1810 readable rows.*thread_1/index.atf: footer.*not finalized|footer"):
+        for batch in pa.RecordBatchReader.from_stream(table):
+            rows += batch.num_rows
+    assert rows == 1810
+    assert "NotFinalized" in [problem.kind for problem in table.problems()]
+
+
+def test_kept_problems_name_file_field_and_offset():
+    table = atf.open(CRASHED, problems="keep").events()
+    assert table.problems() is None, "not read yet"
+    assert pa.table(table).num_rows == len(expected_events(CRASHED))
+    index = [problem for problem in table.problems() if problem.path.endswith("thread_1/index.atf")]
+    # 510 events of 32 bytes after a header of 64.
+    assert [(it.thread, it.field, it.offset, it.kind) for it in index][0] == (1, "footer", 64 + 510 * 32, "NotFinalized")
+    listed = pa.table(atf.open(CRASHED).problems()).to_pylist()
+    assert [row["message"] for row in listed] == [problem.message for problem in table.problems()]
+
+
+def test_a_flipped_bit_is_found_by_the_checksum(flipped):
+    with pytest.raises(Exception, match="checksum"):
+        pa.table(atf.open(flipped).events())
+    with pytest.raises(Exception, match="checksum"):
+        pa.table(atf.open(flipped).calls())
+    with pytest.raises(Exception, match="checksum"):
+        pa.table(atf.open(flipped).report())
+    table = atf.open(flipped, problems="keep").events()
+    assert pa.table(table).num_rows == 2000
+    assert [problem.kind for problem in table.problems()] == ["ChecksumMismatch"]
+
+
+def test_a_partial_reading_says_that_it_verified_nothing(flipped):
+    table = atf.open(flipped).events(threads=[0], seqs=(0, 10))
+    assert pa.table(table).num_rows == 10
+    assert (table.problems(), table.unverified()) == ([], [0])
+
+
+def test_a_truncated_file_gives_the_rest(copy):
+    path = copy / "thread_2" / "index.atf"
+    path.write_bytes(path.read_bytes()[: 64 + 10 * 32 + 5])
+    table = atf.open(copy, problems="keep").events(threads=[2])
+    assert pa.table(table)["seq"].to_pylist() == list(range(10))
+    assert {problem.thread for problem in table.problems()} == {2}
+    with pytest.raises(Exception, match="10 readable rows"):
+        pa.table(atf.open(copy).events(threads=[2]))
+
+
+def test_an_unreadable_thread_does_not_hide_the_others(copy):
+    (copy / "thread_1" / "index.atf").write_bytes(b"not a trace" * 20)
+    table = atf.open(copy, problems="keep").events()
+    assert pa.table(table).num_rows == 2000 - 700
+    assert [(problem.thread, problem.kind) for problem in table.problems()] == [(1, "BadMagic")]
+    threads = pa.table(atf.open(copy, problems="keep").threads()).to_pylist()
+    assert [thread["state"] for thread in threads] == ["finalized", "unreadable", "finalized"]
+    assert threads[1]["events"] is None
+
+
+def test_a_missing_thread_is_named(copy):
+    (copy / "thread_2" / "index.atf").unlink()
+    (copy / "thread_2").rmdir()
+    table = atf.open(copy, problems="keep").events()
+    assert pa.table(table).num_rows == 1600
+    assert [(problem.thread, problem.kind) for problem in table.problems()] == [(2, "MissingFolder")]
+
+
+def test_errors_have_path_kind_and_class(tmp_path):
+    with pytest.raises(atf.MissingFileError) as caught:
+        atf.open(tmp_path / "nothing")
+    assert isinstance(caught.value, FileNotFoundError)
+    assert isinstance(caught.value, atf.AtfError)
+    assert (caught.value.path, caught.value.kind) == (str(tmp_path / "nothing"), "Io")
+    with pytest.raises(atf.NotASessionError) as caught:
+        atf.open(tmp_path)
+    assert (caught.value.path, caught.value.kind) == (str(tmp_path), "NotASession")
+    with pytest.raises(atf.NotASessionError) as caught:
+        atf.open(SMALL.parents[1])
+    assert caught.value.kind == "SessionsBelow"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": ["seq", "tiem"]}, "has no column \"tiem\"; it has thread, seq, time_ns"),
+        ({"columns": []}, "the list is empty"),
+        ({"threads": [0, 9]}, r"there is no thread 9 \(threads: 0, 1, 2\)"),
+        ({"batch_rows": 0}, "batch_rows: must be greater than 0"),
+        ({"problems": "hide"}, "problems: expected 'raise' or 'keep', found \"hide\""),
+    ],
+)
+def test_a_wrong_option_is_a_value_error_before_any_reading(options, message):
+    with pytest.raises(ValueError, match=message):
+        atf.open(SMALL).events(**options)
+
+
+def test_recovery_writes_a_whole_copy(tmp_path):
+    recovered = atf.open(CRASHED).recover(tmp_path / "out")
+    assert (recovered.events, recovered.changed) == (1810, True)
+    assert "recovered, 1810 events" in recovered.text
+    assert pa.table(atf.open(tmp_path / "out").events()).num_rows == 1810
+    with pytest.raises(atf.OutputError) as caught:
+        atf.open(CRASHED).recover(tmp_path / "out")
+    assert caught.value.kind == "OutputExists"
