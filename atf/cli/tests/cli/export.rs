@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{atf, clean, expected, lines, samples, texts};
+use super::{atf, clean, expected, lines, texts};
 
 const FORMS: [&str; 6] = [
     "chrome",
@@ -19,7 +19,7 @@ const FORMS: [&str; 6] = [
 /// Runs `atf export` on a sample, and returns its status and messages.
 fn export(form: &str, out: &str, path: &str) -> (i32, String) {
     let arguments = ["export", "--format", form, "--out", out, path];
-    let output = atf(&samples(), &arguments);
+    let output = atf(&atf_samples::folder(), &arguments);
     let (status, _, messages) = texts(&output);
     (status, messages.to_owned())
 }
@@ -27,12 +27,12 @@ fn export(form: &str, out: &str, path: &str) -> (i32, String) {
 #[test]
 fn each_form_has_the_calls_that_the_report_counts() {
     for (path, _) in expected() {
-        let report = atf(&samples(), &["report", "--json", &path]);
+        let report = atf(&atf_samples::folder(), &["report", "--json", &path]);
         let totals = lines(texts(&report).1)[0]["totals"].clone();
         let count = |key: &str| totals[key].as_str().unwrap().parse::<usize>().unwrap();
         let of = |form: &str| {
             let output = atf(
-                &samples(),
+                &atf_samples::folder(),
                 &["export", "--format", form, "--out", "-", &path],
             );
             let (status, text, _) = texts(&output);
@@ -128,7 +128,7 @@ fn a_device_is_written_and_a_full_one_is_an_error() {
 fn threads_and_times_select_calls() {
     let csv = |arguments: &[&str]| {
         let export = ["export", "--format", "csv", "--out", "-", "sample-small"];
-        clean(&samples(), &[&export, arguments].concat())
+        clean(&atf_samples::folder(), &[&export, arguments].concat())
     };
     let thread_1 = csv(&["--thread", "1"]);
     assert_eq!(thread_1.lines().count(), 351, "350 calls");
@@ -143,11 +143,14 @@ fn threads_and_times_select_calls() {
 
 #[test]
 fn a_flame_graph_has_all_hot_functions_and_a_difference_names_both_times() {
-    let svg = clean(&samples(), &["flamegraph", "--title", "T", "sample-small"]);
+    let svg = clean(
+        &atf_samples::folder(),
+        &["flamegraph", "--title", "T", "sample-small"],
+    );
     assert!(svg.starts_with("<svg ") && svg.contains(">T</text>"));
     assert!(svg.contains("_$s4Demo1parse9"));
     let diff = ["flamegraph", "--diff", "sample-small", "sample-small"];
-    let same = clean(&samples(), &diff);
+    let same = clean(&atf_samples::folder(), &diff);
     assert!(same.contains("before: total"));
     assert!(!same.contains("rgb(245,60,60)"), "nothing changed");
 }
