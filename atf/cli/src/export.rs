@@ -45,6 +45,24 @@ pub(crate) fn run(form: Form, path: &Path, out: &Path, selection: &Selection<'_>
     Ok(opened.tell(&summary, &mut Told::default()))
 }
 
+/// Writes a trace in a form to an open file, with the file's error named by `what`.
+pub(crate) fn to_file(
+    form: Form,
+    path: &Path,
+    file: &File,
+    what: &str,
+    selection: &Selection<'_>,
+) -> Outcome {
+    let opened = match Opened::new(path, selection)? {
+        Ok(opened) => opened,
+        Err(state) => return Ok(state),
+    };
+    let out = BufWriter::with_capacity(BUFFER, file);
+    let summary = export(&opened.processes(), &opened.options, form, out);
+    let summary = summary.map_err(|error| Failure::Usage(format!("{what}: {error}")))?;
+    Ok(opened.tell(&summary, &mut Told::default()))
+}
+
 /// Writes the flame graph of a trace, or of the difference to an earlier one.
 pub(crate) fn flamegraph(
     before: Option<&Path>,

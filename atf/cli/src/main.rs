@@ -16,6 +16,7 @@ mod info;
 mod json;
 mod last;
 mod loss;
+mod open;
 mod output;
 mod parallel;
 mod parts;

@@ -1,6 +1,7 @@
 //! Folded stacks: a line per stack of the merged call tree.
 
 use std::io::Write;
+use std::num::NonZero;
 
 use atf::analyze::{self, Node, Options, Tree};
 
@@ -14,6 +15,16 @@ pub(crate) const OTHERS: &str = "(further calls)";
 /// How many frames a stack has at most. A line repeats its whole stack, so deep recursions would take space
 /// with the square of their depth.
 pub(crate) const DEEPEST: u32 = 1024;
+
+/// How many nodes a tree has at most: with those of one thread at a time, they take 200 MB.
+const MOST_NODES: usize = 600_000;
+
+/// Returns the call tree of a process, in bounded memory: its threads are read one after another.
+pub(crate) fn tree_of(process: &Process<'_>, options: &Options) -> Result<Tree, atf::Error> {
+    let options = options.clone().jobs(Some(NonZero::<usize>::MIN));
+    let most = options.max_nodes.min(MOST_NODES);
+    analyze::tree(process.threads, &options.max_nodes(most))
+}
 
 /// Returns the nodes of a tree down to [`DEEPEST`], with those below it added up.
 pub(crate) fn shallow(nodes: &[Node]) -> impl Iterator<Item = Node> {
@@ -41,7 +52,7 @@ pub(crate) fn write(
 ) -> Result<Summary, Error> {
     let mut summary = Summary::default();
     for (position, process) in (1..).zip(processes) {
-        let tree = analyze::tree(process.threads, options)?;
+        let tree = tree_of(process, options)?;
         let mut stack = Stack::default();
         if processes.len() > 1 {
             let pid = process.pid().unwrap_or(position);

@@ -24,6 +24,7 @@ const DOCUMENTS: [&str; 12] = [
     "samples/README.md",
     "conformance/testees/README.md",
     "docs/editions.md",
+    "docs/export.md",
     "docs/record.md",
     "docs/safety.md",
     "docs/speed.md",

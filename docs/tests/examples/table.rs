@@ -133,6 +133,17 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "README.md",
+        "atf flamegraph --out flame.svg samples/sample-small",
+        RUNS,
+    ),
+    (
+        "docs/export.md",
+        "atf export --format perfetto --out trace.pftrace samples/sample-small",
+        // The last trace is damaged.
+        Runs(1, None),
+    ),
+    (
+        "README.md",
         "$ atf last --thread 1 --events 2 samples/sample-crashed",
         // The thread's files were never finalized.
         Runs(1, None),
@@ -294,6 +305,25 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         Runs(0, Some("atf report --tree samples/sample-small")),
     ),
     (
+        "atf export",
+        Runs(
+            0,
+            Some("atf export --format csv --out - samples/sample-small"),
+        ),
+    ),
+    (
+        "atf open PATH",
+        Elsewhere(
+            "waits for a browser",
+            "atf/cli/tests/cli/open.rs",
+            "\"open\", \"--port\"",
+        ),
+    ),
+    (
+        "atf flamegraph",
+        Runs(0, Some("atf flamegraph samples/sample-small")),
+    ),
+    (
         "atf last PATH",
         Runs(0, Some("atf last samples/sample-small")),
     ),
@@ -442,6 +472,19 @@ pub(crate) const HELP: &[(&str, How)] = &[
     ("atf info --verify samples/sample-crashed", Runs(1, None)),
     ("atf last --thread 1 samples/sample-crashed", Runs(1, None)),
     ("atf report --limit 5 samples/sample-small", RUNS),
+    (
+        "atf export --format perfetto --out trace.pftrace samples/sample-small",
+        RUNS,
+    ),
+    ("atf flamegraph --out flame.svg samples/sample-small", RUNS),
+    (
+        "atf open samples/sample-small",
+        Elsewhere(
+            "waits for a browser",
+            "atf/cli/tests/cli/open.rs",
+            "\"open\", \"--port\"",
+        ),
+    ),
     ("atf recover samples/sample-crashed --out recovered", RUNS),
     (
         "atf scrub --module-names-only samples/sample-small --out shared",

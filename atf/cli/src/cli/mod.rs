@@ -9,6 +9,7 @@ mod export;
 mod flamegraph;
 mod info;
 mod last;
+mod open;
 #[cfg(target_os = "linux")]
 mod record;
 mod recover;
@@ -53,6 +54,8 @@ enum Command {
     Flamegraph(flamegraph::Options),
     /// Write a trace for other tools: Chrome, Perfetto, speedscope, Firefox, folded stacks, CSV
     Export(export::Options),
+    /// Show a trace in Perfetto UI, which fetches it from this machine
+    Open(open::Options),
     /// Judge each file of a trace by the rules of the format
     Check(check::Options),
     /// Name every byte of a file by its field, with its value and meaning
@@ -93,6 +96,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Last(options)) => last::run(&options),
         Ok(Command::Flamegraph(options)) => flamegraph::run(&options),
         Ok(Command::Export(options)) => export::run(&options),
+        Ok(Command::Open(options)) => open::run(&options),
         Ok(Command::Explain(options)) => explain::run(&options),
         Ok(Command::Recover(options)) => recover::run(&options),
         Ok(Command::Convert(options)) => convert::run(&options),

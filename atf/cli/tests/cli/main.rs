@@ -9,6 +9,7 @@ mod export;
 mod follow;
 mod info;
 mod last;
+mod open;
 #[cfg(target_os = "linux")]
 mod record;
 mod report;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use atf::analyze::{self, Options};
+use atf::analyze::Options;
 
-use crate::folded::{OTHERS, is_cut, lost_details, shallow};
+use crate::folded::{OTHERS, is_cut, lost_details, shallow, tree_of};
 use crate::names::name_of;
 use crate::{Error, Process, Summary};
 
@@ -55,7 +55,7 @@ impl Tree {
         let mut summary = Summary::default();
         for (position, process) in (1..).zip(processes) {
             let pid = process.pid().unwrap_or(position);
-            let tree = analyze::tree(process.threads, options)?;
+            let tree = tree_of(process, options)?;
             // The places of the current node and those above it.
             let mut stack = vec![match processes.len() {
                 1 => ROOT,

@@ -1,0 +1,51 @@
+//! `open`: shows a trace in Perfetto UI.
+
+use std::path::PathBuf;
+
+use super::dump::thread_id;
+use crate::dump::Time;
+use crate::export::Selection;
+use crate::open;
+use crate::output::Outcome;
+
+const AFTER_HELP: &str = "\
+Writes the trace as `atf export --format perfetto` to a temporary file, prints an address, and gives
+the file to the page at that address, once. Open the address in a browser on this machine. The page
+comes from ui.perfetto.dev; the trace does not leave this machine. Other pages cannot read it.
+
+Perfetto UI fetches traces from port 9001 only; another port is for other tools.
+
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
+a path that could not be read, or a port that is in use.
+
+Example:
+  $ atf open samples/sample-small";
+
+/// Options of `open`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// A file, a thread's folder or a session
+    path: PathBuf,
+    /// The port on 127.0.0.1; 0 for any
+    #[arg(long, default_value_t = 9001)]
+    port: u16,
+    /// Only this thread
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
+    thread: Vec<u32>,
+    /// Only the time from here on
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only the time up to here
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+}
+
+pub(super) fn run(options: &Options) -> Outcome {
+    let selection = Selection {
+        threads: &options.thread,
+        from: options.from,
+        to: options.to,
+    };
+    open::run(&options.path, options.port, &selection)
+}

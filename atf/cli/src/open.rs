@@ -1,0 +1,82 @@
+//! Gives a trace to Perfetto UI, as <https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui>
+//! describes: the page fetches it from 127.0.0.1, once.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+
+use atf_export::Form;
+
+use crate::export::{Selection, to_file};
+use crate::output::{Failure, Outcome, stdout};
+
+/// The only page that may read the trace.
+const PAGE: &str = "https://ui.perfetto.dev";
+/// How many bytes of a request are read, and how long one may take.
+const LONGEST: u64 = 16 << 10;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Exports a trace, and serves it to one request.
+pub(crate) fn run(path: &Path, port: u16, selection: &Selection<'_>) -> Outcome {
+    let at = |error: io::Error| Failure::Usage(format!("127.0.0.1:{port}: {error}"));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(at)?;
+    let host = listener.local_addr().map_err(at)?.to_string();
+    let of_file = |error: io::Error| Failure::Usage(format!("temporary file: {error}"));
+    let mut file = tempfile::tempfile().map_err(of_file)?;
+    let state = to_file(Form::Perfetto, path, &file, "temporary file", selection)?;
+    let mut out = stdout();
+    writeln!(out, "{PAGE}/#!/?url=http://{host}/trace")?;
+    out.flush()?;
+    loop {
+        let (client, _) = listener.accept().map_err(at)?;
+        // A client that fails or leaves early is no reason to stop: the page may ask again.
+        if serve(&client, &host, &mut file).unwrap_or(false) {
+            return Ok(state);
+        }
+    }
+}
+
+/// Answers a request. Returns whether it got the trace.
+fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
+    client.set_read_timeout(Some(PATIENCE))?;
+    let mut lines = BufReader::new(client.take(LONGEST)).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    let mut is_for_us = false;
+    for line in lines {
+        let line = line?;
+        if line.is_empty() {
+            break;
+        }
+        // A page with a name that leads here is another site.
+        if let Some((name, value)) = line.split_once(':') {
+            is_for_us |= name.eq_ignore_ascii_case("host") && value.trim() == host;
+        }
+    }
+    let mut words = request.split(' ');
+    let mut client = client;
+    match (words.next(), words.next()) {
+        _ if !is_for_us => answer(&mut client, "403 Forbidden", 0)?,
+        // Browsers ask first whether a public page may read from this machine.
+        (Some("OPTIONS"), Some("/trace")) => answer(&mut client, "204 No Content", 0)?,
+        (Some("GET"), Some("/trace")) => {
+            trace.rewind()?;
+            answer(&mut client, "200 OK", trace.metadata()?.len())?;
+            io::copy(trace, &mut client)?;
+            client.flush()?;
+            return Ok(true);
+        }
+        _ => answer(&mut client, "404 Not Found", 0)?,
+    }
+    Ok(false)
+}
+
+fn answer(client: &mut impl Write, status: &str, size: u64) -> io::Result<()> {
+    write!(
+        client,
+        "HTTP/1.1 {status}\r\nAccess-Control-Allow-Origin: {PAGE}\r\n\
+         Access-Control-Allow-Private-Network: true\r\nVary: Origin\r\nCache-Control: no-store\r\n\
+         Content-Type: application/octet-stream\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n"
+    )
+}

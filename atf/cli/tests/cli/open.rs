@@ -1,0 +1,61 @@
+//! `open`: who gets the trace.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+use super::{atf, samples};
+
+/// Sends a request to a host, and returns the answer.
+fn ask(address: &str, request: &str, host: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn one_page_gets_the_trace_once() {
+    let mut open = Command::new(assert_cmd::cargo::cargo_bin("atf"));
+    open.args(["open", "--port", "0", "sample-small"]);
+    open.current_dir(samples()).stdout(Stdio::piped());
+    let mut child = open.spawn().unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let url = line
+        .strip_prefix("https://ui.perfetto.dev/#!/?url=http://")
+        .unwrap();
+    let address = url.strip_suffix("/trace\n").unwrap();
+
+    let status = |request: &str, host: &str| {
+        let answer = String::from_utf8(ask(address, request, host)).unwrap();
+        answer[9..12].to_owned()
+    };
+    // Another site whose name leads here, another path, and a browser that asks first.
+    assert_eq!(status("GET /trace", "evil.example"), "403");
+    assert_eq!(status("GET /manifest.json", address), "404");
+    assert_eq!(status("OPTIONS /trace", address), "204");
+    assert_eq!(status("", address), "404");
+
+    let answer = ask(address, "GET /trace", address);
+    let end = answer
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .unwrap();
+    let (head, trace) = answer.split_at(end + 4);
+    let head = str::from_utf8(head).unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    assert!(head.contains("\r\nAccess-Control-Allow-Origin: https://ui.perfetto.dev\r\n"));
+    let export = [
+        "export",
+        "--format",
+        "perfetto",
+        "--out",
+        "-",
+        "sample-small",
+    ];
+    assert!(trace == atf(&samples(), &export).stdout, "the same bytes");
+    assert!(child.wait().unwrap().success(), "it ends by itself");
+}
