@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::dump::{Time, Told, are_processes, several};
 use crate::output::{Failure, Outcome, State, complain, stdout};
-use crate::parts::{Part, check_threads};
+use crate::parts::{Part, check_threads, other_names};
 use crate::report::Summed;
 use crate::text::Counted;
 
@@ -25,6 +25,8 @@ pub(crate) struct Selection<'a> {
     pub(crate) from: Option<Time>,
     /// The last time, inclusive.
     pub(crate) to: Option<Time>,
+    /// A manifest with function names.
+    pub(crate) symbols: Option<&'a Path>,
 }
 
 /// A trace that was opened, with what to read of it.
@@ -97,7 +99,7 @@ pub(crate) fn flamegraph(
 impl Opened {
     /// Opens a trace; the inner error is the state of one that is unreadable.
     fn new(path: &Path, selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
-        let parts = match Part::all(path, &None)? {
+        let parts = match Part::all(path, &other_names(selection.symbols)?)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);

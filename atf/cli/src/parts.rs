@@ -124,10 +124,14 @@ impl Part {
 
     /// Its calls, for an export.
     pub(crate) fn process(&self) -> Process<'_> {
-        match &self.reader {
+        let process = match &self.reader {
             Reader::Session(session) => Process::of_session(session),
             Reader::Thread(thread, session) => Process::of_thread(thread, session.as_deref()),
             Reader::Index(index) => Process::of_index(index),
+        };
+        match &self.names {
+            Some(names) => process.with_symbols(names.symbols()),
+            None => process,
         }
     }
 

@@ -3,7 +3,7 @@
 use atf::analyze::Threads;
 use atf::index::IndexReader;
 use atf::session::SessionReader;
-use atf::symbols::Function;
+use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
 
 /// A process whose threads are exported: a session, a thread's folder or an index file.
@@ -11,6 +11,7 @@ use atf::thread::ThreadReader;
 pub struct Process<'a> {
     pub(crate) threads: Threads<'a>,
     pub(crate) session: Option<&'a SessionReader>,
+    symbols: Option<Symbols<'a>>,
 }
 
 impl<'a> Process<'a> {
@@ -20,6 +21,7 @@ impl<'a> Process<'a> {
         Self {
             threads: session.into(),
             session: Some(session),
+            symbols: Some(session.symbols()),
         }
     }
 
@@ -29,6 +31,7 @@ impl<'a> Process<'a> {
         Self {
             threads: thread.into(),
             session,
+            symbols: session.map(SessionReader::symbols),
         }
     }
 
@@ -38,14 +41,22 @@ impl<'a> Process<'a> {
         Self {
             threads: index.into(),
             session: None,
+            symbols: None,
         }
     }
 
-    /// Returns a function with its name, as far as the session's manifest has it.
+    /// Takes the names of functions from another manifest.
+    #[must_use]
+    pub fn with_symbols(mut self, symbols: Symbols<'a>) -> Self {
+        self.symbols = Some(symbols);
+        self
+    }
+
+    /// Returns a function with its name, as far as the session's manifest or the other one has it.
     #[must_use]
     pub fn function(&self, function_id: u64) -> Function<'a> {
-        match self.session {
-            Some(session) => session.symbols().function(function_id),
+        match &self.symbols {
+            Some(symbols) => symbols.function(function_id),
             None => Function::new(function_id, None),
         }
     }

@@ -17,7 +17,7 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 12] = [
+const DOCUMENTS: [&str; 13] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use atf_export::Form;
 use clap::ValueEnum;
 
-use super::dump::thread_id;
-use crate::dump::Time;
-use crate::export::{self, Selection};
+use super::selection::Selected;
+use crate::export;
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
@@ -57,15 +56,8 @@ pub(super) struct Options {
     /// The file to write; - for standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Only this thread
-    #[arg(long, value_name = "ID", value_parser = thread_id)]
-    thread: Vec<u32>,
-    /// Only the time from here on
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<Time>,
-    /// Only the time up to here
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<Time>,
+    #[command(flatten)]
+    selected: Selected,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -87,10 +79,6 @@ pub(super) fn run(options: &Options) -> Outcome {
         FormName::Folded => Form::Folded,
         FormName::Csv => Form::Csv,
     };
-    let selection = Selection {
-        threads: &options.thread,
-        from: options.from,
-        to: options.to,
-    };
+    let selection = options.selected.selection();
     export::run(form, &options.path, &options.out, &selection)
 }

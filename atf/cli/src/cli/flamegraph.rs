@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::dump::thread_id;
-use crate::dump::Time;
-use crate::export::{self, Selection};
+use super::selection::Selected;
+use crate::export;
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
@@ -41,15 +40,8 @@ pub(super) struct Options {
     /// Show what changed since this trace
     #[arg(long, value_name = "BEFORE")]
     diff: Option<PathBuf>,
-    /// Only this thread
-    #[arg(long, value_name = "ID", value_parser = thread_id)]
-    thread: Vec<u32>,
-    /// Only the time from here on
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<Time>,
-    /// Only the time up to here
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<Time>,
+    #[command(flatten)]
+    selected: Selected,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
@@ -59,11 +51,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         (None, None) => path.to_string(),
         (None, Some(before)) => format!("{} → {path}", before.display()),
     };
-    let selection = Selection {
-        threads: &options.thread,
-        from: options.from,
-        to: options.to,
-    };
+    let selection = options.selected.selection();
     let before = options.diff.as_deref();
     export::flamegraph(before, &options.path, &options.out, &title, &selection)
 }

@@ -16,6 +16,7 @@ mod recover;
 mod report;
 mod rewrite;
 mod scrub;
+mod selection;
 mod symbolize;
 mod synth;
 

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::dump::thread_id;
-use crate::dump::Time;
-use crate::export::Selection;
+use super::selection::Selected;
 use crate::open;
 use crate::output::Outcome;
 
@@ -30,22 +28,11 @@ pub(super) struct Options {
     /// The port on 127.0.0.1; 0 for any
     #[arg(long, default_value_t = 9001)]
     port: u16,
-    /// Only this thread
-    #[arg(long, value_name = "ID", value_parser = thread_id)]
-    thread: Vec<u32>,
-    /// Only the time from here on
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<Time>,
-    /// Only the time up to here
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<Time>,
+    #[command(flatten)]
+    selected: Selected,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let selection = Selection {
-        threads: &options.thread,
-        from: options.from,
-        to: options.to,
-    };
+    let selection = options.selected.selection();
     open::run(&options.path, options.port, &selection)
 }

@@ -142,6 +142,23 @@ fn threads_and_times_select_calls() {
 }
 
 #[test]
+fn names_come_from_another_manifest_if_one_is_given() {
+    let folder = TempDir::new().unwrap();
+    let names = folder.path().join("names.json");
+    // The first function of the sample.
+    let manifest = r#"{"symbols": [{"function_id": "0x06444fc10000000f", "name": "another"}]}"#;
+    fs::write(&names, manifest).unwrap();
+    let export = ["export", "--format", "folded", "--out", "-", "sample-small"];
+    let symbols = ["--symbols", names.to_str().unwrap()];
+    let folded = clean(&atf_samples::folder(), &[&export[..], &symbols].concat());
+    assert!(
+        folded.lines().any(|line| line.starts_with("another ")),
+        "{folded}"
+    );
+    assert!(!folded.contains("Demo"), "{folded}");
+}
+
+#[test]
 fn a_flame_graph_has_all_hot_functions_and_a_difference_names_both_times() {
     let svg = clean(
         &atf_samples::folder(),

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use super::{atf, samples};
+use super::atf;
 
 /// Sends a request to a host, and returns the answer.
 fn ask(address: &str, request: &str, host: &str) -> Vec<u8> {
@@ -19,7 +19,8 @@ fn ask(address: &str, request: &str, host: &str) -> Vec<u8> {
 fn one_page_gets_the_trace_once() {
     let mut open = Command::new(assert_cmd::cargo::cargo_bin("atf"));
     open.args(["open", "--port", "0", "sample-small"]);
-    open.current_dir(samples()).stdout(Stdio::piped());
+    open.current_dir(atf_samples::folder())
+        .stdout(Stdio::piped());
     let mut child = open.spawn().unwrap();
     let mut line = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -56,6 +57,9 @@ fn one_page_gets_the_trace_once() {
         "-",
         "sample-small",
     ];
-    assert!(trace == atf(&samples(), &export).stdout, "the same bytes");
+    assert!(
+        trace == atf(&atf_samples::folder(), &export).stdout,
+        "the same bytes"
+    );
     assert!(child.wait().unwrap().success(), "it ends by itself");
 }

@@ -1,0 +1,34 @@
+//! Options that select a part of a trace, shared by `export`, `flamegraph` and `open`.
+
+use std::path::PathBuf;
+
+use super::dump::thread_id;
+use crate::dump::Time;
+use crate::export::Selection;
+
+#[derive(clap::Args)]
+pub(super) struct Selected {
+    /// Only this thread
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
+    thread: Vec<u32>,
+    /// Only the time from here on
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only the time up to here
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+    /// Take function names from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
+}
+
+impl Selected {
+    pub(super) fn selection(&self) -> Selection<'_> {
+        Selection {
+            threads: &self.thread,
+            from: self.from,
+            to: self.to,
+            symbols: self.symbols.as_deref(),
+        }
+    }
+}
