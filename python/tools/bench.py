@@ -1,0 +1,83 @@
+"""Measures how fast the tables of a session are read, in how much memory, and how large its Parquet files are.
+
+    atf synth --threads 4 --events 2500000 --details 0 --out trace
+    python python/tools/bench.py trace
+
+Each row runs in a process of its own, so that the memory is its own.
+"""
+
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import time
+
+import atf
+import pyarrow as pa
+
+
+def drain(table):
+    """Reads a table batch by batch and drops the batches."""
+    return sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(table))
+
+
+def collect(table):
+    """Reads a table into memory."""
+    return pa.table(table).num_rows
+
+
+def parquet(name):
+    def write(session, folder):
+        written = session.to_parquet(folder, tables=[name])
+        return written.rows, written.bytes / written.rows
+    return write
+
+
+ROWS = {
+    "events, batch by batch": lambda s, _: (drain(s.events()), None),
+    "events: time_ns, function": lambda s, _: (drain(s.events(columns=["time_ns", "function"])), None),
+    "events, plain text": lambda s, _: (drain(s.events(dictionaries=False)), None),
+    "events as a pyarrow.Table": lambda s, _: (collect(s.events()), None),
+    "calls, batch by batch": lambda s, _: (drain(s.calls()), None),
+    "events to Parquet": parquet("events"),
+    "calls to Parquet": parquet("calls"),
+}
+
+
+def peak_kib():
+    """Returns the most memory that this process had, in KiB; macOS counts in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // 1024 if sys.platform == "darwin" else peak
+
+
+def measure(name, path, results):
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(path))) as folder:
+        session = atf.open(path)
+        before, start = peak_kib(), time.perf_counter()
+        rows, size = ROWS[name](session, os.path.join(folder, "out"))
+        seconds = time.perf_counter() - start
+        results.put((rows, size, seconds, (peak_kib() - before) / 1024))
+
+
+def main(path):
+    # A fresh process: after a fork the peak would be the parent's.
+    context = multiprocessing.get_context("spawn")
+    print("| what | rows | million rows/s | MiB | bytes/row |\n|---|---|---|---|---|")
+    for name in ROWS:
+        results = context.Queue()
+        best = None
+        for _ in range(3):
+            worker = context.Process(target=measure, args=(name, path, results))
+            worker.start()
+            result = results.get()
+            worker.join()
+            if best is None or result[2] < best[2]:
+                best = result
+        rows, size, seconds, memory = best
+        size = "" if size is None else f"{size:.2f}"
+        print(f"| {name} | {rows:,} | {rows / seconds / 1e6:.1f} | {memory:.0f} | {size} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
