@@ -111,6 +111,8 @@ def test_options_select_rows_and_columns():
         row for row in expected_calls(SMALL) if row[4] <= last and (row[5] is None or row[4] + row[5] >= first)
     ]
     assert rows(session.events(columns=["seq", "thread"], seqs=(3, 5), threads=[1])) == [(3, 1), (4, 1)]
+    of_one = [row for row in expected_events(SMALL) if row[0] == 1 and row[1] < 600 and row[2] >= last]
+    assert rows(session.events(columns=EVENT_COLUMNS, threads=[1], seqs=(0, 600), from_ns=last)) == of_one
 
 
 def test_plain_text_equals_dictionaries():

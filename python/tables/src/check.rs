@@ -63,9 +63,9 @@ impl Source for Check {
                 let (sender, results) = sync_channel(WAITING);
                 let (paths, mut output) = (std::mem::take(paths), Sender::new(sender));
                 let work = move || {
-                    paths
-                        .iter()
-                        .for_each(|path| check::check(path, &mut output))
+                    for path in &paths {
+                        check::check(path, &mut output);
+                    }
                 };
                 let spawned = thread::Builder::new().spawn(work);
                 spawned.map_err(|error| Error::Output {

@@ -280,6 +280,8 @@ fn properties(table: Table) -> Result<WriterProperties, Error> {
     Ok(properties.build())
 }
 
+// Errors are passed by value, as `map_err` does.
+#[allow(clippy::needless_pass_by_value)]
 fn output(path: &Path, why: impl ToString) -> Error {
     Error::Output {
         path: path.to_path_buf(),

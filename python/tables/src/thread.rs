@@ -1,6 +1,6 @@
 //! The events of one thread, verified as they are read.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use atf::index::{IndexEvent, IndexReader};
 use atf::merge::{Merge, Merged};
@@ -26,6 +26,7 @@ enum Events {
 struct Slice {
     index: IndexReader,
     left: Range<u64>,
+    times: RangeInclusive<u64>,
     /// The events that were read but not yet returned, last one first.
     buffer: Vec<IndexEvent>,
 }
@@ -40,6 +41,7 @@ impl ThreadEvents {
             Some(seqs) => match entry.open_index() {
                 Ok(index) => Events::Slice(Box::new(Slice {
                     left: seqs.start..seqs.end.min(index.event_count()),
+                    times: options.from_ns..=options.to_ns,
                     index,
                     buffer: Vec::new(),
                 })),
@@ -109,17 +111,24 @@ impl ThreadEvents {
 }
 
 impl Slice {
+    /// Returns the next event in the time range, and its position.
     fn next(&mut self) -> atf::Result<Option<(u64, IndexEvent)>> {
-        if self.buffer.is_empty() {
-            let start = self.left.start;
-            let end = start.saturating_add(BUFFER).min(self.left.end);
-            let events = self.index.events_in(start..end.max(start));
-            self.buffer = events.collect::<atf::Result<_>>()?;
-            self.buffer.reverse();
+        loop {
+            if self.buffer.is_empty() {
+                let start = self.left.start;
+                let end = start.saturating_add(BUFFER).min(self.left.end);
+                let events = self.index.events_in(start..end.max(start));
+                self.buffer = events.collect::<atf::Result<_>>()?;
+                self.buffer.reverse();
+            }
+            let Some(event) = self.buffer.pop() else {
+                return Ok(None);
+            };
+            let seq = self.left.start;
+            self.left.start = seq.saturating_add(1);
+            if self.times.contains(&event.timestamp_ns) {
+                return Ok(Some((seq, event)));
+            }
         }
-        let seq = self.left.start;
-        let event = self.buffer.pop().map(|event| (seq, event));
-        self.left.start = seq.saturating_add(event.is_some().into());
-        Ok(event)
     }
 }

@@ -1,0 +1,250 @@
+"""Traces in Spark: a data source, and the check of many sessions as one job.
+
+    from atf.spark import AtfDataSource
+    spark.dataSource.register(AtfDataSource)
+    events = spark.read.format("atf").load("traces")
+
+`docs/spark.md` describes options and limits. The workers need this package and pyarrow.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    InputPartition,
+    LessThan,
+    LessThanOrEqual,
+)
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+import atf
+
+__all__ = ["AtfDataSource", "check", "sessions"]
+
+LAST_NS = 2**63 - 1
+"""The greatest time of a column."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A session below a folder, with what its path says: `host=`, `session=`."""
+
+    path: str
+    host: str
+    session: str
+
+
+def sessions(root: str):
+    """Finds the sessions below a folder: folders with `thread_N` folders or a manifest, in order of their paths.
+
+    The host is that of a folder `host=H` above the session, else empty. The session's name is that of a folder
+    `session=S`, else its path below `root`.
+    """
+    def fail(error):
+        raise error
+
+    for folder, folders, files in os.walk(root, onerror=fail):
+        # Unfinished outputs of a recovery begin with a dot.
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if "manifest.json" in files or any(name.startswith("thread_") for name in folders):
+            below = os.path.relpath(folder, root)
+            keys = dict(part.split("=", 1) for part in folder.split(os.sep) if "=" in part)
+            name = os.path.basename(os.path.abspath(folder)) if below == "." else below
+            yield Found(folder, keys.get("host", ""), keys.get("session", name))
+            folders.clear()
+
+
+@dataclass
+class Part(InputPartition):
+    """What one task reads: a table of a thread, or some of its events."""
+
+    found: Found
+    # The table's threads; None for all, in tables of a session.
+    thread: int | None = None
+    # The positions of events; None for all, which verifies them.
+    seqs: tuple[int, int] | None = None
+    # Reads all events of the thread and gives no rows: another partition does.
+    verifies: bool = False
+
+
+class AtfDataSource(DataSource):
+    """The format `atf`: a table of all sessions below a folder."""
+
+    @classmethod
+    def name(cls):
+        return "atf"
+
+    def schema(self):
+        first = next(sessions(self.options["path"]), None)
+        if first is None:
+            raise atf.AtfError(f"{self.options['path']}: there is no session", self.options["path"])
+        table = atf.open(first.path).table(_table(self.options), dictionaries=False)
+        return _spark_schema([*HOST_AND_SESSION, *pa.schema(table)])
+
+    def reader(self, schema):
+        is_pushed = self.options.get("pushdown", "false").lower() == "true"
+        return (PushingReader if is_pushed else Reader)(self.options, schema)
+
+
+HOST_AND_SESSION = [pa.field("host", pa.string()), pa.field("session", pa.string())]
+BY_THREAD = ("events", "calls", "details")
+"""The tables that are read thread by thread."""
+EVENT_BYTES = 32
+"""Bytes of an event, to estimate from a file's size how many events it has."""
+
+
+class Reader(DataSourceReader):
+    """Reads a table: a partition per thread, and for large threads per range of events."""
+
+    def __init__(self, options, schema):
+        self.path = options["path"]
+        self.table = _table(options)
+        self.problems = options.get("problems", "raise")
+        self.part_events = int(options.get("events_per_partition", 8_000_000))
+        if self.part_events < 1:
+            raise ValueError("events_per_partition: must be greater than 0")
+        self.batch_rows = int(options.get("batch_rows", 65_536))
+        self.schema = to_arrow_schema(schema)
+        # The bounds of pushed filters, inclusive, and the values of pushed equalities.
+        self.from_ns, self.to_ns, self.only = 0, LAST_NS, {}
+
+    def partitions(self):
+        parts = [part for found in self._sessions() for part in self._parts(found)]
+        # Spark needs at least one.
+        return parts or [Part(Found("", "", ""))]
+
+    def read(self, partition):
+        if not partition.found.path:
+            return
+        wanted = [name for name in self.schema.names if name not in ("host", "session")]
+        options = {
+            "columns": wanted or [self._any_column()],
+            "dictionaries": False,
+            "problems": self.problems,
+            "batch_rows": self.batch_rows,
+        }
+        if partition.thread is not None:
+            options["threads"] = [partition.thread]
+        if partition.seqs is not None:
+            options["seqs"] = partition.seqs
+        if (self.from_ns, self.to_ns) != (0, LAST_NS):
+            options.update(from_ns=self.from_ns, to_ns=max(self.to_ns, 0))
+        if partition.verifies:
+            options["columns"] = [self._any_column()]
+        table = atf.open(partition.found.path).table(self.table, **options)
+        for batch in pa.RecordBatchReader.from_stream(table):
+            if not partition.verifies:
+                yield self._batch(partition.found, batch)
+
+    def _sessions(self):
+        for found in sessions(self.path):
+            values = {"host": found.host, "session": found.session}
+            if all(self.only.get(key, value) == value for key, value in values.items()):
+                yield found
+
+    def _parts(self, found):
+        """Returns the partitions of a session. Opens no files."""
+        if self.table not in BY_THREAD:
+            return [Part(found)]
+        threads = atf.open(found.path).thread_ids
+        parts = []
+        for thread in threads:
+            if self.only.get("thread", thread) == thread:
+                parts += self._parts_of_thread(found, thread)
+        # A session without threads can have problems.
+        return parts or ([] if threads else [Part(found)])
+
+    def _parts_of_thread(self, found, thread):
+        index = os.path.join(found.path, f"thread_{thread}", "index.atf")
+        events = os.path.getsize(index) // EVENT_BYTES if os.path.isfile(index) else 0
+        is_in_time = (self.from_ns, self.to_ns) != (0, LAST_NS)
+        if self.table != "events" or is_in_time or events <= self.part_events:
+            return [Part(found, thread)]
+        starts = range(0, events, self.part_events)
+        ends = [*starts[1:], LAST_NS]
+        parts = [Part(found, thread, (start, end)) for start, end in zip(starts, ends)]
+        if self.problems == "raise":
+            # Parts of a thread are not verified.
+            parts.append(Part(found, thread, verifies=True))
+        return parts
+
+    def _any_column(self):
+        return "thread" if self.table in BY_THREAD else pa.schema(self._one()).names[0]
+
+    def _one(self):
+        return atf.open(next(sessions(self.path)).path).table(self.table)
+
+    def _batch(self, found, batch):
+        constants = {"host": found.host, "session": found.session}
+        columns = [
+            pa.repeat(pa.scalar(constants[name]), batch.num_rows) if name in constants else batch.column(name)
+            for name in self.schema.names
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+class PushingReader(Reader):
+    """Also reads only what filters on `host`, `session`, `thread` and the time of events leave."""
+
+    def pushFilters(self, filters):
+        for each in filters:
+            column = each.attribute[0] if hasattr(each, "attribute") else None
+            if isinstance(each, EqualTo) and column in ("host", "session") :
+                self.only[column] = each.value
+            elif isinstance(each, EqualTo) and column == "thread" and self.table in BY_THREAD:
+                self.only[column] = each.value
+            elif column == "time_ns" and self.table == "events":
+                self._bound(each)
+                # Spark applies it as well: times before 0 and later than a column has are not events.
+                yield each
+            else:
+                yield each
+
+    def _bound(self, each):
+        value = getattr(each, "value", None)
+        if isinstance(each, (GreaterThan, GreaterThanOrEqual, EqualTo)):
+            start = value + isinstance(each, GreaterThan)
+            self.from_ns = max(self.from_ns, start)
+        if isinstance(each, (LessThan, LessThanOrEqual, EqualTo)):
+            end = value - isinstance(each, LessThan)
+            self.to_ns = min(self.to_ns, end)
+
+
+def check(spark, paths, partitions=None):
+    """Checks many sessions, files or folders as one job. Returns a DataFrame with the rows of the table `check`.
+
+    Each task checks its paths one after the other; `partitions` is the number of tasks, by default a task for each
+    path, but at most 1,000.
+    """
+    paths = [(os.fspath(path),) for path in paths]
+    count = partitions or max(1, min(len(paths), 1_000))
+    fields = pa.schema(atf.check(dictionaries=False))
+    schema = _spark_schema(fields)
+    arrow = to_arrow_schema(schema)
+
+    def rows(batches):
+        for batch in batches:
+            table = atf.check(*batch.column(0).to_pylist(), dictionaries=False)
+            for found in pa.RecordBatchReader.from_stream(table):
+                yield pa.RecordBatch.from_arrays(found.columns, schema=arrow)
+
+    # `parallelize` puts every path into a task of its own, if there are as many tasks.
+    frame = spark.createDataFrame(spark.sparkContext.parallelize(paths, count), "path string")
+    return frame.mapInArrow(rows, schema)
+
+
+def _table(options):
+    return options.get("table", "events")
+
+
+def _spark_schema(fields):
+    """Returns Spark's schema; its Python data sources need columns that can be null."""
+    return from_arrow_schema(pa.schema([field.with_nullable(True) for field in fields]))
