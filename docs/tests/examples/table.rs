@@ -518,6 +518,22 @@ pub(crate) const HELP: &[(&str, How)] = &[
         ),
     ),
     (
+        "atf record --details trigger --pre-roll 100 --post-roll 50 --trigger-signal USR2 -- ./program",
+        Elsewhere(
+            "needs a program that runs for a while",
+            "atf/cli/tests/cli/record.rs",
+            "\"--details\", \"trigger\"",
+        ),
+    ),
+    (
+        "atf record --flight 10 -- ./program",
+        Elsewhere(
+            "needs a program that crashes",
+            "atf/cli/tests/cli/record.rs",
+            "\"--flight\", \"10\"",
+        ),
+    ),
+    (
         "atf symbolize --debug-dir debug session_20260105_101500/pid_4242",
         RUNS,
     ),

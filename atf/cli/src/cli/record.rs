@@ -20,6 +20,11 @@ Events go straight to the files, in buffers that outlive the program: whatever e
 whose hook has returned. With --ring, another thread of the program writes them, which costs the
 program's threads less, but a signal, _exit or exec loses what is in the rings.
 
+With --details trigger, calls have registers and stack only around triggers: --trigger-signal,
+--trigger-after, --trigger-function and --trigger-depth, or the program calls atf_instrument_trigger().
+With --flight, nothing else is recorded at all: SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL and the program's
+exit are triggers too. Both use rings.
+
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
 SIGHUP, SIGUSR1 and SIGUSR2 are passed to the program.
@@ -30,7 +35,9 @@ cannot be run, or nothing was recorded.
 Examples:
   $ atf record -- ./program arguments
   $ atf record --out traces --depth 5 --module 'libz*' -- ./program
-  $ atf record --function 'parse*' --function '!parse_char' --min-size 64 -- ./program";
+  $ atf record --function 'parse*' --function '!parse_char' --min-size 64 -- ./program
+  $ atf record --details trigger --pre-roll 100 --post-roll 50 --trigger-signal USR2 -- ./program
+  $ atf record --flight 10 -- ./program";
 
 /// Options of `record`.
 #[derive(clap::Args)]
@@ -59,6 +66,37 @@ pub(super) struct Options {
     /// Make a thread with a full ring wait, or drop its events
     #[arg(long, requires = "ring", value_name = "HOW", value_parser = ["block", "drop"])]
     overflow: Option<String>,
+    /// Record calls and returns with registers and stack: always, or around triggers
+    #[arg(long, value_name = "WHEN", value_parser = ["off", "all", "trigger"])]
+    details: Option<String>,
+    /// How much of the stack details have; 128 by default
+    #[arg(long, requires = "details", value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=256))]
+    stack: Option<u32>,
+    /// Record details only of functions whose name matches; with `!`, of none of these; may be repeated
+    #[arg(long, requires = "details", value_name = "GLOB", value_parser = Filter::escape)]
+    detail_function: Vec<String>,
+    /// Keep only the last seconds, or bytes of events per thread (as in 64M), and write them when there
+    /// is a trigger, a crash, or at the end
+    #[arg(long, value_name = "SECONDS|BYTES")]
+    flight: Option<String>,
+    /// How many milliseconds to keep from the time before a trigger
+    #[arg(long, value_name = "MS", conflicts_with = "flight")]
+    pre_roll: Option<u64>,
+    /// How many milliseconds to keep from the time after a trigger
+    #[arg(long, value_name = "MS")]
+    post_roll: Option<u64>,
+    /// A signal that is a trigger: HUP, USR1, USR2, URG or WINCH
+    #[arg(long, value_name = "SIGNAL")]
+    trigger_signal: Option<String>,
+    /// A trigger so many milliseconds after the program's first call
+    #[arg(long, value_name = "MS")]
+    trigger_after: Option<u64>,
+    /// Calls of functions whose name matches are triggers; may be repeated
+    #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
+    trigger_function: Vec<String>,
+    /// Only calls from this depth on are triggers; without --trigger-function, all of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    trigger_depth: Option<u32>,
     /// Also search here for files with symbols; may be repeated
     #[arg(long, value_name = "DIR")]
     debug_dir: Vec<PathBuf>,
@@ -79,6 +117,8 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     for (name, globs) in [
         ("ATF_MODULES", &options.module),
         ("ATF_FUNCTIONS", &options.function),
+        ("ATF_DETAIL_FUNCTIONS", &options.detail_function),
+        ("ATF_TRIGGER_FUNCTIONS", &options.trigger_function),
     ] {
         if !globs.is_empty() {
             set(name, globs.join(","));
@@ -90,8 +130,27 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     if let Some(ring) = options.ring {
         set("ATF_RING", ring.to_string());
     }
-    if let Some(overflow) = &options.overflow {
-        set("ATF_OVERFLOW", overflow.clone());
+    let numbers = [
+        ("ATF_STACK", options.stack.map(u64::from)),
+        ("ATF_PRE_ROLL", options.pre_roll),
+        ("ATF_POST_ROLL", options.post_roll),
+        ("ATF_TRIGGER_AFTER", options.trigger_after),
+        ("ATF_TRIGGER_DEPTH", options.trigger_depth.map(u64::from)),
+    ];
+    let texts = [
+        ("ATF_OVERFLOW", &options.overflow),
+        ("ATF_DETAILS", &options.details),
+        ("ATF_FLIGHT", &options.flight),
+        ("ATF_TRIGGER_SIGNAL", &options.trigger_signal),
+    ];
+    let numbers = numbers.map(|(name, number)| (name, number.map(|number| number.to_string())));
+    for (name, value) in numbers
+        .into_iter()
+        .chain(texts.map(|(name, text)| (name, text.clone())))
+    {
+        if let Some(value) = value {
+            set(name, value);
+        }
     }
     record::run(&Settings {
         out: &options.out,

@@ -73,11 +73,11 @@ fn finish(session: &Path, settings: &Settings<'_>) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
     let has_died = finalized != Ok(false);
-    match (finalized, settings.ring()) {
+    match (finalized, settings.loss_by_death()) {
         (Err(error), _) => complain(format_args!("{name}: not finalized: {error}")),
-        (Ok(true), Some(events)) => complain(format_args!(
-            "{name}: the process died, so up to {events} events of each thread, which were in its ring, are lost"
-        )),
+        (Ok(true), Some(loss)) => {
+            complain(format_args!("{name}: the process died, so {loss}"));
+        }
         _ => {}
     }
     match symbolize::Report::of(session, settings.debug_dirs) {

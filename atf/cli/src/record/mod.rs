@@ -35,11 +35,20 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// How many events a thread's ring has, if there are rings.
-    fn ring(&self) -> Option<&str> {
-        let mut variables = self.variables.iter();
-        let ring = variables.find(|(name, _)| *name == "ATF_RING");
-        ring.map(|(_, events)| events.as_str())
+    /// What is lost of a process that died, unless nothing is.
+    fn loss_by_death(&self) -> Option<String> {
+        let value = |variable| {
+            let mut variables = self.variables.iter();
+            let found = variables.find(|(name, _)| *name == variable);
+            found.map(|(_, value)| value.as_str())
+        };
+        if value("ATF_FLIGHT").is_some() || value("ATF_DETAILS") == Some("trigger") {
+            return Some("what its rings held after the last trigger is lost".to_owned());
+        }
+        let events = value("ATF_RING")?;
+        Some(format!(
+            "up to {events} events of each thread, which were in its ring, are lost"
+        ))
     }
 }
 

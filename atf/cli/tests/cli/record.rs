@@ -339,3 +339,53 @@ fn signals_are_passed_to_the_program() {
     assert!(kill.success());
     assert_eq!(child.wait().unwrap().code(), Some(5));
 }
+
+#[test]
+fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let trigger = [
+        "--details",
+        "trigger",
+        "--pre-roll",
+        "100",
+        "--post-roll",
+        "50",
+    ];
+    let signal = ["--trigger-signal", "USR2"];
+    let function = ["--trigger-function", "inner", "--trigger-depth", "2"];
+    for (options, has_details) in [
+        (&["--details", "all", "--stack", "64"][..], true),
+        (&["--details", "all", "--detail-function", "!*"], false),
+        (&[&trigger[..], &signal].concat(), false),
+        (&[&trigger[..], &function].concat(), true),
+        (&["--flight", "10", "--details", "all"], true),
+    ] {
+        let _ = fs::remove_dir_all(folder.path().join("traces"));
+        let output = record(&folder, options, &["./program", "3"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{options:?}: {output:?}");
+        let [session] = &sessions(&folder)[..] else {
+            panic!("{output:?}");
+        };
+        assert_eq!(dumped(&folder, session).len(), 10, "{options:?}");
+        let has = session.join("thread_0/detail.atf").exists();
+        assert_eq!(has, has_details, "{options:?}");
+    }
+    fs::remove_dir_all(folder.path().join("traces")).unwrap();
+    let mut command = record(&folder, &["--flight", "10"], &["./program", "1", "abort"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + 6), "{output:?}");
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        messages
+            .contains("the process died, so what its rings held after the last trigger is lost"),
+        "{messages}"
+    );
+    assert_eq!(
+        dumped(&folder, &sessions(&folder)[0]),
+        ["main", "outer", "inner", "inner", "outer"]
+    );
+}
