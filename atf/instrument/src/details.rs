@@ -1,10 +1,10 @@
-//! The settings of details, windows and triggers.
+//! The settings of details, windows, triggers and segments.
 
 use std::ffi::c_int;
 use std::time::Duration;
 
 use atf::detail::FunctionPayload;
-use atf::record::{Lanes, Window};
+use atf::record::{Lanes, Segment, Window};
 
 use crate::capture::MOST_STACK;
 use crate::functions::Marks;
@@ -62,11 +62,14 @@ pub(crate) struct Details {
     pub(crate) ring: Option<usize>,
 }
 
-/// How much a flight recorder keeps.
-enum Flight {
+/// How much a flight recorder keeps, or a segment has.
+enum Length {
     Time(Duration),
-    Bytes(usize),
+    Bytes(u64),
 }
+
+/// The most that a flight recorder keeps, in bytes: half of the largest ring.
+const MOST_FLIGHT: u64 = 512 << 20;
 
 impl Details {
     /// Reads the variables. `are_chosen` if `ATF_DETAIL_FUNCTIONS` is set, and `are_triggers` if
@@ -79,7 +82,7 @@ impl Details {
             Some(found) => return Err(wrong("ATF_DETAILS", "off, all or trigger", found)),
         };
         let flight = text("ATF_FLIGHT")?
-            .map(|length| flight(&length))
+            .map(|length| Length::parse("ATF_FLIGHT", &length, MOST_FLIGHT))
             .transpose()?;
         let stack_size: Option<usize> = number("ATF_STACK")?;
         if let Some(size) = stack_size.filter(|size| *size > MOST_STACK) {
@@ -101,8 +104,8 @@ impl Details {
             }
             (Some(flight), _) => Some(window.lanes(Lanes::Both).on_stop(true).pre_roll(
                 match flight {
-                    Flight::Time(time) => *time,
-                    Flight::Bytes(_) => Duration::MAX,
+                    Length::Time(time) => *time,
+                    Length::Bytes(_) => Duration::MAX,
                 },
             )),
             (None, Some(true)) => Some(window.pre_roll(pre_roll.unwrap_or_default())),
@@ -117,7 +120,9 @@ impl Details {
         triggers.are_crashes = flight.is_some();
         let ring = match flight {
             // Half of a ring is kept.
-            Some(Flight::Bytes(size)) => Some((size / 32).saturating_mul(2).max(2)),
+            Some(Length::Bytes(size)) => {
+                usize::try_from(size / 16).ok().map(|ring| ring.max(2))
+            }
             _ => window.map(|_| 1 << if is_windowed.is_some() { 17 } else { 20 }),
         };
         Ok(Self {
@@ -136,23 +141,45 @@ impl Details {
     }
 }
 
+/// Reads the variables of segments.
+pub(crate) fn segment() -> Result<Option<Segment>, String> {
+    let keep = number("ATF_KEEP")?;
+    let Some(length) = text("ATF_SEGMENT")? else {
+        return match keep {
+            Some(_) => Err("ATF_KEEP needs ATF_SEGMENT".to_owned()),
+            None => Ok(None),
+        };
+    };
+    let segment = Segment::default().keep(keep);
+    let length = Length::parse("ATF_SEGMENT", &length, u64::MAX)?;
+    Ok(Some(match length {
+        Length::Time(time) => segment.duration(Some(time)),
+        Length::Bytes(size) => segment.size(Some(size)),
+    }))
+}
+
 fn milliseconds(variable: &str) -> Result<Option<Duration>, String> {
     Ok(number(variable)?.map(Duration::from_millis))
 }
 
-/// Reads seconds, or a size in bytes with a unit, at most half of the largest ring's.
-fn flight(length: &str) -> Result<Flight, String> {
-    const MOST: usize = 512 << 20;
-    let sizes = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
-    let size = sizes.iter().find_map(|(unit, size)| {
-        let count: usize = length.strip_suffix(*unit)?.parse().ok()?;
-        count.checked_mul(*size)
-    });
-    let seconds = length.parse::<u32>().ok().filter(|seconds| *seconds > 0);
-    let seconds = seconds.map(|seconds| Flight::Time(Duration::from_secs(seconds.into())));
-    let size = size.filter(|size| (1..=MOST).contains(size));
-    let flight = seconds.or(size.map(Flight::Bytes));
-    flight.ok_or_else(|| wrong("ATF_FLIGHT", "seconds, or a size up to 512M", length))
+impl Length {
+    /// Reads seconds, or a size in bytes with a unit.
+    fn parse(variable: &str, length: &str, most: u64) -> Result<Self, String> {
+        let sizes = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+        let size = sizes.iter().find_map(|(unit, size)| {
+            let count: u64 = length.strip_suffix(*unit)?.parse().ok()?;
+            count.checked_mul(*size)
+        });
+        let size = size.filter(|size| (1..=most).contains(size));
+        let seconds = length.parse::<u32>().ok().filter(|seconds| *seconds > 0);
+        let seconds = seconds.map(|seconds| Self::Time(Duration::from_secs(seconds.into())));
+        let expected = match most {
+            u64::MAX => "seconds, or a size such as 64M",
+            _ => "seconds, or a size up to 512M",
+        };
+        let parsed = seconds.or(size.map(Self::Bytes));
+        parsed.ok_or_else(|| wrong(variable, expected, length))
+    }
 }
 
 /// Returns the number of a signal that programs leave to others.

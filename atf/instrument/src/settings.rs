@@ -21,9 +21,11 @@
 //! | `ATF_TRIGGER_AFTER=MS` | a trigger so long after the first call |
 //! | `ATF_TRIGGER_FUNCTIONS=GLOB,!GLOB,…` | functions whose calls are triggers |
 //! | `ATF_TRIGGER_DEPTH=N` | only from this depth on; without functions, every call from there on |
+//! | `ATF_SEGMENT=SECONDS` or a size such as `64M` | go on in another session, `pid_<pid>_segment_000002` and so on, when the current one is so old or so large |
+//! | `ATF_KEEP=N` | keep only the last segments |
 //!
-//! Windows need rings: `ATF_RING` then is 131072 with details and 1048576 without, unless it is set. A
-//! window holds at most half of a ring. The program can also call
+//! Windows and segments need rings. Unless `ATF_RING` is set, it is 65536; with windows 131072, and
+//! with `ATF_FLIGHT=SECONDS` without details 1048576. A window holds at most half of a ring. The program can also call
 //! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
 //! Functions are chosen by the symbol table of their module, `static` ones too, when the first of them
@@ -38,7 +40,7 @@ use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::write::WriteOptions;
 use atf_symbolize::{Filter, Function, Search};
 
-use crate::details::{Details, Triggers};
+use crate::details::{self, Details, Triggers};
 use crate::functions::Marks;
 
 /// The most threads that record at the same time: without rings, each has 256 KiB of buffers.
@@ -85,7 +87,9 @@ impl Settings {
         let triggering = filter("ATF_TRIGGER_FUNCTIONS")?;
         let details = Details::read(!detailed.is_empty(), !triggering.is_empty())?;
         let ring: Option<usize> = number("ATF_RING")?;
-        let ring = ring.or(details.ring);
+        let segment = details::segment()?;
+        let default = segment.map(|_| Capacity::default().events);
+        let ring = ring.or(details.ring).or(default);
         let events = ring.unwrap_or(Capacity::default().events);
         let capacity = Capacity::default().events(events);
         let overflow = match text("ATF_OVERFLOW")?.as_deref() {
@@ -103,7 +107,8 @@ impl Settings {
                 .max_threads(MOST_THREADS)
                 .capacity(capacity.payload_size(details.payload_size(events)))
                 .overflow(overflow)
-                .window(details.window),
+                .window(details.window)
+                .segment(segment),
             depth: number("ATF_DEPTH")?.unwrap_or(u32::MAX),
             modules: filter("ATF_MODULES")?,
             functions: filter("ATF_FUNCTIONS")?,

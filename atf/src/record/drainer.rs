@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::segments::Segments;
 use super::shared::{Shared, State};
 use super::thread::Direct;
 use super::window::Windows;
 use super::{Drain, ThreadRecorder, channel_for};
 use crate::clock::now_ns;
 use crate::error::Result;
-use crate::write::ThreadWriter;
+use crate::write::{SessionWriter, ThreadWriter};
 
 /// How often the manifest is written while it changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
@@ -18,6 +19,9 @@ const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Drainer {
     shared: Arc<Shared>,
+    /// The session that is being written.
+    session: Arc<SessionWriter>,
+    segments: Option<Segments>,
     rings: Vec<Ring>,
     windows: Option<Windows>,
     /// The manifest as it was last written, and when that was.
@@ -28,6 +32,7 @@ pub(super) struct Drainer {
 /// A ring with the writer that it is drained into.
 #[derive(Debug)]
 struct Ring {
+    thread_id: u32,
     drain: Drain,
     writer: ThreadWriter,
 }
@@ -54,6 +59,11 @@ struct Requests {
 impl Drainer {
     pub(super) fn new(shared: Arc<Shared>, manifest: Vec<u8>) -> Self {
         Self {
+            session: Arc::clone(&shared.session),
+            segments: shared
+                .options
+                .segment
+                .map(|options| Segments::new(options, &shared.session)),
             rings: Vec::new(),
             windows: shared.options.window.map(Windows::new),
             shared,
@@ -81,6 +91,9 @@ impl Drainer {
             };
             self.shared.triggers.serve(served);
             self.write_manifest(&requests);
+            if !requests.is_last {
+                self.change_segment();
+            }
             let mut state = self.shared.lock();
             state.flushed = requests.flushes;
             state.manifests_written = requests.manifests;
@@ -113,8 +126,8 @@ impl Drainer {
     /// Creates a thread's files, and its ring if it has one.
     fn create_thread(&mut self, thread_id: u32) -> Result<ThreadRecorder> {
         let shared = &self.shared;
-        let writer = shared.session.thread(thread_id)?;
-        if shared.session.options().survive_kill {
+        let writer = self.session.thread(thread_id)?;
+        if self.session.options().survive_kill {
             let direct = Arc::new(Direct::new(writer));
             let mut state = shared.lock();
             state.losses.push((thread_id, direct.losses()));
@@ -127,7 +140,11 @@ impl Drainer {
         let is_judged = options.window.is_some();
         let (recorder, drain) = channel_for(options.capacity, options.overflow, is_judged)?;
         shared.lock().losses.push((thread_id, drain.losses()));
-        self.rings.push(Ring { drain, writer });
+        self.rings.push(Ring {
+            thread_id,
+            drain,
+            writer,
+        });
         Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
 
@@ -159,6 +176,7 @@ impl Drainer {
     fn drain(&mut self, requests: &Requests) -> bool {
         let mut is_behind = false;
         let (shared, windows) = (&self.shared, self.windows.as_ref());
+        let segments = &mut self.segments;
         self.rings
             .retain_mut(|ring| match ring.step(requests, windows) {
                 Ok(is_ring_behind) if !requests.is_last && !ring.drain.is_finished() => {
@@ -167,18 +185,61 @@ impl Drainer {
                 }
                 outcome => {
                     ring.close(shared, outcome.map(drop));
+                    if let Some(segments) = segments {
+                        segments.end_thread(&ring.writer);
+                    }
                     false
                 }
             });
         is_behind
     }
 
+    /// Begins another segment if this one is over. If that fails, nothing more is recorded.
+    fn change_segment(&mut self) {
+        let Some(segments) = &mut self.segments else {
+            return;
+        };
+        let writers = self.rings.iter().map(|ring| &ring.writer);
+        if !segments.is_over(writers, self.shared.options.capacity.events) {
+            return;
+        }
+        if let Err(error) = self.begin_segment() {
+            for mut ring in self.rings.drain(..) {
+                ring.close(&self.shared, Err(error.clone()));
+            }
+            self.segments = None;
+        }
+    }
+
+    fn begin_segment(&mut self) -> Result<()> {
+        let Some(segments) = &mut self.segments else {
+            return Ok(());
+        };
+        for ring in &mut self.rings {
+            ring.writer.finalize()?;
+        }
+        self.shared.tell(true);
+        let totals = self.session.finalize()?;
+        let next = Arc::new(self.session.successor(segments.next_folder())?);
+        next.take_over(&self.shared.session);
+        self.manifest = next.store_manifest(&[])?;
+        for ring in &mut self.rings {
+            ring.writer = next.thread(ring.thread_id)?;
+        }
+        let ended = std::mem::replace(&mut self.session, Arc::clone(&next));
+        let deleted = segments.end(ended, &totals);
+        let mut state = self.shared.lock();
+        state.segment = Some(next);
+        state.over = Some((segments.totals(), segments.count()));
+        deleted
+    }
+
     /// Writes the manifest if it was requested, or has not been written for a while.
     fn write_manifest(&mut self, requests: &Requests) {
         let is_due = self.manifest_time.elapsed() >= MANIFEST_INTERVAL && !requests.is_last;
         if requests.is_manifest || is_due {
-            self.shared.tell_losses();
-            match self.shared.session.store_manifest(&self.manifest) {
+            self.shared.tell(false);
+            match self.session.store_manifest(&self.manifest) {
                 Ok(stored) => self.manifest = stored,
                 Err(error) => self.shared.fail(error),
             }

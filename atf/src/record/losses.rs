@@ -22,6 +22,8 @@ pub(super) struct Lane {
     count: AtomicU64,
     first_ns: AtomicU64,
     last_ns: AtomicU64,
+    /// How many were told in earlier segments.
+    told: AtomicU64,
 }
 
 impl Losses {
@@ -52,6 +54,7 @@ impl Lane {
             count: AtomicU64::new(0),
             first_ns: AtomicU64::new(u64::MAX),
             last_ns: AtomicU64::new(0),
+            told: AtomicU64::new(0),
         }
     }
 
@@ -70,11 +73,30 @@ impl Lane {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Returns the number and the times of what was lost; `None` if nothing was.
+    /// Returns the number and the times of what was lost in this segment; `None` if nothing was.
     pub(super) fn loss(&self) -> Option<Loss> {
+        self.loss_of(self.count())
+    }
+
+    /// As [`loss`](Self::loss), and begins another segment.
+    pub(super) fn take_loss(&self) -> Option<Loss> {
         let count = self.count();
+        let loss = self.loss_of(count);
+        self.first_ns.store(u64::MAX, Ordering::Relaxed);
+        self.last_ns.store(0, Ordering::Relaxed);
+        self.told.store(count, Ordering::Relaxed);
+        loss
+    }
+
+    fn loss_of(&self, count: u64) -> Option<Loss> {
+        let count = count.saturating_sub(self.told.load(Ordering::Relaxed));
         let [first_ns, last_ns] =
             [&self.first_ns, &self.last_ns].map(|time| time.load(Ordering::Relaxed));
+        // Of a loss that was being added when the segment began, one time may be the last segment's.
+        let (first_ns, last_ns) = match first_ns {
+            u64::MAX => (last_ns, last_ns),
+            _ => (first_ns, first_ns.max(last_ns)),
+        };
         (count > 0).then(|| Loss::new(count, first_ns, last_ns))
     }
 }

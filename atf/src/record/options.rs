@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Capacity, Overflow, Window};
+use super::{Capacity, Overflow, Segment, Window};
+use crate::error::{Error, ErrorKind, Result};
 use crate::setters::setters;
-use crate::write::SessionTotals;
+use crate::write::{SessionTotals, SessionWriter};
 
 /// How a session is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct RecordOptions {
     pub max_threads: usize,
     /// Records in full only around triggers; `None` for always. Needs rings.
     pub window: Option<Window>,
+    /// Goes on in another session now and then; `None` for never. Needs rings.
+    pub segment: Option<Segment>,
 }
 
 setters!(RecordOptions {
@@ -29,6 +32,7 @@ setters!(RecordOptions {
     interval: Duration,
     max_threads: usize,
     window: Option<Window>,
+    segment: Option<Segment>,
 });
 
 impl Default for RecordOptions {
@@ -40,6 +44,27 @@ impl Default for RecordOptions {
             interval: Duration::from_millis(1),
             max_threads: 256,
             window: None,
+            segment: None,
+        }
+    }
+}
+
+impl RecordOptions {
+    /// Checks the options for a session.
+    pub(super) fn check(&self, session: &SessionWriter) -> Result<()> {
+        self.capacity.check()?;
+        let keep = self.segment.and_then(|segment| segment.keep);
+        super::check("keep", keep.unwrap_or(1), 1, usize::MAX)?;
+        let needing = [
+            ("window", self.window.is_some()),
+            ("segment", self.segment.is_some()),
+        ];
+        match needing.iter().find(|(_, is_set)| *is_set) {
+            Some((field, _)) if session.options().survive_kill => {
+                let error = Error::new(ErrorKind::NeedsRings).with_field(*field);
+                Err(error.with_path(Some(session.path())))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -48,8 +73,10 @@ impl Default for RecordOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordSummary {
-    /// What was written.
+    /// What was written. With [segments](Segment), the sums over all of them: a thread counts in each.
     pub totals: SessionTotals,
+    /// How many sessions were written: 1 without [segments](Segment).
+    pub segments: u64,
     /// Events that were not recorded, with their details.
     pub lost_events: u64,
     /// Details that were not recorded although their events were.

@@ -12,7 +12,9 @@ use super::shared::{Shared, State};
 use super::trigger::Triggers;
 use super::{Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
 use crate::clock::now_ns;
-use crate::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{Error, Result};
 use crate::write::{Detail, Event, Link, SessionWriter};
 
 /// Records a session: see the [module](super).
@@ -39,16 +41,12 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] at a field of the capacity; [`ErrorKind::NeedsRings`] at `window` if
-    /// the session [survives a kill](crate::write::WriteOptions::survive_kill); [`ErrorKind::Io`] if
+    /// [`ErrorKind::OutOfRange`] at a field of the capacity or at `keep`; [`ErrorKind::NeedsRings`] at
+    /// `window` or `segment` if the session [survives a kill](crate::write::WriteOptions::survive_kill); [`ErrorKind::Io`] if
     /// the manifest cannot be written or the drain's thread cannot be started.
     pub fn start(session: impl Into<Arc<SessionWriter>>, options: &RecordOptions) -> Result<Self> {
-        options.capacity.check()?;
         let session = session.into();
-        if options.window.is_some() && session.options().survive_kill {
-            let error = Error::new(ErrorKind::NeedsRings).with_field("window");
-            return Err(error.with_path(Some(session.path())));
-        }
+        options.check(&session)?;
         let shared = Arc::new(Shared {
             session,
             options: *options,

@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::losses::Losses;
+use super::losses::{Lane, Losses};
 use super::thread::Direct;
 use super::trigger::Triggers;
 use super::{RecordOptions, RecordSummary, ThreadRecorder};
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::Loss;
-use crate::write::SessionWriter;
+use crate::write::{SessionTotals, SessionWriter};
 
 /// What the threads of a recording share.
 #[derive(Debug)]
@@ -46,6 +45,10 @@ pub(super) struct State {
     /// When the window was opened, if it is, and those that were closed since the last pass.
     pub(super) opened: Option<u64>,
     pub(super) closed: Vec<(u64, u64)>,
+    /// The session that is being written, unless it is the first, and the totals of those before it,
+    /// with the number of all.
+    pub(super) segment: Option<Arc<SessionWriter>>,
+    pub(super) over: Option<(SessionTotals, u64)>,
     pub(super) is_stopping: bool,
     /// The first error.
     pub(super) error: Option<Error>,
@@ -153,23 +156,30 @@ impl Shared {
         state.live = state.live.saturating_sub(1);
     }
 
-    /// Passes the losses to the manifest, and returns the sums for both lanes.
-    pub(super) fn tell_losses(&self) -> (u64, u64) {
-        let unregistered = self.unregistered.events.count();
-        self.lock()
-            .losses
-            .iter()
-            .fold((unregistered, 0), |sums, (thread_id, losses)| {
-                let (events, details) = (losses.events.loss(), losses.details.loss());
-                if events.is_some() || details.is_some() {
-                    self.session.set_losses(*thread_id, events, details);
+    /// Returns the session that is being written.
+    pub(super) fn segment(&self) -> Arc<SessionWriter> {
+        let segment = self.lock().segment.clone();
+        segment.unwrap_or_else(|| Arc::clone(&self.session))
+    }
+
+    /// Passes the losses, and what the first segment was told, to the current one's manifest. If the
+    /// segment `is_over`, later losses are the next one's.
+    pub(super) fn tell(&self, is_over: bool) {
+        let segment = self.segment();
+        segment.take_over(&self.session);
+        for (thread_id, losses) in &self.lock().losses {
+            let loss = |lane: &Lane| {
+                if is_over {
+                    lane.take_loss()
+                } else {
+                    lane.loss()
                 }
-                let count = |loss: Option<Loss>| loss.map_or(0, |loss| loss.count);
-                (
-                    sums.0.saturating_add(count(events)),
-                    sums.1.saturating_add(count(details)),
-                )
-            })
+            };
+            let (events, details) = (loss(&losses.events), loss(&losses.details));
+            if events.is_some() || details.is_some() {
+                segment.set_losses(*thread_id, events, details);
+            }
+        }
     }
 
     /// Finalizes what the drain does not, and the session.
@@ -183,13 +193,24 @@ impl Shared {
         for direct in &direct {
             self.close_direct(direct);
         }
-        let (lost_events, lost_details) = self.tell_losses();
-        let totals = self.session.finalize();
+        self.tell(false);
+        let last = self.segment().finalize();
+        let mut state = self.lock();
+        let sum = |lane: fn(&Losses) -> u64| {
+            let counts = state.losses.iter().map(|(_, losses)| lane(losses));
+            counts.fold(0, u64::saturating_add)
+        };
+        let lost_details = sum(|losses| losses.details.count());
+        let lost_events = sum(|losses| losses.events.count());
+        let unregistered = self.unregistered.events.count();
+        let (mut totals, segments) = state.over.unwrap_or((SessionTotals::default(), 1));
         // The first error counts.
-        let error = self.lock().error.take();
+        let error = state.error.take();
+        totals.add(&error.map_or(last, Err)?);
         Ok(RecordSummary {
-            totals: error.map_or(totals, Err)?,
-            lost_events,
+            totals,
+            segments,
+            lost_events: lost_events.saturating_add(unregistered),
             lost_details,
         })
     }

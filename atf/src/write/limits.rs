@@ -39,6 +39,19 @@ fn limit(error: &Error) -> (String, ErrorKind) {
 }
 
 #[test]
+fn room_is_told_before_a_count_ends() {
+    for (events, details, has_room) in [
+        (MOST - 10, 0, true),
+        (MOST - 9, 0, false),
+        (0, MOST - 10, true),
+        (0, MOST - 9, false),
+    ] {
+        let writer = writer(Wire::V1, events, details);
+        assert_eq!(writer.has_room_for(10), has_room, "{events} {details}");
+    }
+}
+
+#[test]
 fn version_1_counts_events_up_to_the_last_number_of_its_header() {
     let mut writer = writer(Wire::V1, MOST - 2, 0);
     assert_eq!(writer.write(&EVENT).unwrap(), MOST - 2);

@@ -1,5 +1,8 @@
 //! Writes sessions: their threads and their manifest.
 
+mod segment;
+mod totals;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -12,6 +15,8 @@ use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE};
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
+
+pub use totals::SessionTotals;
 
 /// The manifest's file name until it is complete.
 pub(super) const MANIFEST_PART: &str = "manifest.json.part";
@@ -46,24 +51,6 @@ pub struct SessionWriter {
     /// Whether a manifest was written; locked during a write. Locked before `shared`, so that the
     /// threads' writers never wait for a manifest.
     has_manifest: Mutex<bool>,
-}
-
-/// Totals over a session's threads.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SessionTotals {
-    /// Threads that have been written.
-    pub threads: u64,
-    /// How many of them were finalized.
-    pub finalized: u64,
-    /// Index events of the finalized threads.
-    pub event_count: u64,
-    /// Detail events of the finalized threads.
-    pub detail_count: u64,
-    /// Reserved details of the finalized threads that are not in their files.
-    pub dropped_details: u64,
-    /// The earliest and the latest timestamp in nanoseconds, over finalized threads with events.
-    pub time_range: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Default)]

@@ -8,6 +8,7 @@ mod order;
 mod pages;
 mod policies;
 mod recording;
+mod segments;
 mod windows;
 mod windows_model;
 

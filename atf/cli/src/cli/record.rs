@@ -23,7 +23,8 @@ program's threads less, but a signal, _exit or exec loses what is in the rings.
 With --details trigger, calls have registers and stack only around triggers: --trigger-signal,
 --trigger-after, --trigger-function and --trigger-depth, or the program calls atf_instrument_trigger().
 With --flight, nothing else is recorded at all: SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL and the program's
-exit are triggers too. Both use rings.
+exit are triggers too. With --segment, a long run is in several sessions: pid_<pid>,
+pid_<pid>_segment_000002 and so on. All three use rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
@@ -97,6 +98,12 @@ pub(super) struct Options {
     /// Only calls from this depth on are triggers; without --trigger-function, all of them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trigger_depth: Option<u32>,
+    /// Go on in another session when the current one is so many seconds old, or so large (as in 64M)
+    #[arg(long, value_name = "SECONDS|BYTES")]
+    segment: Option<String>,
+    /// Keep only the last segments, and delete the others
+    #[arg(long, requires = "segment", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    keep: Option<u32>,
     /// Also search here for files with symbols; may be repeated
     #[arg(long, value_name = "DIR")]
     debug_dir: Vec<PathBuf>,
@@ -134,6 +141,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
         ("ATF_STACK", options.stack.map(u64::from)),
         ("ATF_PRE_ROLL", options.pre_roll),
         ("ATF_POST_ROLL", options.post_roll),
+        ("ATF_KEEP", options.keep.map(u64::from)),
         ("ATF_TRIGGER_AFTER", options.trigger_after),
         ("ATF_TRIGGER_DEPTH", options.trigger_depth.map(u64::from)),
     ];
@@ -141,6 +149,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
         ("ATF_OVERFLOW", &options.overflow),
         ("ATF_DETAILS", &options.details),
         ("ATF_FLIGHT", &options.flight),
+        ("ATF_SEGMENT", &options.segment),
         ("ATF_TRIGGER_SIGNAL", &options.trigger_signal),
     ];
     let numbers = numbers.map(|(name, number)| (name, number.map(|number| number.to_string())));

@@ -45,7 +45,8 @@ impl Settings<'_> {
         if value("ATF_FLIGHT").is_some() || value("ATF_DETAILS") == Some("trigger") {
             return Some("what its rings held after the last trigger is lost".to_owned());
         }
-        let events = value("ATF_RING")?;
+        let segment = value("ATF_SEGMENT").map(|_| "65536");
+        let events = value("ATF_RING").or(segment)?;
         Some(format!(
             "up to {events} events of each thread, which were in its ring, are lost"
         ))

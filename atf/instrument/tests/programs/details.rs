@@ -272,3 +272,24 @@ fn settings_of_details_that_contradict_one_another_are_told() {
         }
     });
 }
+
+#[test]
+fn a_long_run_is_in_several_segments_with_every_call_once() {
+    Program::with("life.c", |program| {
+        let mut command = program.command(&["threads"]);
+        let found = program.finished(command.env("ATF_SEGMENT", "8K"));
+        assert!(found.sessions.len() > 1, "{:?}", found.output);
+        let traces = found
+            .sessions
+            .iter()
+            .map(|session| Trace::open(session).accepted());
+        let recorded: u64 = traces.map(|trace| trace.event_count()).sum();
+        assert_eq!(recorded, 2 * found.counted());
+        let variables = [("ATF_SEGMENT", "8K"), ("ATF_KEEP", "1")];
+        let kept = program.finished(program.command(&["threads"]).envs(variables));
+        let session = kept.session().accepted();
+        assert!(session.event_count() < recorded);
+        let told = run(program, &["threads"], &[("ATF_KEEP", "1")]).told();
+        assert_eq!(told, "atf: ATF_KEEP needs ATF_SEGMENT\n");
+    });
+}

@@ -243,6 +243,24 @@ impl ThreadWriter {
         self.detail.as_ref().map_or(0, Section::count)
     }
 
+    /// Returns the size of the events and details so far, in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        let size = |section: &Section| {
+            section
+                .events_size()
+                .saturating_add(section.filled() as u64)
+        };
+        let details = self.detail.as_ref().map_or(0, size);
+        size(&self.index).saturating_add(details)
+    }
+
+    /// Returns whether so many more events with details can be counted.
+    pub(crate) fn has_room_for(&self, events: u64) -> bool {
+        let has = |count: u64, most: u64| count.saturating_add(events) <= most;
+        has(self.next_index_seq, self.wire.most_events())
+            && has(self.next_detail_place(), self.wire.no_detail_seq())
+    }
+
     /// Returns whether [`finalize`](Self::finalize) has succeeded.
     #[must_use]
     pub fn is_finalized(&self) -> bool {

@@ -1,0 +1,134 @@
+//! A recording in several sessions.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+#[cfg(doc)]
+use super::RecordSummary;
+use crate::error::Result;
+use crate::setters::setters;
+use crate::write::{SessionTotals, SessionWriter, ThreadWriter};
+
+/// When a recording goes on in another session, so that it may last as long as it likes: files hold a
+/// limited number of events, and disks a limited number of bytes.
+///
+/// Each segment is a valid session. The first is the one that the recording was started with, the next
+/// ones are beside it: after `pid_42` comes `pid_42_segment_000002`. All threads change at the same
+/// time, between two events each, and what the recording was told of modules, symbols, names and
+/// anchors is in all of them. A thread's depths go on: calls that are open at the change have their call
+/// in one segment and their return in a later one, where [`spans`](crate::spans) reports it as
+/// unmatched. Losses are in the segment during which they were counted.
+///
+/// A segment also ends before a thread has more events or details than its files can count. One
+/// without events does not end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Segment {
+    /// The size that ends a segment: bytes of all its events and details. The drain looks at it once
+    /// a pass, so it may be exceeded by what the rings hold.
+    pub size: Option<u64>,
+    /// The age that ends it.
+    pub duration: Option<Duration>,
+    /// How many segments stay, with the current one; at least 1. When there is another one, the
+    /// oldest is deleted.
+    pub keep: Option<usize>,
+}
+
+setters!(Segment {
+    size: Option<u64>,
+    duration: Option<Duration>,
+    keep: Option<usize>,
+});
+
+/// The segments of a recording.
+#[derive(Debug)]
+pub(super) struct Segments {
+    options: Segment,
+    /// The first segment's folder.
+    first: PathBuf,
+    /// How many there are, and when the current one began.
+    count: u64,
+    start: Instant,
+    /// The size of its threads that have ended, in bytes.
+    ended_size: u64,
+    /// Those that are over and not deleted.
+    over: VecDeque<Arc<SessionWriter>>,
+    /// The totals of those that are over.
+    totals: SessionTotals,
+}
+
+impl Segments {
+    pub(super) fn new(options: Segment, first: &SessionWriter) -> Self {
+        Self {
+            options,
+            first: first.path().to_path_buf(),
+            count: 1,
+            start: Instant::now(),
+            ended_size: 0,
+            over: VecDeque::new(),
+            totals: SessionTotals::default(),
+        }
+    }
+
+    /// Returns whether a segment with these writers is over. In a pass, each writes at most `most`
+    /// events.
+    pub(super) fn is_over<'a>(
+        &self,
+        writers: impl Iterator<Item = &'a ThreadWriter>,
+        most: usize,
+    ) -> bool {
+        let (mut size, mut is_full) = (self.ended_size, false);
+        for writer in writers {
+            size = size.saturating_add(writer.size());
+            is_full |= !writer.has_room_for(most as u64);
+        }
+        let is_large = self.options.size.is_some_and(|most| size >= most);
+        let is_old = |most| self.start.elapsed() >= most;
+        size > 0 && (is_full || is_large || self.options.duration.is_some_and(is_old))
+    }
+
+    /// Counts a thread that has ended.
+    pub(super) fn end_thread(&mut self, writer: &ThreadWriter) {
+        self.ended_size = self.ended_size.saturating_add(writer.size());
+    }
+
+    /// Returns the folder of the next segment.
+    pub(super) fn next_folder(&self) -> PathBuf {
+        let mut name = self.first.file_name().unwrap_or_default().to_os_string();
+        name.push(format!("_segment_{:06}", self.count.saturating_add(1)));
+        self.first.with_file_name(name)
+    }
+
+    /// Counts a segment that is over, and deletes the oldest if there are too many.
+    pub(super) fn end(
+        &mut self,
+        segment: Arc<SessionWriter>,
+        totals: &SessionTotals,
+    ) -> Result<()> {
+        self.totals.add(totals);
+        self.count = self.count.saturating_add(1);
+        self.start = Instant::now();
+        self.ended_size = 0;
+        self.over.push_back(segment);
+        let keep = self.options.keep.unwrap_or(usize::MAX);
+        // The current one is kept too.
+        while self.over.len() >= keep
+            && let Some(oldest) = self.over.pop_front()
+        {
+            oldest.delete()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the totals of the segments that are over.
+    pub(super) fn totals(&self) -> SessionTotals {
+        self.totals
+    }
+
+    /// Returns how many segments there were.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+}

@@ -1,0 +1,34 @@
+//! What was written in a session.
+
+/// Totals over a session's threads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionTotals {
+    /// Threads that have been written.
+    pub threads: u64,
+    /// How many of them were finalized.
+    pub finalized: u64,
+    /// Index events of the finalized threads.
+    pub event_count: u64,
+    /// Detail events of the finalized threads.
+    pub detail_count: u64,
+    /// Reserved details of the finalized threads that are not in their files.
+    pub dropped_details: u64,
+    /// The earliest and the latest timestamp in nanoseconds, over finalized threads with events.
+    pub time_range: Option<(u64, u64)>,
+}
+
+impl SessionTotals {
+    /// Adds another session's. A thread of both counts twice.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.threads = self.threads.saturating_add(other.threads);
+        self.finalized = self.finalized.saturating_add(other.finalized);
+        self.event_count = self.event_count.saturating_add(other.event_count);
+        self.detail_count = self.detail_count.saturating_add(other.detail_count);
+        self.dropped_details = self.dropped_details.saturating_add(other.dropped_details);
+        self.time_range = match (self.time_range, other.time_range) {
+            (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+            (one, other) => one.or(other),
+        };
+    }
+}

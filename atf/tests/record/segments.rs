@@ -1,0 +1,257 @@
+//! Recordings in several sessions.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use atf::check::rules::Severity;
+use atf::check::{FileReport, Output, check};
+use atf::manifest::{Loss, Module, Symbol};
+use atf::record::{Capacity, Lost, Overflow, RecordOptions, Recording, Segment};
+use atf::write::{Event, SessionWriter, WriteOptions};
+use atf::{ErrorKind, EventKind};
+
+use crate::recording::{DEADLINE, manifest, start, thread_folder};
+use crate::windows::{call, detail, times};
+use crate::{many, read};
+
+fn options(segment: Segment) -> RecordOptions {
+    RecordOptions::default()
+        .capacity(Capacity::default().events(64).payload_size(4096))
+        .overflow(Overflow::Block)
+        .segment(Some(segment))
+}
+
+/// The sessions in a folder, in order.
+fn segments(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Asserts that no MUST and no SHOULD of the format is broken.
+#[track_caller]
+fn accept(session: &Path) {
+    struct Findings(Vec<String>);
+    impl Output for Findings {
+        fn file(&mut self, report: FileReport) {
+            let broken = report.findings().into_iter();
+            let broken = broken.filter(|finding| finding.rule.severity < Severity::Advice);
+            let told = broken.map(|finding| format!("{} {}", finding.rule.id, finding.message));
+            self.0.extend(told);
+        }
+        fn unreadable(&mut self, path: &Path, why: &str) {
+            self.0.push(format!("{}: {why}", path.display()));
+        }
+    }
+    let mut findings = Findings(Vec::new());
+    check(session, &mut findings);
+    assert!(
+        findings.0.is_empty(),
+        "{}: {:#?}",
+        session.display(),
+        findings.0
+    );
+}
+
+/// Calls of depths 1 to 5 and their returns.
+fn nested(n: u64) -> Event {
+    let step = n % 10;
+    let (kind, depth) = match step {
+        0..5 => (EventKind::CALL, step + 1),
+        _ => (EventKind::RETURN, 10 - step),
+    };
+    Event::new(1000 + n, depth, kind, u32::try_from(depth).unwrap())
+}
+
+#[test]
+fn all_segments_are_valid_and_have_every_event_once() {
+    const EVENTS: u64 = many(20_000);
+    let folder = tempfile::tempdir().unwrap();
+    let segment = Segment::default().size(Some(if cfg!(miri) { 100 } else { 20_000 }));
+    let recording = start(&folder.path().join("pid_42"), false, &options(segment));
+    recording.session().set_modules(vec![Module::new(3)]);
+    recording.session().set_symbols(vec![Symbol::new(1, "one")]);
+    thread::scope(|scope| {
+        for name in ["first", "second"] {
+            let recording = &recording;
+            let work = move || {
+                let mut thread = recording.thread(Some(name)).unwrap();
+                for n in 0..EVENTS {
+                    let (event, payload) = (nested(n), [7; 20]);
+                    let recorded = match n % 3 {
+                        0 => thread
+                            .record_with_detail(&event, &detail(&payload))
+                            .map(drop),
+                        _ => thread.record(&event).map(drop),
+                    };
+                    recorded.unwrap();
+                }
+            };
+            scope.spawn(work);
+        }
+    });
+    let summary = recording.stop().unwrap();
+    let found = segments(folder.path());
+    assert!(found.len() > 2, "{found:?}");
+    assert_eq!(summary.segments, found.len() as u64);
+    assert_eq!(summary.totals.event_count, 2 * EVENTS);
+    assert_eq!(summary.totals.detail_count, 2 * EVENTS.div_ceil(3));
+    assert_eq!((summary.lost_events, summary.lost_details), (0, 0));
+    assert_eq!(summary.totals.time_range, Some((1000, 999 + EVENTS)));
+    assert!(found[0].ends_with("pid_42"));
+    assert!(found[1].ends_with("pid_42_segment_000002"));
+    let mut all = [Vec::new(), Vec::new()];
+    for session in &found {
+        accept(session);
+        let manifest = manifest(session);
+        assert_eq!(manifest.modules[0].module_id, 3);
+        assert_eq!(manifest.symbols.len(), 1);
+        for thread in &manifest.threads {
+            assert!(thread.name.is_some());
+            let folder = thread_folder(session, thread.id);
+            all[thread.id as usize].extend(read(&folder));
+        }
+    }
+    let expected: Vec<_> = (0..EVENTS).map(nested).collect();
+    assert_eq!(all, [expected.clone(), expected]);
+}
+
+#[test]
+fn of_the_segments_the_last_ones_are_kept() {
+    const EVENTS: u64 = many(20_000);
+    let folder = tempfile::tempdir().unwrap();
+    let size = if cfg!(miri) { 10 } else { 10_000 };
+    let segment = Segment::default().size(Some(size)).keep(Some(3));
+    let recording = start(&folder.path().join("pid_42"), false, &options(segment));
+    let mut thread = recording.thread(None).unwrap();
+    for n in 0..EVENTS {
+        thread.record(&call(n)).unwrap();
+        if cfg!(miri) {
+            recording.flush(DEADLINE).unwrap();
+        }
+    }
+    let summary = recording.stop().unwrap();
+    assert_eq!(summary.totals.event_count, EVENTS);
+    let found = segments(folder.path());
+    assert_eq!(found.len(), 3, "{found:?}");
+    let last = format!("pid_42_segment_{:06}", summary.segments);
+    assert!(found[2].ends_with(last));
+    let kept = found.iter().flat_map(|session| times(session, 0));
+    let kept: Vec<_> = kept.map(|(time, _)| time).collect();
+    let count = kept.len() as u64;
+    assert!(count < EVENTS);
+    assert_eq!(kept, (EVENTS - count..EVENTS).collect::<Vec<_>>());
+    found.iter().for_each(|session| accept(session));
+}
+
+#[test]
+fn an_old_segment_ends_once_it_has_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let segment = Segment::default().duration(Some(Duration::ZERO));
+    let recording = start(&folder.path().join("pid_42"), false, &options(segment));
+    let mut thread = recording.thread(None).unwrap();
+    for _ in 0..3 {
+        recording.flush(DEADLINE).unwrap();
+    }
+    assert_eq!(segments(folder.path()).len(), 1);
+    for n in 0..3 {
+        thread.record(&call(n)).unwrap();
+        // The second pass finds the new segment.
+        recording.flush(DEADLINE).unwrap();
+        recording.flush(DEADLINE).unwrap();
+    }
+    let summary = recording.stop().unwrap();
+    assert_eq!(summary.segments, 4);
+    let found = segments(folder.path());
+    let counts: Vec<_> = found
+        .iter()
+        .map(|session| times(session, 0).len())
+        .collect();
+    assert_eq!(counts, [1, 1, 1, 0]);
+}
+
+#[test]
+fn threads_that_have_ended_count_for_the_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let segment = Segment::default().size(Some(3 * 32));
+    let recording = start(&folder.path().join("pid_42"), false, &options(segment));
+    for n in 0..6 {
+        let mut thread = recording.thread(None).unwrap();
+        thread.record(&call(n)).unwrap();
+        drop(thread);
+        recording.flush(DEADLINE).unwrap();
+    }
+    let mut thread = recording.thread(None).unwrap();
+    thread.record(&call(6)).unwrap();
+    assert_eq!(recording.stop().unwrap().segments, 3);
+}
+
+#[test]
+fn losses_are_told_in_the_segment_that_counted_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let segment = Segment::default().size(Some(1));
+    let options = RecordOptions::default()
+        .capacity(Capacity::default().events(2))
+        .interval(DEADLINE)
+        .segment(Some(segment));
+    let recording = start(&folder.path().join("pid_42"), false, &options);
+    let mut thread = recording.thread(None).unwrap();
+    let mut n = 0;
+    for lost in [1, 0, 3] {
+        recording.flush(DEADLINE).unwrap();
+        recording.flush(DEADLINE).unwrap();
+        for place in 0..2 + lost {
+            let recorded = thread.record(&call(n));
+            assert_eq!(recorded.is_ok(), place < 2, "{recorded:?}");
+            n += 1;
+        }
+    }
+    let summary = recording.stop().unwrap();
+    assert_eq!((summary.segments, summary.lost_events), (3, 4));
+    let told: Vec<_> = segments(folder.path())
+        .iter()
+        .map(|session| manifest(session).threads[0].lost_events)
+        .collect();
+    assert_eq!(
+        told,
+        [Some(Loss::new(1, 2, 2)), None, Some(Loss::new(3, 7, 9))]
+    );
+}
+
+#[test]
+fn a_segment_that_cannot_be_created_ends_the_recording_with_its_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let obstacle = folder.path().join("pid_42_segment_000002");
+    fs::write(&obstacle, []).unwrap();
+    let session = folder.path().join("pid_42");
+    let recording = start(&session, false, &options(Segment::default().size(Some(1))));
+    let mut thread = recording.thread(None).unwrap();
+    thread.record(&call(0)).unwrap();
+    while !thread.is_abandoned() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(thread.record(&call(1)), Err(Lost::Event));
+    let error = recording.stop().unwrap_err();
+    assert_eq!(error.path(), Some(&*obstacle));
+    assert_eq!(times(&session, 0), [(0, false)]);
+    accept(&session);
+}
+
+#[test]
+fn a_session_that_survives_a_kill_has_no_segments_and_one_segment_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = |name: &str, survive_kill| {
+        let write = WriteOptions::default().survive_kill(survive_kill);
+        SessionWriter::create(folder.path().join(name), &write).unwrap()
+    };
+    let refused = Recording::start(session("direct", true), &options(Segment::default()));
+    let refused = refused.unwrap_err();
+    assert_eq!(*refused.kind(), ErrorKind::NeedsRings);
+    assert_eq!(refused.field(), Some("segment"));
+    let none = Segment::default().keep(Some(0));
+    let refused = Recording::start(session("rings", false), &options(none)).unwrap_err();
+    assert_eq!(refused.field(), Some("keep"));
+}
