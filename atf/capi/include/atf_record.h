@@ -31,6 +31,11 @@
  * and with ATF_WINDOW_ALL index_seq too, count what was recorded. A thread that has ended keeps its place
  * in max_threads for the pre-roll.
  *
+ * Segments. With segment_size or segment_duration_ns, a recording goes on in another session when the
+ * current one is so large or so old, or has as many events as its files can count: after pid_42 comes
+ * pid_42_segment_000002, next to it. Each is a valid session, and has the modules, symbols, names and
+ * anchors that the first one was told. Calls that are open have their return in a later segment.
+ *
  * Forks. A child has the rings but no drain. What it records is lost, and never blocks; with survive_kill
  * it must not record. atf_recording_* return ATF_ERROR_STATE there, and atf_recording_close still frees.
  */
@@ -94,11 +99,17 @@ typedef struct AtfRecordOptions {
     uint64_t pre_roll_ns;
     /** How much it contains of the time after it. */
     uint64_t post_roll_ns;
+    /** The size of all events and details that ends a segment, in bytes; 0 for any. */
+    uint64_t segment_size;
+    /** The age that ends a segment; 0 for any. */
+    uint64_t segment_duration_ns;
+    /** How many segments stay, with the current one, while older ones are deleted; 0 for all. */
+    uint64_t segment_keep;
 } AtfRecordOptions;
 
 /** AtfRecordOptions with all defaults. */
 #define ATF_RECORD_OPTIONS_INIT \
-    { (uint32_t)sizeof(AtfRecordOptions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { (uint32_t)sizeof(AtfRecordOptions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** The outcome of a recording. */
 typedef struct AtfRecordSummary {
@@ -116,14 +127,16 @@ typedef struct AtfRecordSummary {
     uint64_t lost_events;
     /** Details that were not recorded although their events were. */
     uint64_t lost_details;
+    /** Sessions written: 1 without segments. The counts above are their sums. */
+    uint64_t segments;
 } AtfRecordSummary;
 
 /**
  * Starts to record a session, and writes its manifest; options may be NULL. Use the session to set
  * modules, symbols, names and anchors until the recording stops, and close it at any time. Its threads
  * and its end are the recording's: do not call atf_session_writer_thread and _finish.
- * ATF_ERROR_STATE: the session has a recording. ATF_ERROR_ARGUMENT: a window in a session with
- * survive_kill, which has no rings.
+ * ATF_ERROR_STATE: the session has a recording. ATF_ERROR_ARGUMENT: a window, or segments, in a
+ * session with survive_kill, which has no rings.
  */
 AtfStatus atf_recording_start(const AtfSessionWriter *session, const AtfRecordOptions *options,
                               AtfRecording **recording);

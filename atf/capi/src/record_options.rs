@@ -3,7 +3,7 @@
 use std::mem::size_of;
 use std::time::Duration;
 
-use atf::record::{Lanes, Overflow, RecordOptions, RecordSummary, Window};
+use atf::record::{Lanes, Overflow, RecordOptions, RecordSummary, Segment, Window};
 
 use crate::memory::{Plain, argument, get_sized};
 use crate::status::Outcome;
@@ -34,9 +34,15 @@ pub struct AtfRecordOptions {
     pub pre_roll_ns: u64,
     /// How much it contains of the time after it, in nanoseconds.
     pub post_roll_ns: u64,
+    /// The size that ends a segment, in bytes.
+    pub segment_size: u64,
+    /// The age that ends a segment, in nanoseconds.
+    pub segment_duration_ns: u64,
+    /// How many segments stay.
+    pub segment_keep: u64,
 }
 
-const _: () = assert!(size_of::<AtfRecordOptions>() == 56);
+const _: () = assert!(size_of::<AtfRecordOptions>() == 80);
 
 /// No room for payloads.
 const NO_PAYLOADS: u64 = u64::MAX;
@@ -55,6 +61,9 @@ unsafe impl Plain for AtfRecordOptions {
         max_threads: 0,
         pre_roll_ns: 0,
         post_roll_ns: 0,
+        segment_size: 0,
+        segment_duration_ns: 0,
+        segment_keep: 0,
     };
 }
 
@@ -92,6 +101,7 @@ pub(crate) unsafe fn record_options(options: *const AtfRecordOptions) -> Outcome
         options.max_threads = number(given.max_threads)?;
     }
     options.window = window(&given)?;
+    options.segment = segment(&given)?;
     Ok(options)
 }
 
@@ -115,6 +125,23 @@ fn window(given: &AtfRecordOptions) -> Outcome<Option<Window>> {
     }
 }
 
+/// Returns the segments, if they are set.
+fn segment(given: &AtfRecordOptions) -> Outcome<Option<Segment>> {
+    let set = |number: u64| Some(number).filter(|number| *number != 0);
+    let keep = set(given.segment_keep).map(usize::try_from).transpose();
+    let segment = Segment::default()
+        .size(set(given.segment_size))
+        .duration(set(given.segment_duration_ns).map(Duration::from_nanos))
+        .keep(keep.map_err(|_| argument("an option is too large"))?);
+    match (segment.size, segment.duration) {
+        (None, None) if segment.keep.is_some() => Err(argument(
+            "segment_keep is set, but neither segment_size nor segment_duration_ns",
+        )),
+        (None, None) => Ok(None),
+        _ => Ok(Some(segment)),
+    }
+}
+
 /// `AtfRecordSummary`: the outcome of a recording.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -135,9 +162,11 @@ pub struct AtfRecordSummary {
     pub lost_events: u64,
     /// Details that were not recorded although their events were.
     pub lost_details: u64,
+    /// Sessions written: 1 without segments.
+    pub segments: u64,
 }
 
-const _: () = assert!(size_of::<AtfRecordSummary>() == 64);
+const _: () = assert!(size_of::<AtfRecordSummary>() == 72);
 
 // SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfRecordSummary {
@@ -150,6 +179,7 @@ unsafe impl Plain for AtfRecordSummary {
         time_end_ns: 0,
         lost_events: 0,
         lost_details: 0,
+        segments: 0,
     };
 }
 
@@ -165,6 +195,7 @@ impl From<RecordSummary> for AtfRecordSummary {
             time_end_ns,
             lost_events: summary.lost_events,
             lost_details: summary.lost_details,
+            segments: summary.segments,
         }
     }
 }

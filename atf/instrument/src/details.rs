@@ -120,9 +120,7 @@ impl Details {
         triggers.are_crashes = flight.is_some();
         let ring = match flight {
             // Half of a ring is kept.
-            Some(Length::Bytes(size)) => {
-                usize::try_from(size / 16).ok().map(|ring| ring.max(2))
-            }
+            Some(Length::Bytes(size)) => usize::try_from(size / 16).ok().map(|ring| ring.max(2)),
             _ => window.map(|_| 1 << if is_windowed.is_some() { 17 } else { 20 }),
         };
         Ok(Self {

@@ -115,9 +115,10 @@ pub(crate) fn layouts() -> String {
             lost_details }
         AtfRecoverOptions { struct_size, salvage, durability, reserved, symbols_path }
         AtfRecordOptions { struct_size, overflow, window, trigger_on_stop, reserved, ring_events,
-            ring_payload_size, interval_ns, max_threads, pre_roll_ns, post_roll_ns }
+            ring_payload_size, interval_ns, max_threads, pre_roll_ns, post_roll_ns, segment_size,
+            segment_duration_ns, segment_keep }
         AtfRecordSummary { threads, finalized, event_count, detail_count, time_start_ns,
-            time_end_ns, lost_events, lost_details }
+            time_end_ns, lost_events, lost_details, segments }
     );
     text
 }

@@ -318,6 +318,23 @@ static void no_window(void) {
     stop(recording, session);
 }
 
+/* ---- Segments ---- */
+
+static void segments(void) {
+    AtfSessionWriter *session = session_in("segments", 0);
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.segment_size = 10 * 32;
+    options.segment_keep = 100;
+    AtfRecording *recording = start(session, &options);
+    for (uint64_t n = 0; n < 20; n++) {
+        SAYS(ATF_OK, atf_recording_record(recording, n, 1, ATF_EVENT_KIND_CALL, 1, NULL));
+        SAYS(ATF_OK, atf_recording_flush(recording, DEADLINE_NS));
+    }
+    SAYS(ATF_OK, atf_recording_record(recording, 20, 1, ATF_EVENT_KIND_CALL, 1, NULL));
+    AtfRecordSummary summary = stop(recording, session);
+    TRUE(summary.segments == 3 && summary.event_count == 21);
+}
+
 /* ---- Wrong calls ---- */
 
 static void null_everywhere(void) {
@@ -361,6 +378,9 @@ static void options_of(AtfSessionWriter *session) {
     options.pre_roll_ns = 1;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     options.pre_roll_ns = 0;
+    options.segment_keep = 1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    options.segment_keep = 0;
     options.window = ATF_WINDOW_ALL;
     options.trigger_on_stop = 2;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
@@ -579,6 +599,7 @@ int main(int argc, char **argv) {
     window("details", ATF_WINDOW_DETAILS);
     window("flight", ATF_WINDOW_ALL);
     no_window();
+    segments();
     wrong_order();
     closed(0);
     closed(1);

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::support::{Link, accepted, compile, has, package, present, run};
 
 /// The sessions that `recording.c` records, with their events and details.
-const SESSIONS: [(&str, u64, u64); 13] = [
+const SESSIONS: [(&str, u64, u64); 16] = [
     ("rings", 24_000, 8_000),
     ("direct", 24_000, 8_000),
     ("drop_detail", 4, 1),
@@ -20,6 +20,9 @@ const SESSIONS: [(&str, u64, u64); 13] = [
     ("closed_direct", 1, 0),
     ("details", 3, 1),
     ("flight", 2, 1),
+    ("segments", 10, 0),
+    ("segments_segment_000002", 10, 0),
+    ("segments_segment_000003", 1, 0),
     ("forks", 80, 0),
     ("forks_direct", 80, 0),
 ];

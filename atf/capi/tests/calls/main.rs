@@ -444,6 +444,9 @@ fn two_threads_record_by_rings_and_without() {
             max_threads: 0,
             pre_roll_ns: 0,
             post_roll_ns: 0,
+            segment_size: 0,
+            segment_duration_ns: 0,
+            segment_keep: 0,
         };
         let recording: *mut AtfRecording = get!(atf_recording_start(session, &raw const record));
         let recorder: *mut AtfRecorder = get!(atf_recording_thread(recording, c"own".as_ptr()));
