@@ -75,6 +75,8 @@ pub struct ManifestThread {
     pub lost_events: Option<Loss>,
     /// The details that its tracer lost, of events that are in the trace.
     pub lost_details: Option<Loss>,
+    /// The part of a longer trace that it was cut to.
+    pub cut: Option<Cut>,
 }
 
 impl ManifestThread {
@@ -87,6 +89,7 @@ impl ManifestThread {
             name: None,
             lost_events: None,
             lost_details: None,
+            cut: None,
         }
     }
 }
@@ -111,6 +114,33 @@ impl Loss {
             count,
             first_ns,
             last_ns,
+        }
+    }
+}
+
+/// The part of a longer trace that a thread was cut to: see [`cut`](crate::rewrite::cut).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cut {
+    /// The start of the part in nanoseconds: the timestamp of the repeated calls.
+    pub from_ns: u64,
+    /// The end of the part in nanoseconds, inclusive: the timestamp of the added returns.
+    pub to_ns: u64,
+    /// How many of the thread's first events repeat calls that were open at the start.
+    pub calls: u64,
+    /// How many of the thread's last events are added returns of calls that were open at the end.
+    pub returns: u64,
+}
+
+impl Cut {
+    /// Creates a cut.
+    #[must_use]
+    pub const fn new(from_ns: u64, to_ns: u64, calls: u64, returns: u64) -> Self {
+        Self {
+            from_ns,
+            to_ns,
+            calls,
+            returns,
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::json::{Members, Object, Place, Reader};
-use super::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE};
+use super::{Cut, Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE};
 use crate::clock::{MediaTime, TimingAnchor};
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{Input, OpenOptions};
@@ -249,7 +249,14 @@ fn thread<'a>(
     place: Place<'_>,
     position: usize,
 ) -> Option<ManifestThread> {
-    let keys = ["id", "has_detail", "name", "lost_events", "lost_details"];
+    let keys = [
+        "id",
+        "has_detail",
+        "name",
+        "lost_events",
+        "lost_details",
+        "cut",
+    ];
     let object = reader.object(raw, place, &keys)?;
     let thread = ManifestThread {
         position,
@@ -257,6 +264,7 @@ fn thread<'a>(
         name: name(reader, &object, place),
         lost_events: loss(reader, &object, place, "lost_events"),
         lost_details: loss(reader, &object, place, "lost_details"),
+        cut: cut(reader, &object, place),
         ..ManifestThread::new(0)
     };
     let id = reader.required(&object, place, "id", "a u32")?;
@@ -285,6 +293,16 @@ fn loss<'a>(
     let [count, first_ns, last_ns] =
         ["count", "first_ns", "last_ns"].map(|key| reader.required(&object, place, key, "a u64"));
     Some(Loss::new(count?, first_ns?, last_ns?))
+}
+
+fn cut<'a>(reader: &mut Reader<'a>, thread: &Object<'a>, place: Place<'_>) -> Option<Cut> {
+    const KEYS: [&str; 4] = ["from_ns", "to_ns", "calls", "returns"];
+    let raw = reader.member(thread, place, "cut", "an object")?;
+    let place = Place::Key(&place, "cut");
+    let object = reader.object(raw, place, &KEYS)?;
+    let [from_ns, to_ns, calls, returns] =
+        KEYS.map(|key| reader.required(&object, place, key, "a u64"));
+    Some(Cut::new(from_ns?, to_ns?, calls?, returns?))
 }
 
 fn module<'a>(

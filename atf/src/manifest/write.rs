@@ -4,7 +4,7 @@ use serde_core::ser::SerializeMap as _;
 use serde_core::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Loss, Manifest, ManifestThread, Module, Symbol};
+use super::{Cut, Loss, Manifest, ManifestThread, Module, Symbol};
 use crate::clock::TimingAnchor;
 use crate::error::{Error, Result};
 use crate::json::objects;
@@ -70,7 +70,9 @@ objects! {
     Thread<'_> {
         id, has_detail unless Option::is_none, name unless Option::is_none,
         lost_events unless Option::is_none, lost_details unless Option::is_none,
+        cut unless Option::is_none,
     }
+    Cut { from_ns, to_ns, calls, returns }
     Loss { count, first_ns, last_ns }
     ModuleText<'_> {
         module_id, path unless Option::is_none, base_address unless Option::is_none,
@@ -101,6 +103,7 @@ struct Thread<'a> {
     name: Option<&'a str>,
     lost_events: Option<Loss>,
     lost_details: Option<Loss>,
+    cut: Option<Cut>,
 }
 
 impl<'a> From<&'a ManifestThread> for Thread<'a> {
@@ -111,6 +114,7 @@ impl<'a> From<&'a ManifestThread> for Thread<'a> {
             name: thread.name.as_deref().filter(|name| !name.is_empty()),
             lost_events: thread.lost_events.filter(|loss| loss.count > 0),
             lost_details: thread.lost_details.filter(|loss| loss.count > 0),
+            cut: thread.cut,
         }
     }
 }

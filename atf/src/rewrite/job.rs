@@ -1,5 +1,7 @@
 //! The options of a rewrite. Recovery, conversion and scrubbing are the same walk with different options.
 
+use std::collections::BTreeSet;
+
 use crate::error::Error;
 use crate::manifest::Manifest;
 use crate::wire::Wire;
@@ -24,6 +26,22 @@ pub(super) enum Details {
     Drop,
 }
 
+/// The part of a session to keep.
+#[derive(Debug)]
+pub(super) struct CutRange {
+    pub(super) from_ns: u64,
+    /// Inclusive.
+    pub(super) to_ns: u64,
+    /// The ids of the threads; empty for all.
+    pub(super) threads: BTreeSet<u32>,
+}
+
+impl CutRange {
+    pub(super) fn has_thread(&self, id: u32) -> bool {
+        self.threads.is_empty() || self.threads.contains(&id)
+    }
+}
+
 /// The options of a rewrite.
 pub(super) struct Job<'a> {
     pub(super) action: Action,
@@ -39,8 +57,22 @@ pub(super) struct Job<'a> {
     pub(super) symbols: Option<&'a Manifest>,
     /// Whether to shorten the paths of modules to file names.
     pub(super) module_names_only: bool,
+    /// The part to keep; `None` for all.
+    pub(super) cut: Option<&'a CutRange>,
     pub(super) durability: Durability,
     pub(super) progress: Option<ProgressFn<'a>>,
+}
+
+impl Job<'_> {
+    /// Whether the new manifest has the old one's unknown keys.
+    pub(super) fn keeps_unknown_keys(&self) -> bool {
+        self.keeps_rest || self.cut.is_some()
+    }
+
+    /// Whether the new session has a thread.
+    pub(super) fn has_thread(&self, id: u32) -> bool {
+        self.cut.is_none_or(|cut| cut.has_thread(id))
+    }
 }
 
 /// Why the rewrite of a thread stopped.

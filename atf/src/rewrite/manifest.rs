@@ -7,7 +7,7 @@ use super::job::Job;
 use super::report::{ManifestReport, NoteKind, Notes, Place};
 use super::stage;
 use crate::error::{ErrorKind, Result};
-use crate::manifest::{self, Manifest, ManifestThread, Symbol};
+use crate::manifest::{self, Cut, Manifest, ManifestThread, Symbol};
 use crate::session::MANIFEST_FILE;
 use crate::wire::Clock;
 
@@ -19,6 +19,8 @@ pub(super) struct Facts {
     /// The least first and the greatest last timestamp.
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clocks: BTreeSet<u8>,
+    /// The parts that threads were cut to, by id.
+    pub(super) cuts: BTreeMap<u32, Cut>,
 }
 
 impl Facts {
@@ -27,6 +29,7 @@ impl Facts {
         // Two folders can have the same id: `thread_1` and `thread_01`.
         *self.threads.entry(id).or_default() |= thread.has_detail;
         self.clocks.insert(thread.clock.into());
+        self.cuts.extend(thread.cut.map(|cut| (id, cut)));
         self.time_range = match (self.time_range, thread.time_range) {
             (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
             (all, one) => all.or(one),
@@ -52,7 +55,7 @@ pub(super) fn rewrite(
     let faulty = old.filter(|old| old.problem_count != 0);
     let unknown = faulty.and_then(|_| manifest::unknown_keys(&path));
     let unknown = unknown.unwrap_or_default();
-    if !job.keeps_rest {
+    if !job.keeps_unknown_keys() {
         for (key, _) in &unknown {
             let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
             report.notes.add(NoteKind::KeyDropped, place);
@@ -71,7 +74,8 @@ pub(super) fn rewrite(
             .collect();
     }
     let new = manifest(job, old, facts, &mut report);
-    if let Some(old) = old {
+    // The threads and times of a cut differ on purpose.
+    if let Some(old) = old.filter(|_| job.cut.is_none()) {
         note_differences(old, &new, &mut report);
     }
     report.modules = new.modules.len() as u64;
@@ -89,7 +93,7 @@ pub(super) fn rewrite(
         _ => false,
     };
     if !is_copied {
-        let text = if job.keeps_rest {
+        let text = if job.keeps_unknown_keys() {
             new.encode_with(&unknown)?
         } else {
             new.encode()?
@@ -151,9 +155,10 @@ fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
         .cloned()
         .chain(others.copied().map(ManifestThread::new));
     let there = all.filter_map(|thread| Some((*facts.threads.get(&thread.id)?, thread)));
-    let thread = |(position, (has_detail, thread))| ManifestThread {
+    let thread = |(position, (has_detail, thread)): (_, (_, ManifestThread))| ManifestThread {
         position,
         has_detail: Some(has_detail),
+        cut: facts.cuts.get(&thread.id).copied().or(thread.cut),
         ..thread
     };
     there.enumerate().map(thread).collect()

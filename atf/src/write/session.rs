@@ -381,6 +381,7 @@ impl SessionWriter {
                 name: notes.name,
                 lost_events: notes.lost_events,
                 lost_details: notes.lost_details,
+                cut: None,
             }
         };
         let times = if shared.threads.values().any(Entry::is_open) {

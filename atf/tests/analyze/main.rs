@@ -1,5 +1,6 @@
 //! Analyses compared with a naive computation, on any events.
 
+mod cut;
 mod diff;
 mod ends;
 mod hostile;

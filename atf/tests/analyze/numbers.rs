@@ -21,7 +21,7 @@ fn numbers(times: &Times) -> Numbers {
 }
 
 /// Any events, with times that mostly go on.
-fn broken() -> impl Strategy<Value = Vec<Short>> {
+pub(crate) fn broken() -> impl Strategy<Value = Vec<Short>> {
     let event = (
         prop_oneof![9 => 0..200_u64, 1 => Just(100_000)],
         prop_oneof![9 => CALL..=EXCEPTION, 1 => 0..9_u32],
@@ -42,7 +42,7 @@ fn broken() -> impl Strategy<Value = Vec<Short>> {
 }
 
 /// Calls that return in order, except those that are open at the end.
-fn well_formed() -> impl Strategy<Value = Vec<Short>> {
+pub(crate) fn well_formed() -> impl Strategy<Value = Vec<Short>> {
     vec((0..200_u64, prop::option::of(0..5_u64)), 0..80).prop_map(|steps| {
         let (mut now, mut stack, mut events) = (1_000, Vec::new(), Vec::new());
         for (wait, call) in steps {

@@ -3,6 +3,7 @@
 mod convert;
 #[cfg(unix)]
 mod copies;
+mod cut;
 mod cuts;
 mod faults;
 mod guess;

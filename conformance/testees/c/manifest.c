@@ -13,12 +13,20 @@ static const Member loss_members[] = {
     {"last_ns", {.kind = INTEGER, .most = UINT64_MAX}, true},
     {0},
 };
+static const Member cut_members[] = {
+    {"from_ns", {.kind = INTEGER, .most = UINT64_MAX}, true},
+    {"to_ns", {.kind = INTEGER, .most = UINT64_MAX}, true},
+    {"calls", {.kind = INTEGER, .most = UINT64_MAX}, true},
+    {"returns", {.kind = INTEGER, .most = UINT64_MAX}, true},
+    {0},
+};
 static const Member thread_members[] = {
     {"id", {.kind = INTEGER, .most = UINT32_MAX}, true},
     {"has_detail", {.kind = BOOLEAN}, false},
     {"name", {.kind = TEXT}, false},
     {"lost_events", {.kind = OBJECT, .members = loss_members}, false},
     {"lost_details", {.kind = OBJECT, .members = loss_members}, false},
+    {"cut", {.kind = OBJECT, .members = cut_members}, false},
     {0},
 };
 static const Member module_members[] = {

@@ -70,11 +70,16 @@ bool is_manifest(const Json &value) {
     static const Fits loss = object({{"count", number<u64>, true},
                                      {"first_ns", number<u64>, true},
                                      {"last_ns", number<u64>, true}});
+    static const Fits cut = object({{"from_ns", number<u64>, true},
+                                    {"to_ns", number<u64>, true},
+                                    {"calls", number<u64>, true},
+                                    {"returns", number<u64>, true}});
     static const Fits thread = object({{"id", number<u32>, true},
                                        {"has_detail", boolean},
                                        {"name", text},
                                        {"lost_events", loss},
-                                       {"lost_details", loss}});
+                                       {"lost_details", loss},
+                                       {"cut", cut}});
     static const Fits module = object({{"module_id", number<u32>, true},
                                        {"path", text},
                                        {"base_address", address},

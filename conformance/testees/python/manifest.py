@@ -83,11 +83,12 @@ def fits(value, schema):
 
 
 # "!" marks required keys; others are optional.
+CUT = {"from_ns!": unsigned(64), "to_ns!": unsigned(64), "calls!": unsigned(64), "returns!": unsigned(64)}
 LOSS = {"count!": unsigned(64), "first_ns!": unsigned(64), "last_ns!": unsigned(64)}
 MANIFEST = {
     "format_version": text,
     "threads!": [{"id!": unsigned(32), "has_detail": boolean, "name": text,
-                  "lost_events": LOSS, "lost_details": LOSS}],
+                  "lost_events": LOSS, "lost_details": LOSS, "cut": CUT}],
     "time_start_ns": unsigned(64),
     "time_end_ns": unsigned(64),
     "clock_type": unsigned(8),

@@ -282,6 +282,13 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         Runs(0, Some("atf info samples/sample-small")),
     ),
     (
+        "atf diff BEFORE AFTER",
+        Runs(
+            0,
+            Some("atf diff samples/sample-small samples/sample-small"),
+        ),
+    ),
+    (
         "atf dump PATH",
         Runs(0, Some("atf dump samples/sample-small")),
     ),
@@ -456,6 +463,10 @@ pub(crate) const HELP: &[(&str, How)] = &[
     ),
     (
         "atf convert --wire 2 samples/sample-small --out converted",
+        RUNS,
+    ),
+    (
+        "atf cut --from +50us --to +60us samples/sample-small --out part",
         RUNS,
     ),
     // The status reports a thread that was never finalized.

@@ -2,6 +2,7 @@
 
 mod completions;
 mod convert;
+mod cut;
 mod diff;
 mod dump;
 mod explain;
@@ -70,6 +71,8 @@ enum Command {
     Convert(convert::Options),
     /// Write a copy without registers, stacks and other data from the program's memory
     Scrub(scrub::Options),
+    /// Write a time range of a session as a session of its own
+    Cut(cut::Options),
     /// Add names of functions from the modules' files to a session's manifest
     Symbolize(symbolize::Options),
     /// Generate a synthetic trace
@@ -101,6 +104,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Explain(options)) => explain::run(&options),
         Ok(Command::Recover(options)) => recover::run(&options),
         Ok(Command::Convert(options)) => convert::run(&options),
+        Ok(Command::Cut(options)) => cut::run(&options),
         Ok(Command::Scrub(options)) => scrub::run(&options),
         Ok(Command::Symbolize(options)) => symbolize::run(&options),
         Ok(Command::Synth(options)) => synth::run(&options),

@@ -1,4 +1,4 @@
-//! Options, progress and report, shared by `recover`, `convert` and `scrub`.
+//! Options, progress and report, shared by `recover`, `convert`, `scrub` and `cut`.
 
 use std::fmt::Display;
 use std::fs;
@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::output::{Failure, Outcome, State, complain, stdout};
 use crate::text::Printable;
 
-/// Options of all three commands.
+/// Options of all these commands.
 #[derive(clap::Args)]
 pub(super) struct Common {
     /// A session, a thread's folder or a folder with sessions below it; never modified

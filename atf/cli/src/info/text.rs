@@ -264,6 +264,11 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "{}", Printable(name))?;
         }
         self.lost(&thread.lost)?;
+        if let Some(cut) = &thread.cut {
+            self.label("cut")?;
+            let [from, to] = [cut.from_ns, cut.to_ns].map(|ns| Seconds(ns.0));
+            writeln!(self.out, "from {from} s to {to} s, {cut}")?;
+        }
         self.recovered(thread.recovered.as_ref())?;
         self.set_aside(thread)?;
         self.problems(thread.all_problems())
@@ -450,6 +455,9 @@ impl<W: Write> Text<W> {
             }
             if thread.lost.times().is_some() {
                 write!(self.out, "; the tracer lost {}", thread.lost)?;
+            }
+            if let Some(cut) = &thread.cut {
+                write!(self.out, "; {cut}")?;
             }
             if let Some(name) = &thread.name {
                 write!(self.out, "  ({})", Printable(name))?;

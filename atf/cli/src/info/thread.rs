@@ -1,11 +1,12 @@
 //! Describes a thread's folder: both files, and the links between them.
 
+use std::fmt;
 use std::path::Path;
 
 use atf::check::Kind;
 use atf::check::rules::table as rules;
 use atf::detail::DetailReader;
-use atf::manifest::ManifestThread;
+use atf::manifest::{Cut, ManifestThread};
 use atf::session::SessionReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::{Error, ErrorKind};
@@ -33,6 +34,9 @@ pub(crate) struct ThreadInfo {
     /// Its tracer's losses, from the manifest.
     #[serde(flatten)]
     pub(crate) lost: Lost,
+    /// The part of a longer trace that it was cut to, from the manifest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cut: Option<CutInfo>,
     pub(crate) index: Option<FileInfo>,
     pub(crate) detail: Option<FileInfo>,
     /// The events that a killed writer left in `ring.atf`; the files' numbers include them.
@@ -49,6 +53,36 @@ pub(crate) struct ThreadInfo {
     pub(crate) set_aside: Vec<SetAside>,
     /// Problems other than those of its files.
     pub(crate) problems: Vec<Problem>,
+}
+
+/// The part of a longer trace that a thread was cut to.
+#[derive(Debug, Serialize)]
+pub(crate) struct CutInfo {
+    pub(crate) from_ns: U64,
+    pub(crate) to_ns: U64,
+    /// How many of its first events are repeated calls.
+    pub(crate) calls: U64,
+    /// How many of its last events are added returns.
+    pub(crate) returns: U64,
+}
+
+impl From<Cut> for CutInfo {
+    fn from(cut: Cut) -> Self {
+        Self {
+            from_ns: U64(cut.from_ns),
+            to_ns: U64(cut.to_ns),
+            calls: U64(cut.calls),
+            returns: U64(cut.returns),
+        }
+    }
+}
+
+impl fmt::Display for CutInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls = Counted(self.calls.0, "repeated call");
+        let returns = Counted(self.returns.0, "added return");
+        write!(f, "{calls} and {returns} from a cut")
+    }
 }
 
 /// The number of bytes that `ring.atf` adds to the files.
@@ -91,6 +125,7 @@ impl ThreadInfo {
         Self {
             name: listed.and_then(|listed| listed.name.clone()),
             lost: listed.map(Lost::of).unwrap_or_default(),
+            cut: listed.and_then(|listed| listed.cut).map(CutInfo::from),
             ..self
         }
     }
@@ -107,6 +142,7 @@ impl ThreadInfo {
             name: None,
             path: json::path(path),
             lost: Lost::default(),
+            cut: None,
             index: None,
             detail: None,
             ring: None,

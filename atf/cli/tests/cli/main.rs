@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod check;
+mod cut;
 mod diff;
 mod dump;
 mod explain;

@@ -6,8 +6,8 @@ use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
 use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
-    version: "1.1.0",
-    digest: "40f23b23b226f1eb2a256a277c756047d1f76f0829c32668027a867f21230eaa",
+    version: "1.2.0",
+    digest: "8599bf3d3dce88e0cbafa45411ed116d7815c328fc1977f459c189e47a27eac3",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

@@ -10,6 +10,7 @@ use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::HEADER_SIZE;
 use crate::index::IndexReader;
+use crate::manifest::ManifestThread;
 use crate::rewrite::guess;
 use crate::rewrite::job::Failure;
 use crate::rewrite::report::{NoteKind, Place, SessionReport, ThreadReport};
@@ -30,6 +31,8 @@ pub(super) struct Route<'a> {
     pub(super) unreadable: &'a Path,
     /// The id in the folder's name.
     pub(super) id: Option<u32>,
+    /// What the manifest says of it.
+    pub(super) listed: Option<&'a ManifestThread>,
 }
 
 impl Engine<'_> {
@@ -108,6 +111,7 @@ impl Engine<'_> {
             detail: thread.detail().or(guessed.as_ref()),
             ring: thread.ring().unwrap_or_default(),
             folder_id: route.id,
+            earlier_cut: route.listed.and_then(|listed| listed.cut),
         };
         thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
     }
@@ -144,6 +148,7 @@ impl Engine<'_> {
             detail: detail.as_ref(),
             ring: Ring::default(),
             folder_id: route.id,
+            earlier_cut: route.listed.and_then(|listed| listed.cut),
         };
         thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
     }

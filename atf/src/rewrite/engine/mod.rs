@@ -11,13 +11,21 @@ use super::modes;
 use super::report::Report;
 use super::stage::{self, Stage, names};
 use super::tree::{self, Tree};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::session::thread_id;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 /// Rewrites what is at `path` and writes the result to `out`.
 pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
     let tree = Tree::find(path)?;
+    if let Some(thread) = tree
+        .items
+        .iter()
+        .find(|item| item.is_thread && job.cut.is_some())
+    {
+        let error = Error::new(ErrorKind::NotASession);
+        return Err(error.with_path(Some(&path.join(&thread.below))));
+    }
     let stage = Stage::create(path, out)?;
     let total = tree.items.iter().map(|item| size(&path.join(&item.below)));
     let total = total.fold(0, u64::saturating_add);

@@ -104,6 +104,7 @@ impl Engine<'_> {
             to: out,
             unreadable: &out.join(UNREADABLE),
             id: session::thread_id(&name),
+            listed: None,
         };
         let mut thread = ThreadReport::default();
         match self.thread(&route, &mut thread, report)? {
@@ -117,7 +118,10 @@ impl Engine<'_> {
     fn threads(&mut self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
         let session = SessionReader::open(path)?;
         let mut facts = Facts::default();
-        for entry in session.threads() {
+        let listed = session.manifest().into_iter();
+        let listed = listed.flat_map(|manifest| &manifest.threads);
+        let threads = session.threads().iter();
+        for entry in threads.filter(|entry| self.job.has_thread(entry.id())) {
             let name = entry.path().file_name().unwrap_or_default();
             let why = match entry.presence() {
                 Presence::Folder => None,
@@ -140,6 +144,7 @@ impl Engine<'_> {
                     false => unreadable,
                 },
                 id: Some(entry.id()),
+                listed: listed.clone().find(|listed| listed.id == entry.id()),
             };
             let mut thread = ThreadReport {
                 folder: name.to_string_lossy().into_owned(),

@@ -16,7 +16,7 @@ objects! {
     }
     ThreadReport {
         folder, not_recovered unless Option::is_none, nothing_written unless is_false, events,
-        details, set_aside unless Vec::is_empty, dropped unless Vec::is_empty,
+        details, cut unless Option::is_none, set_aside unless Vec::is_empty, dropped unless Vec::is_empty,
         notes unless Notes::is_empty,
     }
     Kept { kept, from_ring unless is_zero, salvaged unless is_zero }
@@ -39,7 +39,7 @@ impl Serialize for Notes {
 }
 
 names! {
-    Action { Recover = "recover", Convert = "convert", Scrub = "scrub" }
+    Action { Recover = "recover", Convert = "convert", Scrub = "scrub", Cut = "cut" }
     DropReason {
         BetweenHeaderAndEvents = "between_header_and_events",
         EventCutShort = "event_cut_short",
@@ -78,6 +78,7 @@ names! {
         DetailMissing = "detail_missing",
         DetailFileUnreadable = "detail_file_unreadable",
         RingNotRead = "ring_not_read",
+        CallsGivenUp = "calls_given_up",
         HeaderGuessed = "header_guessed",
         CallDepthDerived = "call_depth_derived",
         DetailSalvaged = "detail_salvaged",

@@ -32,6 +32,7 @@ fn of_thread(thread: &ThreadReport) -> u64 {
         NoteKind::DetailMissing,
         NoteKind::DetailFileUnreadable,
         NoteKind::RingNotRead,
+        NoteKind::CallsGivenUp,
     ];
     let noted = noted.iter().map(|what| thread.notes.count(*what));
     let dropped = thread.dropped.iter().filter(|dropped| is_loss(dropped.why));

@@ -6,10 +6,13 @@ pub(super) mod loss;
 mod note;
 mod text;
 
+use crate::manifest::Cut;
 pub use aside::{DropReason, Dropped, EventRange, SetAside};
+
 pub use note::{Effect, Note, NoteKind, Notes, Place};
 
-/// The report of [`recover`](super::recover), [`convert`](super::convert) or [`scrub`](super::scrub).
+/// The report of [`recover`](super::recover), [`convert`](super::convert), [`scrub`](super::scrub) or
+/// [`cut`](super::cut).
 ///
 /// [`Display`](std::fmt::Display) formats it as text, serde as JSON. `offset` is in bytes from the start of the
 /// file, `size` in bytes, `count` in elements, and `seq` is a position counted from 0, all in the original file.
@@ -58,6 +61,8 @@ pub enum Action {
     Convert,
     /// The same, without registers and stacks.
     Scrub,
+    /// The same, of a time range.
+    Cut,
 }
 
 /// The report on a session.
@@ -107,6 +112,8 @@ pub struct ThreadReport {
     pub events: Kept,
     /// Its detail events.
     pub details: Kept,
+    /// The part of a longer trace that it was cut to, by [`cut`](super::cut).
+    pub cut: Option<Cut>,
     /// Events in files other than `index.atf` and `detail.atf`.
     pub set_aside: Vec<SetAside>,
     /// Bytes that are in no new file.

@@ -213,6 +213,9 @@ pub enum NoteKind {
     /// A `ring.atf`, the buffer of a killed writer, that does not belong to the thread's files. It is copied to
     /// `unreadable`, unless the trace is scrubbed.
     RingNotRead,
+    /// Calls that are open at the start or the end of a cut, but were given up because more were open than are
+    /// [kept](crate::spans::CallStack::LIMIT). They are not repeated, or have no return.
+    CallsGivenUp,
 
     /// A header was rebuilt from the events, the other file and the folder's name.
     HeaderGuessed,
@@ -248,7 +251,8 @@ impl NoteKind {
             | Self::EventsMissing
             | Self::DetailMissing
             | Self::DetailFileUnreadable
-            | Self::RingNotRead => Effect::Lost,
+            | Self::RingNotRead
+            | Self::CallsGivenUp => Effect::Lost,
             Self::HeaderGuessed | Self::CallDepthDerived | Self::DetailSalvaged => Effect::Guessed,
         }
     }

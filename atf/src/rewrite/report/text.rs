@@ -7,6 +7,7 @@ use super::{
     Report, SessionReport, SetAside, ThreadReport,
 };
 use crate::index::IndexEvent;
+use crate::manifest::Cut;
 use crate::text::counted;
 use crate::thread::INDEX_FILE;
 
@@ -40,6 +41,7 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
         (true, Action::Recover) => "recovered",
         (true, Action::Convert) => "converted",
         (true, Action::Scrub) => "scrubbed",
+        (true, Action::Cut) => "cut",
     };
     write!(f, "{}: {state}, ", Line(name))?;
     match session.events() {
@@ -72,7 +74,7 @@ fn thread(action: Action, thread: &ThreadReport, f: &mut Formatter<'_>) -> Resul
     if let Some(why) = &thread.not_recovered {
         let kept = match action {
             Action::Recover | Action::Convert => "; a copy is in unreadable/",
-            Action::Scrub => "",
+            Action::Scrub | Action::Cut => "",
         };
         return writeln!(f, "  {folder}: cannot be read: {}{kept}", At(why));
     }
@@ -87,6 +89,13 @@ fn thread(action: Action, thread: &ThreadReport, f: &mut Formatter<'_>) -> Resul
     from_ring(events, f)?;
     write!(f, ", {}", counted(details.kept, "detail"))?;
     from_ring(details, f)?;
+    if let Some(Cut { calls, returns, .. }) = thread.cut {
+        let (calls, returns) = (
+            counted(calls, "repeated call"),
+            counted(returns, "added return"),
+        );
+        write!(f, ", with {calls} and {returns}")?;
+    }
     writeln!(f)?;
     for item in &thread.set_aside {
         set_aside(item, f)?;
@@ -260,6 +269,7 @@ impl Display for NoteKind {
                 "the contents of a ring.atf that does not belong to the thread's files"
             }
             Self::RingLeftOver => "a ring.atf whose events the files have already",
+            Self::CallsGivenUp => "open calls, because too many were open",
             Self::OtherBuild => "names of another build, which were not used",
             Self::ChecksumBad => {
                 "the events do not match their checksum: they changed since they were written; \

@@ -1,5 +1,6 @@
 //! Rewrites one thread, event by event.
 
+mod cut;
 mod detail;
 mod notes;
 mod orphans;
@@ -15,9 +16,11 @@ use super::salvage::SalvagedDetails;
 use crate::detail::{DetailCursor, DetailEvent, DetailReader};
 use crate::error::Error;
 use crate::index::{IndexEvent, IndexReader};
+use crate::manifest::Cut;
 use crate::thread::Ring;
 use crate::wire::{Clock, Wire};
 use crate::write::{ThreadWriter, WriteOptions};
+use cut::{Cutting, Part};
 
 /// The name of the file for details that no event refers to.
 pub(super) const ORPHANS: (&str, &str) = ("orphans", ".atf");
@@ -35,6 +38,8 @@ pub(super) struct Pair<'a> {
     pub(super) ring: Ring,
     /// The id in the name of the folder.
     pub(super) folder_id: Option<u32>,
+    /// The part of a longer trace that it was cut to before.
+    pub(super) earlier_cut: Option<Cut>,
 }
 
 /// Facts about a rewritten thread that its session needs.
@@ -43,6 +48,7 @@ pub(super) struct Rewritten {
     pub(super) has_detail: bool,
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clock: Clock,
+    pub(super) cut: Option<Cut>,
 }
 
 /// Rewrites a thread into `out`, which must not contain any of its files.
@@ -80,6 +86,7 @@ struct Walk<'a, 'b> {
     used_salvaged: Bits,
     /// The next link, if links count through the index.
     next_link: u64,
+    cutting: Option<Cutting>,
     /// The previous event.
     before: Option<IndexEvent>,
     /// The header and payload of a small detail.
@@ -129,6 +136,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             used,
             used_salvaged,
             next_link: 0,
+            cutting: job.cut.map(Cutting::new),
             before: None,
             bytes: Vec::new(),
         })
@@ -138,29 +146,46 @@ impl<'a, 'b> Walk<'a, 'b> {
         let index = self.pair.index;
         let mut events = index.cursor();
         let mut seq = 0_u64;
+        let mut is_past_cut = false;
         while let Some(bytes) = events.bytes(seq)? {
             if index.is_hole(&bytes)? {
                 break;
             }
             let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
-            let offset = index.event_offset(seq);
-            let offset =
-                offset.ok_or_else(|| Error::internal("an event that was read has an offset"))?;
-            self.event(seq, offset, event)?;
-            self.count_from_ring(offset);
+            match self.cut(seq, &event)? {
+                Part::Before => {}
+                Part::Inside => {
+                    let offset = index.event_offset(seq);
+                    let offset = offset
+                        .ok_or_else(|| Error::internal("an event that was read has an offset"))?;
+                    self.event(seq, offset, event)?;
+                    self.count_from_ring(offset);
+                }
+                Part::After => {
+                    is_past_cut = true;
+                    break;
+                }
+            }
             seq = seq.saturating_add(1);
             self.progress.advance(EVENT_SIZE);
         }
         let summary = self.writer.finalize().map_err(Failure::Write)?;
         self.report.events.kept = summary.event_count;
         self.report.details.kept = summary.detail_count;
-        self.behind_hole(seq)?;
+        if !is_past_cut {
+            self.behind_hole(seq)?;
+        }
         self.orphans()?;
         ends::index(index, self.report)?;
         if let Some(detail) = self.pair.detail {
             ends::detail(detail, self.salvaged, self.report)?;
         }
+        let earlier = self.pair.earlier_cut.as_ref();
+        let cutting = self.cutting.as_ref();
+        let cut = cutting.map(|cutting| cutting.describe(earlier, index.event_count()));
+        self.report.cut = cut;
         Ok(Rewritten {
+            cut,
             has_detail: summary.detail_count > 0,
             time_range: summary.time_range,
             clock: index.header().clock_type,

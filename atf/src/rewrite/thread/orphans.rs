@@ -97,6 +97,10 @@ impl Walk<'_, '_> {
             let (detail, is_salvaged) = detail?;
             let (offset, size) = (detail.offset, detail.header.total_length.into());
             self.progress.advance(size);
+            let cutting = self.cutting.as_ref();
+            if cutting.is_some_and(|cutting| !cutting.contains(detail.header.index_seq)) {
+                continue;
+            }
             let mut gaps = self.salvaged.gaps(place(&detail)).peekable();
             if !is_salvaged && gaps.peek() != Some(&place(&detail)) {
                 for Range { start, end } in gaps {

@@ -1,0 +1,192 @@
+//! Cuts a thread to a time range: repeats the calls that are open at its start, and ends those that
+//! are open at its end.
+
+use std::ops::Range;
+
+use super::Walk;
+use crate::index::IndexEvent;
+use crate::manifest::Cut;
+use crate::rewrite::job::{CutRange, Failure};
+use crate::rewrite::report::{NoteKind, Place};
+use crate::spans::{CallStack, Depth, Paired, Span};
+use crate::thread::INDEX_FILE;
+use crate::wire::EventKind;
+
+/// Where an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Before,
+    Inside,
+    After,
+}
+
+/// A cut at the current event.
+#[derive(Debug)]
+pub(super) struct Cutting {
+    from_ns: u64,
+    to_ns: u64,
+    /// The greatest timestamp so far. It decides, so that the cut is one run of events even where
+    /// time goes back.
+    clock_ns: u64,
+    stack: CallStack,
+    has_begun: bool,
+    /// The positions of the events inside.
+    inside: Range<u64>,
+    calls: u64,
+    returns: u64,
+}
+
+impl Cutting {
+    pub(super) fn new(range: &CutRange) -> Self {
+        Self {
+            from_ns: range.from_ns,
+            to_ns: range.to_ns,
+            clock_ns: 0,
+            stack: CallStack::new(),
+            has_begun: false,
+            inside: 0..0,
+            calls: 0,
+            returns: 0,
+        }
+    }
+
+    /// Returns whether the event at a position is inside.
+    pub(super) fn contains(&self, seq: u64) -> bool {
+        self.inside.contains(&seq)
+    }
+
+    /// Describes the cut. The thread may be the result of an earlier cut, some of whose repeated
+    /// calls and added returns are inside.
+    pub(super) fn describe(&self, earlier: Option<&Cut>, event_count: u64) -> Cut {
+        let Range { start, end } = self.inside;
+        let this = Cut::new(self.from_ns, self.to_ns, self.calls, self.returns);
+        let Some(earlier) = earlier else { return this };
+        let calls = earlier.calls.min(end).saturating_sub(start);
+        let first_return = event_count.saturating_sub(earlier.returns);
+        let returns = end.saturating_sub(first_return.max(start));
+        Cut {
+            from_ns: this.from_ns.max(earlier.from_ns),
+            to_ns: this.to_ns.min(earlier.to_ns),
+            calls: this.calls.saturating_add(calls),
+            returns: this.returns.saturating_add(returns),
+        }
+    }
+
+    /// Follows the open calls up to the event at a position. Returns where it is, and adds what the
+    /// new thread has before it.
+    fn step(&mut self, seq: u64, event: &IndexEvent, added: &mut Added) -> Part {
+        self.clock_ns = self.clock_ns.max(event.timestamp_ns);
+        let next = seq.saturating_add(1);
+        if self.clock_ns < self.from_ns {
+            self.stack.push(seq, event, |_| {});
+            self.inside = next..next;
+            return Part::Before;
+        }
+        if !self.has_begun {
+            self.has_begun = true;
+            self.repeat_calls(added);
+        }
+        if self.clock_ns > self.to_ns {
+            self.add_returns(added);
+            return Part::After;
+        }
+        self.stack.push(seq, event, |_| {});
+        self.inside.end = next;
+        Part::Inside
+    }
+
+    fn repeat_calls(&mut self, added: &mut Added) {
+        let mut open = self.take_open(added);
+        open.reverse();
+        for call in open {
+            let event = IndexEvent {
+                timestamp_ns: self.from_ns,
+                event_kind: EventKind::CALL,
+                ..blank(&call)
+            };
+            self.stack.push(0, &event, |_| {});
+            self.calls = self.calls.saturating_add(1);
+            added.events.push(event);
+        }
+    }
+
+    fn add_returns(&mut self, added: &mut Added) {
+        for call in self.take_open(added) {
+            self.returns = self.returns.saturating_add(1);
+            added.events.push(IndexEvent {
+                timestamp_ns: self.to_ns,
+                event_kind: EventKind::RETURN,
+                ..blank(&call)
+            });
+        }
+    }
+
+    /// Takes the open calls, innermost first, and counts those that were given up.
+    fn take_open(&mut self, added: &mut Added) -> Vec<Span> {
+        let count = self.stack.depth();
+        let mut open = Vec::new();
+        self.stack.finish(|paired| {
+            if let Paired::Span(span) = paired {
+                open.push(span);
+            }
+        });
+        let given_up = count.saturating_sub(open.len() as u64);
+        added.given_up = added.given_up.saturating_add(given_up);
+        open
+    }
+}
+
+/// Events to write before an event.
+#[derive(Debug, Default)]
+struct Added {
+    events: Vec<IndexEvent>,
+    /// How many open calls are not among them, because too many were open.
+    given_up: u64,
+}
+
+/// An event of a call, without its time and kind.
+fn blank(call: &Span) -> IndexEvent {
+    IndexEvent {
+        function_id: call.function_id,
+        call_depth: match call.depth {
+            Depth::Recorded(depth) => Some(depth),
+            Depth::Derived(_) => None,
+        },
+        ..IndexEvent::blank()
+    }
+}
+
+impl Walk<'_, '_> {
+    /// Returns where an event is, and writes what the new thread has before it.
+    pub(super) fn cut(&mut self, seq: u64, event: &IndexEvent) -> Result<Part, Failure> {
+        let Some(cutting) = &mut self.cutting else {
+            return Ok(Part::Inside);
+        };
+        let mut added = Added::default();
+        let part = cutting.step(seq, event, &mut added);
+        if part == Part::Before {
+            if let Some(link) = event.detail_seq {
+                self.next_link = link.saturating_add(1);
+            }
+            self.before = Some(*event);
+        }
+        if added.given_up > 0 {
+            let found = format!(
+                "{} calls, outer ones of more than {}",
+                added.given_up,
+                CallStack::LIMIT
+            );
+            let place = || Place::new(INDEX_FILE, "events", None).found(found);
+            self.report.notes.add(NoteKind::CallsGivenUp, place);
+        }
+        for event in added.events {
+            let event = IndexEvent {
+                thread_id: self.thread_id,
+                ..event
+            };
+            let written = self.writer.write_decoded(&event, None);
+            written.map_err(Failure::Write)?;
+        }
+        Ok(part)
+    }
+}

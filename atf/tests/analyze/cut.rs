@@ -1,0 +1,74 @@
+//! A cut has the numbers that an analysis finds in its time range.
+
+use std::collections::BTreeMap;
+
+use atf::analyze::{self, Options};
+use atf::rewrite::{CutOptions, cut};
+use atf::session::SessionReader;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::model::Expected;
+use crate::numbers::{broken, well_formed};
+use crate::session;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn calls_and_times_of_a_cut_are_those_of_its_range(
+        threads in vec(prop_oneof![broken(), well_formed()], 1..4),
+        (from_ns, size) in (0..4000_u64, 0..3000_u64),
+        again in (0..4000_u64, 0..3000_u64),
+    ) {
+        let (_folder, original) = session(&threads);
+        let out = tempfile::tempdir().unwrap();
+        let cut_to = |from_ns: u64, to_ns: u64, path: &std::path::Path, name: &str| {
+            let path_of_cut = out.path().join(name);
+            let options = CutOptions::default().from_ns(from_ns).to_ns(to_ns);
+            cut(path, &path_of_cut, &options).unwrap();
+            SessionReader::open(path_of_cut).unwrap()
+        };
+        let range = from_ns..=from_ns + size;
+        let first = cut_to(*range.start(), *range.end(), original.path(), "cut");
+        assert_numbers(&first, &Expected::of(&threads, &range));
+        // A cut of a cut is a cut to what both ranges have.
+        let to_ns = again.0 + again.1;
+        let second = cut_to(again.0, to_ns, first.path(), "again");
+        let both = again.0.max(from_ns)..=to_ns.min(*range.end());
+        if !both.is_empty() {
+            assert_numbers(&second, &Expected::of(&threads, &both));
+        }
+        for part in [first, second] {
+            let problems = analyze::functions(&part, &Options::default()).unwrap().problems;
+            assert!(problems.is_empty(), "{problems:?}");
+        }
+    }
+}
+
+fn assert_numbers(part: &SessionReader, expected: &Expected) {
+    let functions = analyze::functions(part, &Options::default()).unwrap();
+    let found: BTreeMap<u64, [u64; 3]> = functions
+        .functions
+        .iter()
+        .filter(|it| it.times.calls > 0)
+        .map(|it| {
+            let times = &it.times;
+            (it.function_id, [times.calls, times.self_ns, times.total_ns])
+        })
+        .collect();
+    let numbers = expected.functions.iter();
+    let numbers = numbers.map(|(id, it)| (*id, [it.calls, it.self_ns, it.total_ns]));
+    assert_eq!(found, numbers.collect());
+    let unmatched = functions.functions.iter().filter(|it| it.unmatched > 0);
+    let unmatched: BTreeMap<_, _> = unmatched.map(|it| (it.function_id, it.unmatched)).collect();
+    assert_eq!(unmatched, expected.unmatched);
+    // What was added is marked.
+    let listed = &part.manifest().unwrap().threads;
+    let added = |cut: &atf::manifest::Cut| cut.calls + cut.returns;
+    let added: u64 = listed
+        .iter()
+        .map(|it| added(it.cut.as_ref().unwrap()))
+        .sum();
+    assert_eq!(functions.totals().events - added, expected.events);
+}

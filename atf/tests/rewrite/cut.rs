@@ -1,0 +1,346 @@
+//! Cuts: which events are kept and added, with their details, and what the manifest states.
+
+use std::path::Path;
+
+use atf::manifest::{Cut, Symbol};
+use atf::rewrite::{Action, CutOptions, NoteKind, cut};
+use atf::session::SessionReader;
+use atf::spans::CallStack;
+use atf::thread::Linked;
+use atf::write::{Detail, Event, SessionWriter, WriteOptions};
+use atf::{DetailEventType, ErrorKind, EventKind, Wire};
+
+use crate::{Places, files};
+
+/// Time, kind, function, depth, payload of the detail.
+type Short = (u64, u32, u64, u32, Option<Vec<u8>>);
+
+const CALL: u32 = 1;
+const RETURN: u32 = 2;
+
+/// Calls of 1, 2 and 3 in one another; 2 and 4 have details. Function 4 is called inside 2.
+fn events() -> Vec<Short> {
+    vec![
+        (100, CALL, 1, 1, None),
+        (110, CALL, 2, 2, Some(vec![2; 5])),
+        (120, CALL, 3, 3, Some(vec![3; 6])),
+        (130, RETURN, 3, 3, None),
+        (140, CALL, 4, 3, Some(vec![4; 7])),
+        (150, RETURN, 4, 3, Some(vec![5; 8])),
+        (160, CALL, 5, 3, None),
+        (170, RETURN, 5, 3, None),
+        (180, RETURN, 2, 2, None),
+        (190, RETURN, 1, 1, Some(vec![1])),
+    ]
+}
+
+fn write(path: &Path, wire: Wire, threads: &[Vec<Short>]) {
+    let options = WriteOptions::default().wire(wire);
+    let writer = SessionWriter::create(path, &options).unwrap();
+    for (id, events) in (0..).zip(threads) {
+        let mut thread = writer.thread(id).unwrap();
+        for (timestamp_ns, kind, function_id, depth, payload) in events {
+            let detail = match *kind {
+                CALL => DetailEventType::FUNCTION_CALL,
+                _ => DetailEventType::FUNCTION_RETURN,
+            };
+            let kind = EventKind::from(*kind);
+            let event = Event::new(*timestamp_ns, *function_id, kind, *depth);
+            match payload {
+                Some(payload) => thread
+                    .write_with_detail(&event, &Detail::new(detail, payload))
+                    .map(drop)
+                    .unwrap(),
+                None => thread.write(&event).map(drop).unwrap(),
+            }
+        }
+        thread.finalize().unwrap();
+    }
+    writer.set_symbols(vec![Symbol::new(2, "parse")]);
+    writer.finalize().unwrap();
+}
+
+/// Returns a thread's events with the payloads of their details.
+fn read(path: &Path, thread: usize) -> Vec<Short> {
+    let session = SessionReader::open(path).unwrap();
+    let thread = session.threads()[thread].open().unwrap();
+    let events = thread.index().events();
+    events
+        .map(|event| {
+            let event = event.unwrap();
+            let payload = match thread.forward(&event).unwrap() {
+                Linked::To(found) => {
+                    let detail = thread.detail().unwrap();
+                    Some(detail.payload(&found, 100).unwrap())
+                }
+                _ => None,
+            };
+            (
+                event.timestamp_ns,
+                event.event_kind.into(),
+                event.function_id,
+                event.call_depth.unwrap_or(0),
+                payload,
+            )
+        })
+        .collect()
+}
+
+fn cut_to(path: &Path, out: &Path, from_ns: u64, to_ns: u64) -> atf::rewrite::Report {
+    let options = CutOptions::default().from_ns(from_ns).to_ns(to_ns);
+    cut(path, out, &options).unwrap()
+}
+
+fn cuts(path: &Path) -> Vec<Option<Cut>> {
+    let session = SessionReader::open(path).unwrap();
+    let manifest = session.manifest().unwrap();
+    assert!(manifest.problems.is_empty(), "{:?}", manifest.problems);
+    manifest.threads.iter().map(|thread| thread.cut).collect()
+}
+
+/// The depths that wire version 2 does not record.
+fn recorded(wire: Wire, mut events: Vec<Short>) -> Vec<Short> {
+    if !wire.records_call_depth() {
+        events.iter_mut().for_each(|event| event.3 = 0);
+    }
+    events
+}
+
+#[test]
+fn open_calls_are_repeated_at_the_start_and_return_at_the_end() {
+    for wire in [Wire::V1, Wire::V2] {
+        let places = Places::new();
+        write(&places.path("all"), wire, &[events()]);
+        let (all, part) = (places.path("all"), places.path("part"));
+        let report = cut_to(&all, &part, 125, 165);
+        let expected = vec![
+            (125, CALL, 1, 1, None),
+            (125, CALL, 2, 2, None),
+            (125, CALL, 3, 3, None),
+            (130, RETURN, 3, 3, None),
+            (140, CALL, 4, 3, Some(vec![4; 7])),
+            (150, RETURN, 4, 3, Some(vec![5; 8])),
+            (160, CALL, 5, 3, None),
+            (165, RETURN, 5, 3, None),
+            (165, RETURN, 2, 2, None),
+            (165, RETURN, 1, 1, None),
+        ];
+        assert_eq!(read(&part, 0), recorded(wire, expected));
+        assert_eq!(cuts(&part), [Some(Cut::new(125, 165, 3, 3))]);
+        assert_eq!((report.action, report.losses()), (Action::Cut, 0));
+        assert_eq!(report.sessions[0].threads[0].cut, cuts(&part)[0]);
+        let text = report.to_string();
+        let line = "10 events, 2 details, with 3 repeated calls and 3 added returns";
+        assert!(text.contains(line), "{text}");
+        let session = SessionReader::open(&part).unwrap();
+        let manifest = session.manifest().unwrap();
+        let times = (manifest.time_start_ns, manifest.time_end_ns);
+        assert_eq!(times, (Some(125), Some(165)));
+        assert_eq!(session.symbols().function(2).name, Some("parse"));
+        assert_eq!(places.names(), ["all", "part"], "nothing else is left");
+    }
+}
+
+#[test]
+fn both_ends_of_the_range_are_inside() {
+    let places = Places::new();
+    write(&places.path("all"), Wire::V1, &[events()]);
+    let (all, part) = (places.path("all"), places.path("part"));
+    cut_to(&all, &part, 140, 150);
+    let expected = [
+        (140, CALL, 1, 1, None),
+        (140, CALL, 2, 2, None),
+        (140, CALL, 4, 3, Some(vec![4; 7])),
+        (150, RETURN, 4, 3, Some(vec![5; 8])),
+        (150, RETURN, 2, 2, None),
+        (150, RETURN, 1, 1, None),
+    ];
+    assert_eq!(read(&part, 0), expected);
+}
+
+#[test]
+fn a_thread_is_cut_only_where_it_goes_on() {
+    let places = Places::new();
+    let thread = |times: &[(u64, u32, u64)]| -> Vec<Short> {
+        let event = |(ns, kind, id): &(u64, u32, u64)| (*ns, *kind, *id, 1, None);
+        times.iter().map(event).collect()
+    };
+    let threads = [
+        // Ends before the range, inside it with an open call, and begins after it.
+        thread(&[(10, CALL, 1), (20, CALL, 2)]),
+        thread(&[(10, CALL, 1), (60, CALL, 3)]),
+        thread(&[(200, CALL, 4)]),
+        // Has no event inside, but an open call.
+        thread(&[(10, CALL, 5), (300, RETURN, 5)]),
+    ];
+    write(&places.path("all"), Wire::V1, &threads);
+    let (all, part) = (places.path("all"), places.path("part"));
+    cut_to(&all, &part, 50, 100);
+    let expected = [
+        thread(&[]),
+        thread(&[(50, CALL, 1), (60, CALL, 3)]),
+        thread(&[]),
+        thread(&[(50, CALL, 5), (100, RETURN, 5)]),
+    ];
+    for (id, expected) in expected.iter().enumerate() {
+        assert_eq!(&read(&part, id), expected, "thread {id}");
+    }
+    let added = cuts(&part).into_iter().map(|cut| {
+        let cut = cut.unwrap();
+        (cut.calls, cut.returns)
+    });
+    assert_eq!(added.collect::<Vec<_>>(), [(0, 0), (1, 0), (0, 0), (1, 1)]);
+}
+
+#[test]
+fn a_cut_of_a_cut_states_which_events_were_added() {
+    let places = Places::new();
+    write(&places.path("all"), Wire::V1, &[events()]);
+    cut_to(&places.path("all"), &places.path("a"), 125, 165);
+    for (name, from_ns, to_ns, expected) in [
+        ("same", 125, 165, Cut::new(125, 165, 3, 3)),
+        ("wider", 0, u64::MAX, Cut::new(125, 165, 3, 3)),
+        ("inside", 135, 155, Cut::new(135, 155, 2, 2)),
+        ("left", 100, 155, Cut::new(125, 155, 3, 2)),
+        ("right", 135, 200, Cut::new(135, 165, 2, 3)),
+    ] {
+        let out = places.path(name);
+        cut_to(&places.path("a"), &out, from_ns, to_ns);
+        assert_eq!(cuts(&out), [Some(expected)], "{name}");
+        // As cut from the whole trace.
+        let direct = places.path(&format!("direct-{name}"));
+        cut_to(
+            &places.path("all"),
+            &direct,
+            expected.from_ns,
+            expected.to_ns,
+        );
+        assert_eq!(read(&out, 0), read(&direct, 0), "{name}");
+    }
+}
+
+#[test]
+fn threads_are_selected_and_the_manifest_stays() {
+    let places = Places::new();
+    write(
+        &places.path("all"),
+        Wire::V2,
+        &[events(), events(), events()],
+    );
+    let manifest = places.path("all/manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let old =
+        "\"modules\": [{\"module_id\": 3, \"path\": \"/bin/p\"}], \"x_vendor\": {\"a\": [1, 2]},\n";
+    let anchors =
+        "\"timing_anchors\": [{\"host_time_ns\": 5, \"media_time\": 6, \"media_timescale\": 7}],";
+    let loss = "\"name\": \"main\", \"lost_events\": {\"count\": 4, \"first_ns\": 120, \"last_ns\": 130}, \"id\": 1,";
+    let text = text.replacen('{', &format!("{{{old}{anchors}"), 1);
+    std::fs::write(&manifest, text.replace("\"id\": 1,", loss)).unwrap();
+    let options = CutOptions::default().from_ns(125).threads([1, 2].into());
+    cut(places.path("all"), places.path("part"), &options).unwrap();
+    let session = SessionReader::open(places.path("part")).unwrap();
+    let ids: Vec<_> = session
+        .threads()
+        .iter()
+        .map(atf::session::ThreadEntry::id)
+        .collect();
+    assert_eq!(ids, [1, 2]);
+    let new = session.manifest().unwrap();
+    let listed: Vec<_> = new
+        .threads
+        .iter()
+        .map(|it| (it.id, it.name.as_deref()))
+        .collect();
+    assert_eq!(listed, [(1, Some("main")), (2, None)]);
+    assert_eq!(new.threads[0].lost_events.unwrap().count, 4);
+    assert_eq!(new.modules[0].path.as_deref(), Some("/bin/p"));
+    assert_eq!(new.timing_anchors[0].host_time_ns, 5);
+    let text = std::fs::read_to_string(places.path("part/manifest.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["x_vendor"], serde_json::json!({"a": [1, 2]}));
+}
+
+#[test]
+fn damage_is_mended_and_told_as_in_a_recovery() {
+    let places = Places::new();
+    let path = places.path("all");
+    write(&path, Wire::V1, &[events()]);
+    // The last event is torn, and the file has no footer.
+    let index = path.join("thread_0/index.atf");
+    let bytes = std::fs::read(&index).unwrap();
+    std::fs::write(&index, &bytes[..64 + 32 * 9 + 16]).unwrap();
+    let report = cut_to(&path, &places.path("part"), 165, 175);
+    let expected = [
+        (165, CALL, 1, 1, None),
+        (165, CALL, 2, 2, None),
+        (165, CALL, 5, 3, None),
+        (170, RETURN, 5, 3, None),
+        (175, RETURN, 2, 2, None),
+        (175, RETURN, 1, 1, None),
+    ];
+    assert_eq!(read(&places.path("part"), 0), expected);
+    let text = report.to_string();
+    assert!(text.contains("a torn event"), "{text}");
+    assert!(report.losses() > 0, "the header counts more events: {text}");
+    // An event changed since it was written.
+    let mut changed = bytes;
+    changed[64 + 8] ^= 1;
+    std::fs::write(&index, changed).unwrap();
+    let report = cut_to(&path, &places.path("changed"), 165, 175);
+    assert_eq!(
+        report.sessions[0].threads[0]
+            .notes
+            .count(NoteKind::ChecksumBad),
+        1
+    );
+}
+
+#[test]
+fn details_outside_the_range_are_no_orphans() {
+    let places = Places::new();
+    write(&places.path("all"), Wire::V1, &[events()]);
+    let report = cut_to(&places.path("all"), &places.path("part"), 135, 145);
+    let thread = &report.sessions[0].threads[0];
+    assert!(thread.dropped.is_empty(), "{report}");
+    assert_eq!(thread.notes.iter().count(), 0, "{report}");
+    let names: Vec<_> = files(&places.path("part")).into_keys().collect();
+    let expected = ["manifest.json", "thread_0/detail.atf", "thread_0/index.atf"];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn calls_given_up_because_too_many_are_open_are_told() {
+    let places = Places::new();
+    let deep = CallStack::LIMIT as u64 + 3;
+    let calls = (0..deep).map(|at| (at, CALL, 7, u32::try_from(at).unwrap(), None));
+    let end = [(deep + 10, RETURN, 7, 0, None)];
+    write(&places.path("all"), Wire::V2, &[calls.chain(end).collect()]);
+    let report = cut_to(
+        &places.path("all"),
+        &places.path("part"),
+        deep + 5,
+        deep + 20,
+    );
+    assert_eq!(read(&places.path("part"), 0).len() as u64, deep - 3 + 1);
+    assert_eq!(report.losses(), 1, "{report}");
+    assert!(report.to_string().contains("3 calls"), "{report}");
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused_and_leaves_nothing() {
+    let places = Places::new();
+    write(&places.path("all"), Wire::V1, &[events()]);
+    let refused = |path: &str, from_ns, to_ns| {
+        let options = CutOptions::default().from_ns(from_ns).to_ns(to_ns);
+        let error = cut(places.path(path), places.path("part"), &options).unwrap_err();
+        assert_eq!(places.names(), ["all"]);
+        error.kind().clone()
+    };
+    assert_eq!(refused("all/thread_0", 0, 9), ErrorKind::NotASession);
+    let backwards = ErrorKind::OutOfRange {
+        found: 8,
+        min: 9,
+        max: u64::MAX,
+    };
+    assert_eq!(refused("all", 9, 8), backwards);
+}
