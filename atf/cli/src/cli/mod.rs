@@ -64,7 +64,7 @@ enum Command {
     Explain(explain::Options),
     /// Run a program and record its calls
     #[cfg(target_os = "linux")]
-    Record(record::Options),
+    Record(Box<record::Options>),
     /// Write a finalized copy of an unfinalized or damaged trace
     Recover(recover::Options),
     /// Write a trace in the other wire version
