@@ -246,16 +246,11 @@ impl RecordedInC {
         let folder = CString::new(emptied(folder)?.as_os_str().as_bytes())?;
         let options = AtfRecordOptions {
             struct_size: size_of::<AtfRecordOptions>() as u32,
-            overflow: 0,
-            window: 0,
-            trigger_on_stop: 0,
-            reserved: 0,
             ring_events: CAPACITY,
             ring_payload_size: u64::MAX,
             interval_ns: ASLEEP.as_nanos() as u64,
-            max_threads: 0,
-            pre_roll_ns: 0,
-            post_roll_ns: 0,
+            // SAFETY: all members are numbers.
+            ..unsafe { std::mem::zeroed() }
         };
         let mut made = Self {
             session: ptr::null_mut(),
