@@ -6,14 +6,17 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::report::session;
-use super::{atf, clean, lines, samples, texts, written};
+use super::{atf, clean, lines, texts, written};
 
 const SAMPLE: &str = "sample-small/session_20260105_101500/pid_4242";
 
 /// Cuts a sample and returns the report.
 fn cut(path: &str, out: &Path, range: &[&str]) -> String {
     let out = ["--out", out.to_str().unwrap()];
-    clean(&samples(), &[&["cut", path], range, &out].concat())
+    clean(
+        &atf_samples::folder(),
+        &[&["cut", path], range, &out].concat(),
+    )
 }
 
 /// The calls and times by function.
@@ -37,7 +40,7 @@ fn a_cut_has_the_report_of_its_range() {
         let range = ["--from", from, "--to", to];
         let text = cut(SAMPLE, &out, &range);
         assert!(text.contains("written to"), "{text}");
-        let expected = functions(&samples(), &[&[SAMPLE], &range[..]].concat());
+        let expected = functions(&atf_samples::folder(), &[&[SAMPLE], &range[..]].concat());
         assert_eq!(functions(&out, &["."]), expected, "{range:?}");
     }
 }
@@ -92,13 +95,19 @@ fn threads_and_times_are_checked_before_anything_is_written() {
         (&["nosuchpath"], "nosuchpath"),
         (&[two, "--from", "+1"], "start at different times"),
     ] {
-        let output = atf(&samples(), &[&["cut", "--out", out], arguments].concat());
+        let output = atf(
+            &atf_samples::folder(),
+            &[&["cut", "--out", out], arguments].concat(),
+        );
         let (status, text, messages) = texts(&output);
         assert_eq!((status, text), (2, ""), "{messages}");
         assert!(messages.contains(message), "{messages}");
         assert!(!Path::new(out).exists());
     }
-    clean(&samples(), &["cut", two, "--from", "6", "--out", out]);
+    clean(
+        &atf_samples::folder(),
+        &["cut", two, "--from", "6", "--out", out],
+    );
     let thread = cut(SAMPLE, &folder.path().join("one"), &["--thread", "1"]);
     assert!(thread.contains("of 1 thread"), "{thread}");
 }
