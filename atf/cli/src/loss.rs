@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use atf::manifest::{Loss, ManifestThread};
+use atf::manifest::{Loss, Manifest, ManifestThread};
 use serde::Serialize;
 
 use crate::json::U64;
@@ -28,17 +28,17 @@ pub(crate) struct LossInfo {
 impl Lost {
     /// Returns a thread's losses, except those of 0.
     pub(crate) fn of(thread: &ManifestThread) -> Self {
-        let info = |loss: Option<Loss>| {
-            let loss = loss.filter(|loss| loss.count > 0)?;
-            Some(LossInfo {
-                count: U64(loss.count),
-                first_ns: U64(loss.first_ns),
-                last_ns: U64(loss.last_ns),
-            })
-        };
         Self {
             events: info(thread.lost_events),
             details: info(thread.lost_details),
+        }
+    }
+
+    /// Returns a session's losses of threads that the manifest does not list, except those of 0.
+    pub(crate) fn of_no_thread(manifest: &Manifest) -> Self {
+        Self {
+            events: info(manifest.lost_events),
+            details: None,
         }
     }
 
@@ -64,6 +64,15 @@ impl Lost {
         let times = losses.map(|loss| (loss.first_ns.0, loss.last_ns.0));
         times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
     }
+}
+
+fn info(loss: Option<Loss>) -> Option<LossInfo> {
+    let loss = loss.filter(|loss| loss.count > 0)?;
+    Some(LossInfo {
+        count: U64(loss.count),
+        first_ns: U64(loss.first_ns),
+        last_ns: U64(loss.last_ns),
+    })
 }
 
 impl fmt::Display for Lost {

@@ -162,12 +162,13 @@ impl Part {
 
     /// A thread's name in the manifest.
     pub(crate) fn thread_name(&self, id: u32) -> Option<&str> {
-        let threads = self.session().and_then(SessionReader::manifest);
-        let mut threads = threads
-            .map(|it: &Manifest| &it.threads)
-            .into_iter()
-            .flatten();
+        let mut threads = self.manifest().into_iter().flat_map(|it| &it.threads);
         threads.find(|thread| thread.id == id)?.name.as_deref()
+    }
+
+    /// The manifest of the session, or of the one that the thread belongs to.
+    pub(crate) fn manifest(&self) -> Option<&Manifest> {
+        self.session()?.manifest()
     }
 
     /// The problems of a session itself, which no single thread has.

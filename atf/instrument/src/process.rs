@@ -7,13 +7,13 @@ use std::io;
 use std::iter;
 use std::path::{self, PathBuf};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use atf::ErrorKind;
 use atf::manifest::Module;
-use atf::record::{Recording, ThreadRecorder, Trigger};
+use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger};
 use atf::write::{SessionWriter, session_name};
 
 use crate::modules::Modules;
@@ -31,8 +31,8 @@ pub(crate) struct Process {
     recording: Mutex<Option<Recording>>,
     /// The system's ids of the threads that record, by thread id.
     threads: Mutex<BTreeMap<u32, libc::pid_t>>,
-    /// Events of threads that could not be registered.
-    pub(crate) lost: AtomicU64,
+    /// Counts events of threads that are not registered.
+    pub(crate) losses: LossCounter,
     /// Whether the user was told of such a thread.
     has_complained: AtomicBool,
 }
@@ -120,9 +120,9 @@ fn start() -> Result<Option<Box<Process>>, String> {
         settings,
         modules: Modules::new(),
         trigger,
+        losses: recording.loss_counter(),
         recording: Mutex::new(Some(recording)),
         threads: Mutex::default(),
-        lost: AtomicU64::new(0),
         has_complained: AtomicBool::new(false),
     })))
 }
@@ -293,7 +293,6 @@ impl Process {
         }
         let stopped = recording.stop();
         let lost = stopped.as_ref().map_or(0, |summary| summary.lost_events);
-        let lost = lost.saturating_add(self.lost.load(Ordering::Relaxed));
         if let Err(error) = stopped {
             complain(&error.to_string());
         }

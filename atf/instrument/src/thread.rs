@@ -86,11 +86,8 @@ pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
 fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
     if thread.is_busy.replace(true) {
         // A signal handler interrupted this very function.
-        match thread.losses.get() {
-            Some(losses) => losses.lose_event(now_ns()),
-            None => thread.process.lose(),
-        }
-        return;
+        let losses = thread.losses.get().unwrap_or(&thread.process.losses);
+        return losses.lose_event(now_ns());
     }
     // A handler must find it set before anything else changes.
     compiler_fence(Ordering::SeqCst);
@@ -162,12 +159,12 @@ impl State {
         self.last_ns = now;
         let recorder = match &mut self.registration {
             Registration::Recorder(recorder) => recorder,
-            Registration::Over => return process.lose(),
+            Registration::Over => return process.losses.lose_event(now),
             Registration::None => {
                 self.register(losses);
                 match &mut self.registration {
                     Registration::Recorder(recorder) => recorder,
-                    _ => return process.lose(),
+                    _ => return process.losses.lose_event(now),
                 }
             }
         };
@@ -238,12 +235,6 @@ impl State {
 
     fn depth(&self) -> u32 {
         u32::try_from(self.frames.len()).unwrap_or(u32::MAX)
-    }
-}
-
-impl Process {
-    fn lose(&self) {
-        self.lost.fetch_add(1, Ordering::Relaxed);
     }
 }
 

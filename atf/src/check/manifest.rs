@@ -97,8 +97,24 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
         add_problem(report, problem)?;
     }
     format_version(manifest, report);
+    loss("lost_events", manifest.lost_events, "event", report);
     for thread in &manifest.threads {
-        losses(thread, report);
+        let place = |key| format!("threads[{}].{key}", thread.position);
+        loss(&place("lost_events"), thread.lost_events, "event", report);
+        loss(
+            &place("lost_details"),
+            thread.lost_details,
+            "detail",
+            report,
+        );
+    }
+    if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
+        report.add(&rules::ATF_MANI_016, Place::of("unwritten_events"), || {
+            let events = counted(events, "event");
+            format!(
+                "the tracer still runs or was killed: up to {events} of each thread are missing"
+            )
+        });
     }
     for symbol in &manifest.symbols {
         let lower = symbol.function_id & u64::from(u32::MAX);
@@ -119,37 +135,30 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
     Ok(())
 }
 
-/// Checks what the tracer lost of a thread.
-fn losses(thread: &ManifestThread, report: &mut FileReport) {
-    let lanes = [
-        ("lost_events", thread.lost_events, "event"),
-        ("lost_details", thread.lost_details, "detail"),
-    ];
-    for (key, loss, what) in lanes {
-        let Some(loss) = loss else { continue };
-        let place = format!("threads[{}].{key}", thread.position);
-        let Loss {
-            count,
-            first_ns,
-            last_ns,
-        } = loss;
-        if count > 0 {
-            report.add(&rules::ATF_MANI_014, Place::of(&place), || {
-                let lost = counted(count, what);
-                format!("the tracer lost {lost}, from {first_ns} to {last_ns} ns")
-            });
-        } else {
-            let place = Place::of(format!("{place}.count"));
-            report.add(&rules::ATF_MANI_015, place, || {
-                "0, expected at least 1".to_owned()
-            });
-        }
-        if first_ns > last_ns {
-            let place = Place::of(format!("{place}.first_ns"));
-            report.add(&rules::ATF_MANI_015, place, || {
-                format!("{first_ns}, which is after last_ns {last_ns}")
-            });
-        }
+/// Checks what the tracer lost of a thread or of the session.
+fn loss(place: &str, loss: Option<Loss>, what: &str, report: &mut FileReport) {
+    let Some(loss) = loss else { return };
+    let Loss {
+        count,
+        first_ns,
+        last_ns,
+    } = loss;
+    if count > 0 {
+        report.add(&rules::ATF_MANI_014, Place::of(place), || {
+            let lost = counted(count, what);
+            format!("the tracer lost {lost}, from {first_ns} to {last_ns} ns")
+        });
+    } else {
+        let place = Place::of(format!("{place}.count"));
+        report.add(&rules::ATF_MANI_015, place, || {
+            "0, expected at least 1".to_owned()
+        });
+    }
+    if first_ns > last_ns {
+        let place = Place::of(format!("{place}.first_ns"));
+        report.add(&rules::ATF_MANI_015, place, || {
+            format!("{first_ns}, which is after last_ns {last_ns}")
+        });
     }
 }
 

@@ -9,7 +9,7 @@ mod names;
 mod read;
 mod write;
 
-pub(crate) use names::with_symbols;
+pub(crate) use names::{with_ended_by, with_symbols};
 pub(crate) use read::{bytes_in_session, unknown_keys};
 
 use crate::clock::TimingAnchor;
@@ -52,6 +52,16 @@ pub struct Manifest {
     pub symbols: Vec<Symbol>,
     /// Moments on the trace's clock and on a recording's clock, in the manifest's order.
     pub timing_anchors: Vec<TimingAnchor>,
+    /// The events that the tracer lost and that belong to no listed thread.
+    pub lost_events: Option<Loss>,
+    /// How many of its last events each thread may lack, because the tracer held them in memory: it
+    /// still runs or was killed.
+    pub unwritten_events: Option<u64>,
+    /// The signal that ended the traced process, such as `"SIGSEGV"`.
+    pub ended_by: Option<String>,
+    /// The largest measured difference in nanoseconds between timestamps and the clock of
+    /// `clock_type`, if they were read from another one.
+    pub clock_error_ns: Option<u64>,
     /// The first 100 problems, each with the path of its value (`threads[2].id`) and its byte
     /// offset in the file.
     pub problems: Vec<Error>,

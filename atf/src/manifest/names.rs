@@ -1,4 +1,4 @@
-//! Adds names to the text of a manifest.
+//! Adds names, and how the process ended, to the text of a manifest.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,14 +15,12 @@ use crate::error::{Error, ErrorKind, Result};
 
 const SYMBOLS: &str = "symbols";
 const VERSION: &str = "format_version";
+const ENDED_BY: &str = "ended_by";
 
 /// Returns the text with the names of functions that have none, and with all other values as they are,
 /// also those that this crate does not know.
 pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> {
-    let text = str::from_utf8(bytes)
-        .map_err(|error| Error::new(ErrorKind::NotUtf8).with_offset(error.valid_up_to() as u64))?;
-    let text = without_mark(text);
-    let Members(members) = parse(text)?;
+    let Members(members) = members(bytes)?;
     let old = members.iter().find(|(key, _)| key == SYMBOLS);
     let old = match old {
         Some((_, raw)) => {
@@ -54,7 +52,24 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     }
     let new = symbols.iter().filter(|new| seen.insert(new.function_id));
     items.extend(new.map(|new| Item::New(new.into())));
-    let text = serde_json::to_vec_pretty(&Text { members, items });
+    encode(&Text { members, items })
+}
+
+/// Returns the text with the signal that ended the traced process, and with all other values as they
+/// are.
+pub(crate) fn with_ended_by(bytes: &[u8], signal: &str) -> Result<Vec<u8>> {
+    let Members(members) = members(bytes)?;
+    encode(&Ended { members, signal })
+}
+
+fn members(bytes: &[u8]) -> Result<Members<'_>> {
+    let text = str::from_utf8(bytes)
+        .map_err(|error| Error::new(ErrorKind::NotUtf8).with_offset(error.valid_up_to() as u64))?;
+    parse(without_mark(text))
+}
+
+fn encode(manifest: &impl Serialize) -> Result<Vec<u8>> {
+    let text = serde_json::to_vec_pretty(manifest);
     let mut text = text.map_err(|_| Error::internal("a manifest can be encoded as JSON"))?;
     text.push(b'\n');
     let (found, limit) = (text.len() as u64, Manifest::LIMIT);
@@ -91,6 +106,22 @@ impl Serialize for Text<'_> {
         if !has_symbols {
             object.serialize_entry(SYMBOLS, &self.items)?;
         }
+        object.end()
+    }
+}
+
+struct Ended<'a> {
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+    signal: &'a str,
+}
+
+impl Serialize for Ended<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        for (key, value) in self.members.iter().filter(|(key, _)| key != ENDED_BY) {
+            object.serialize_entry(key, value)?;
+        }
+        object.serialize_entry(ENDED_BY, self.signal)?;
         object.end()
     }
 }

@@ -16,7 +16,7 @@ use crate::source::{Input, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// The keys that this crate knows.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 12] = [
     "format_version",
     "threads",
     "time_start_ns",
@@ -25,6 +25,10 @@ const KEYS: [&str; 8] = [
     "modules",
     "symbols",
     "timing_anchors",
+    "lost_events",
+    "unwritten_events",
+    "ended_by",
+    "clock_error_ns",
 ];
 
 impl Manifest {
@@ -113,6 +117,10 @@ impl Manifest {
             && self.modules.is_empty()
             && self.symbols.is_empty()
             && self.timing_anchors.is_empty()
+            && self.lost_events.is_none()
+            && self.unwritten_events.is_none()
+            && self.ended_by.is_none()
+            && self.clock_error_ns.is_none()
     }
 
     fn unreadable(problem: Error) -> Self {
@@ -202,6 +210,10 @@ fn manifest<'a>(reader: &mut Reader<'a>, root: &'a RawValue) -> Manifest {
         modules: list(reader, modules, "modules", module),
         symbols: list(reader, symbols, "symbols", symbol),
         timing_anchors: list(reader, anchors, "timing_anchors", anchor),
+        lost_events: loss(reader, &object, place, "lost_events"),
+        unwritten_events: reader.member(&object, place, "unwritten_events", "a u64"),
+        ended_by: reader.text(&object, place, "ended_by"),
+        clock_error_ns: reader.member(&object, place, "clock_error_ns", "a u64"),
         ..Manifest::default()
     }
 }
@@ -283,11 +295,11 @@ fn name<'a>(reader: &mut Reader<'a>, object: &Object<'a>, place: Place<'_>) -> O
 
 fn loss<'a>(
     reader: &mut Reader<'a>,
-    thread: &Object<'a>,
+    owner: &Object<'a>,
     place: Place<'_>,
     key: &str,
 ) -> Option<Loss> {
-    let raw = reader.member(thread, place, key, "an object")?;
+    let raw = reader.member(owner, place, key, "an object")?;
     let place = Place::Key(&place, key);
     let object = reader.object(raw, place, &["count", "first_ns", "last_ns"])?;
     let [count, first_ns, last_ns] =

@@ -12,7 +12,7 @@ use crate::json::objects;
 impl Manifest {
     /// Encodes the manifest with the same keys, in the same order, as tracers in the field write,
     /// and those that they do not write yet after them; [`parse`](Self::parse) reads it. It omits
-    /// every `None`, empty names, losses of 0, empty lists of modules, symbols and
+    /// every `None`, empty names, losses of 0, unwritten events of 0, empty lists of modules, symbols and
     /// anchors, and always [`problems`](Self::problems).
     ///
     /// # Errors
@@ -35,6 +35,10 @@ impl Manifest {
                 modules: self.modules.iter().map(ModuleText::from).collect(),
                 symbols: self.symbols.iter().map(SymbolText::from).collect(),
                 timing_anchors: self.timing_anchors.iter().map(AnchorText::from).collect(),
+                lost_events: self.lost_events.filter(|loss| loss.count > 0),
+                unwritten_events: self.unwritten_events.filter(|events| *events > 0),
+                ended_by: self.ended_by.as_deref(),
+                clock_error_ns: self.clock_error_ns,
             },
             unknown,
         });
@@ -65,7 +69,9 @@ objects! {
         format_version unless Option::is_none, threads, time_start_ns unless Option::is_none,
         time_end_ns unless Option::is_none, clock_type unless Option::is_none,
         modules unless Vec::is_empty, symbols unless Vec::is_empty,
-        timing_anchors unless Vec::is_empty,
+        timing_anchors unless Vec::is_empty, lost_events unless Option::is_none,
+        unwritten_events unless Option::is_none, ended_by unless Option::is_none,
+        clock_error_ns unless Option::is_none,
     }
     Thread<'_> {
         id, has_detail unless Option::is_none, name unless Option::is_none,
@@ -95,6 +101,10 @@ struct Text<'a> {
     modules: Vec<ModuleText<'a>>,
     symbols: Vec<SymbolText<'a>>,
     timing_anchors: Vec<AnchorText>,
+    lost_events: Option<Loss>,
+    unwritten_events: Option<u64>,
+    ended_by: Option<&'a str>,
+    clock_error_ns: Option<u64>,
 }
 
 struct Thread<'a> {

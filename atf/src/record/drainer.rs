@@ -219,9 +219,11 @@ impl Drainer {
             ring.writer.finalize()?;
         }
         self.shared.tell(true);
+        self.session.set_unwritten_events(None);
         let totals = self.session.finalize()?;
         let next = Arc::new(self.session.successor(segments.next_folder())?);
         next.take_over(&self.shared.session);
+        next.set_unwritten_events(self.shared.options.unwritten_events(next.options()));
         self.manifest = next.store_manifest(&[])?;
         for ring in &mut self.rings {
             ring.writer = next.thread(ring.thread_id)?;

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::{Capacity, Overflow, Segment, Window};
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::IndexEvent;
 use crate::setters::setters;
-use crate::write::{SessionTotals, SessionWriter};
+use crate::write::{SessionTotals, SessionWriter, WriteOptions};
 
 /// How a session is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +67,16 @@ impl RecordOptions {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl RecordOptions {
+    /// How many events of a thread are in memory at most: in its ring, and in its writer's buffer.
+    /// `None` if they survive the process.
+    pub(super) fn unwritten_events(&self, options: &WriteOptions) -> Option<u64> {
+        let buffer = options.buffer_capacity() / IndexEvent::SIZE;
+        let events = self.capacity.events.saturating_add(buffer);
+        (!options.survive_kill).then_some(events as u64)
     }
 }
 

@@ -10,7 +10,7 @@ use super::drainer::Drainer;
 use super::losses::Losses;
 use super::shared::{Shared, State};
 use super::trigger::Triggers;
-use super::{Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
+use super::{LossCounter, Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
 use crate::clock::now_ns;
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -47,6 +47,7 @@ impl Recording {
     pub fn start(session: impl Into<Arc<SessionWriter>>, options: &RecordOptions) -> Result<Self> {
         let session = session.into();
         options.check(&session)?;
+        session.set_unwritten_events(options.unwritten_events(session.options()));
         let shared = Arc::new(Shared {
             session,
             options: *options,
@@ -54,7 +55,7 @@ impl Recording {
             state: Mutex::default(),
             changed: Condvar::new(),
             triggers: Arc::new(Triggers::new()),
-            unregistered: Losses::new(),
+            unregistered: Arc::new(Losses::new()),
         });
         let manifest = shared.session.store_manifest(&[])?;
         let drainer = Drainer::new(Arc::clone(&shared), manifest);
@@ -81,6 +82,12 @@ impl Recording {
     pub fn thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         self.shared.check_process()?;
         self.shared.add_thread(name)
+    }
+
+    /// Returns a counter for events of threads that are not registered.
+    #[must_use]
+    pub fn loss_counter(&self) -> LossCounter {
+        LossCounter::new(Arc::clone(&self.shared.unregistered))
     }
 
     /// Records an event of the calling thread, which is registered with its first event under the

@@ -20,7 +20,7 @@ pub(super) struct Shared {
     pub(super) changed: Condvar,
     pub(super) triggers: Arc<Triggers>,
     /// Events of threads that are not registered.
-    pub(super) unregistered: Losses,
+    pub(super) unregistered: Arc<Losses>,
 }
 
 #[derive(Debug, Default)]
@@ -167,14 +167,15 @@ impl Shared {
     pub(super) fn tell(&self, is_over: bool) {
         let segment = self.segment();
         segment.take_over(&self.session);
+        let loss = |lane: &Lane| {
+            if is_over {
+                lane.take_loss()
+            } else {
+                lane.loss()
+            }
+        };
+        segment.set_lost_events(loss(&self.unregistered.events));
         for (thread_id, losses) in &self.lock().losses {
-            let loss = |lane: &Lane| {
-                if is_over {
-                    lane.take_loss()
-                } else {
-                    lane.loss()
-                }
-            };
             let (events, details) = (loss(&losses.events), loss(&losses.details));
             if events.is_some() || details.is_some() {
                 segment.set_losses(*thread_id, events, details);
@@ -194,7 +195,9 @@ impl Shared {
             self.close_direct(direct);
         }
         self.tell(false);
-        let last = self.segment().finalize();
+        let segment = self.segment();
+        segment.set_unwritten_events(None);
+        let last = segment.finalize();
         let mut state = self.lock();
         let sum = |lane: fn(&Losses) -> u64| {
             let counts = state.losses.iter().map(|(_, losses)| lane(losses));

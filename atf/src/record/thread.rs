@@ -100,6 +100,10 @@ impl ThreadRecorder {
 pub struct LossCounter(Arc<Losses>);
 
 impl LossCounter {
+    pub(super) fn new(losses: Arc<Losses>) -> Self {
+        Self(losses)
+    }
+
     /// Counts an event that was lost at this time.
     pub fn lose_event(&self, timestamp_ns: u64) {
         self.0.events.add(timestamp_ns);

@@ -80,6 +80,7 @@ pub(super) fn rewrite(
     }
     report.modules = new.modules.len() as u64;
     report.symbols = new.symbols.len() as u64;
+    report.unwritten_events = new.unwritten_events.filter(|events| *events > 0);
     // Dropping an empty name loses nothing.
     let problems = old.iter().flat_map(|old| &old.problems);
     let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);
@@ -265,4 +266,8 @@ fn says_the_same(old: &Manifest, new: &Manifest) -> bool {
         && old.modules == new.modules
         && old.symbols == new.symbols
         && old.timing_anchors == new.timing_anchors
+        && old.lost_events == new.lost_events
+        && old.unwritten_events == new.unwritten_events
+        && old.ended_by == new.ended_by
+        && old.clock_error_ns == new.clock_error_ns
 }

@@ -69,7 +69,7 @@ mod thread;
 
 pub use event::{Detail, Event, Link, ThreadSummary};
 pub use memory::{Fate, Memory, Step};
-pub use names::add_symbols;
+pub use names::{add_symbols, set_ended_by};
 pub use options::{Durability, WriteOptions};
 pub use session::{SessionTotals, SessionWriter, session_name};
 pub use storage::{BriefDisk, Disk, Storage, StorageFile};

@@ -1,4 +1,4 @@
-//! Adds names to a session that was written before.
+//! Adds names, and how the process ended, to a session that was written before.
 
 use std::path::Path;
 
@@ -23,10 +23,23 @@ use crate::session::MANIFEST_FILE;
 /// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge) if it is, or would become, too large to read.
 /// The old manifest is then still in place.
 pub fn add_symbols(folder: impl AsRef<Path>, symbols: &[Symbol]) -> Result<()> {
-    let folder = folder.as_ref();
+    change(folder.as_ref(), |old| manifest::with_symbols(old, symbols))
+}
+
+/// Sets the signal that ended the traced process, such as `"SIGSEGV"`, in the manifest of the session in
+/// `folder`. All other values stay as they are, as in [`add_symbols`].
+///
+/// # Errors
+///
+/// Those of [`add_symbols`].
+pub fn set_ended_by(folder: impl AsRef<Path>, signal: &str) -> Result<()> {
+    change(folder.as_ref(), |old| manifest::with_ended_by(old, signal))
+}
+
+/// Replaces the manifest of a session by a new one.
+fn change(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Result<()> {
     let path = folder.join(MANIFEST_FILE);
-    let old = manifest::bytes_in_session(&path)?;
-    let new = manifest::with_symbols(&old, symbols);
+    let new = new(&manifest::bytes_in_session(&path)?);
     let new = new.map_err(|error| error.with_path(Some(&path)))?;
     let part = folder.join(MANIFEST_PART);
     // A killed process may have left one.

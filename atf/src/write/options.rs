@@ -1,8 +1,12 @@
 //! Options for writing.
 
 use crate::clock;
+use crate::index::IndexEvent;
 use crate::setters::setters;
 use crate::wire::{Arch, Clock, Os, Wire};
+
+/// The smallest buffer size.
+const LEAST_BUFFER: usize = 4 << 10;
 
 /// How files are written. [`Default`] describes this machine, in wire version 1.
 ///
@@ -50,6 +54,14 @@ setters!(WriteOptions {
     verbatim: bool,
     buffer_size: usize,
 });
+
+impl WriteOptions {
+    /// Returns the bytes of each file's buffer: whole index events.
+    pub(crate) fn buffer_capacity(&self) -> usize {
+        let whole = self.buffer_size / IndexEvent::SIZE;
+        whole.saturating_mul(IndexEvent::SIZE).max(LEAST_BUFFER)
+    }
+}
 
 impl Default for WriteOptions {
     fn default() -> Self {

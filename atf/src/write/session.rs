@@ -61,6 +61,9 @@ struct Shared {
     modules: Vec<Module>,
     symbols: Vec<Symbol>,
     anchors: Vec<TimingAnchor>,
+    lost_events: Option<Loss>,
+    unwritten_events: Option<u64>,
+    clock_error_ns: Option<u64>,
     is_finalized: bool,
 }
 
@@ -236,6 +239,26 @@ impl SessionWriter {
         });
     }
 
+    /// Sets how many events the tracer lost that belong to no thread with a writer, replacing what
+    /// was set before; `None` if it lost none. As for [`set_losses`](Self::set_losses), call this
+    /// before [`finalize`](Self::finalize).
+    pub fn set_lost_events(&self, events: Option<Loss>) {
+        lock(&self.shared).lost_events = events;
+    }
+
+    /// Sets how many events of each thread the tracer holds in memory at most, before it passes them
+    /// to the thread's writer and the writer to the system. Unset it before
+    /// [`finalize`](Self::finalize): what is then in the manifest is missing.
+    pub fn set_unwritten_events(&self, events: Option<u64>) {
+        lock(&self.shared).unwritten_events = events;
+    }
+
+    /// Sets the largest measured difference in nanoseconds between timestamps and the clock that the
+    /// headers name, if they are not read from it.
+    pub fn set_clock_error(&self, error_ns: Option<u64>) {
+        lock(&self.shared).clock_error_ns = error_ns;
+    }
+
     fn note(&self, thread_id: u32, change: impl FnOnce(&mut Notes)) {
         change(lock(&self.shared).notes.entry(thread_id).or_default());
     }
@@ -403,6 +426,9 @@ impl SessionWriter {
             modules: shared.modules.clone(),
             symbols: shared.symbols.clone(),
             timing_anchors: shared.anchors.clone(),
+            lost_events: shared.lost_events,
+            unwritten_events: shared.unwritten_events,
+            clock_error_ns: shared.clock_error_ns,
             ..Manifest::default()
         }
     }

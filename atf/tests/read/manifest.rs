@@ -74,7 +74,9 @@ fn names_losses_offsets_and_anchors_are_read_and_written() {
         "modules": [{"module_id": 7, "function_offsets": true}, {"module_id": 8}],
         "timing_anchors": [
         {"host_time_ns": 5, "media_time": -9223372036854775808, "media_timescale": 2147483647},
-        {"host_time_ns": 6, "media_time": 9223372036854775807, "media_timescale": 1}]}"#;
+        {"host_time_ns": 6, "media_time": 9223372036854775807, "media_timescale": 1}],
+        "lost_events": {"count": 2, "first_ns": 3, "last_ns": 4}, "ended_by": "SIGSEGV",
+        "unwritten_events": 18446744073709551615, "clock_error_ns": 0}"#;
     let check = |manifest: &Manifest| {
         assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);
         let [first, second] = &manifest.threads[..] else {
@@ -90,6 +92,10 @@ fn names_losses_offsets_and_anchors_are_read_and_written() {
         let anchor = |ns, value, scale| TimingAnchor::new(ns, MediaTime::new(value, scale));
         let anchors = [anchor(5, i64::MIN, i32::MAX), anchor(6, i64::MAX, 1)];
         assert_eq!(manifest.timing_anchors, anchors);
+        assert_eq!(manifest.lost_events, Some(Loss::new(2, 3, 4)));
+        assert_eq!(manifest.unwritten_events, Some(u64::MAX));
+        assert_eq!(manifest.ended_by.as_deref(), Some("SIGSEGV"));
+        assert_eq!(manifest.clock_error_ns, Some(0));
     };
     let manifest = Manifest::parse(text.as_bytes());
     check(&manifest);

@@ -132,6 +132,47 @@ fn what_a_full_ring_lost_is_in_the_manifest() {
 }
 
 #[test]
+fn what_threads_without_files_lost_is_in_the_manifest() {
+    for survive_kill in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = start(folder.path(), survive_kill, &blocking(64).max_threads(1));
+        let mut first = recording.thread(None).unwrap();
+        first.record(&event(0)).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for n in [3, 5] {
+                    assert_eq!(recording.record(&event(n)), Err(Lost::Event));
+                }
+            });
+        });
+        let last = event(7).timestamp_ns;
+        recording.loss_counter().lose_event(last);
+        let lost = Some(Loss::new(3, event(3).timestamp_ns, last));
+        recording.write_manifest().unwrap_err();
+        assert_eq!(manifest(folder.path()).lost_events, lost);
+        drop(first);
+        recording.stop().unwrap_err();
+        let manifest = manifest(folder.path());
+        assert_eq!(manifest.lost_events, lost);
+        assert_eq!(manifest.threads[0].lost_events, None);
+    }
+}
+
+#[test]
+fn until_a_recording_stops_its_manifest_has_the_number_of_events_in_memory() {
+    for (survive_kill, unwritten) in [(false, Some(64 + 2 * 4096 / 32)), (true, None)] {
+        let folder = tempfile::tempdir().unwrap();
+        let write = WriteOptions::default().survive_kill(survive_kill);
+        let session = SessionWriter::create(folder.path(), &write.buffer_size(8192)).unwrap();
+        let recording = Recording::start(session, &blocking(64)).unwrap();
+        let found = manifest(folder.path()).unwritten_events;
+        assert_eq!(found, unwritten);
+        recording.stop().unwrap();
+        assert_eq!(manifest(folder.path()).unwritten_events, None);
+    }
+}
+
+#[test]
 fn a_flush_writes_what_was_recorded_before_it() {
     let folder = tempfile::tempdir().unwrap();
     for survive_kill in [false, true] {

@@ -201,14 +201,20 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
         r#"false, "name": "ui", "lost_events": {"count": 3, "first_ns": 1, "last_ns": 2},
         "lost_details": {"count": 4, "first_ns": 5, "last_ns": 6}} ],
         "modules": [{"module_id": 1, "function_offsets": false}],
-        "timing_anchors": [{"host_time_ns": 7, "media_time": -8, "media_timescale": 9}]"#,
+        "timing_anchors": [{"host_time_ns": 7, "media_time": -8, "media_timescale": 9}],
+        "lost_events": {"count": 9, "first_ns": 8, "last_ns": 8}, "unwritten_events": 64,
+        "ended_by": "SIGKILL", "clock_error_ns": 31"#,
     );
     // A wrong time, so that the manifest is rewritten and not copied.
     let own = own.replace(&format!("\"time_end_ns\": {TIME}"), "\"time_end_ns\": 0");
     let places = session(&own);
     let path = places.path("in");
     let outs = ["recovered", "converted", "scrubbed"].map(|name| places.path(name));
-    recover(&path, &outs[0], &RecoverOptions::default()).unwrap();
+    let report = recover(&path, &outs[0], &RecoverOptions::default()).unwrap();
+    let told = "the tracer was killed: up to 64 events of each thread were never written\n";
+    assert!(report.to_string().contains(told), "{report}");
+    let json = serde_json::to_string(&report).unwrap();
+    assert!(json.contains("\"unwritten_events\":64"), "{json}");
     convert(&path, &outs[1], Wire::V1, &ConvertOptions::default()).unwrap();
     scrub(&path, &outs[2], &ScrubOptions::default()).unwrap();
     for out in outs {
@@ -221,6 +227,10 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
         assert_eq!(found.modules[0].function_offsets, Some(false));
         let anchor = TimingAnchor::new(7, MediaTime::new(-8, 9));
         assert_eq!(found.timing_anchors, [anchor]);
+        assert_eq!(found.lost_events, Some(Loss::new(9, 8, 8)));
+        assert_eq!(found.unwritten_events, Some(64));
+        assert_eq!(found.ended_by.as_deref(), Some("SIGKILL"));
+        assert_eq!(found.clock_error_ns, Some(31));
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use atf::ErrorKind;
 use atf::manifest::{Manifest, Symbol};
-use atf::write::add_symbols;
+use atf::write::{add_symbols, set_ended_by};
 
 const OLD: &str = r#"{
   "format_version": "2.0",
@@ -53,6 +53,22 @@ fn names_are_added_and_all_else_stays() {
     fs::write(&path, r#"{"threads": []}"#).unwrap();
     add_symbols(folder.path(), &symbols).unwrap();
     assert_eq!(Manifest::open(&path).unwrap().symbols.len(), 3);
+}
+
+#[test]
+fn the_signal_that_ended_the_process_is_set_and_all_else_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("manifest.json");
+    fs::write(&path, OLD).unwrap();
+    for signal in ["SIGTERM", "SIGSEGV"] {
+        set_ended_by(folder.path(), signal).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.matches("ended_by").count(), 1);
+        let manifest = Manifest::parse(text.as_bytes());
+        assert_eq!(manifest.ended_by.as_deref(), Some(signal));
+        assert_eq!(manifest.format_version.as_deref(), Some("2.0"));
+        assert!(text.contains(r#"{"id": 0, "own": 1e999}"#), "{text}");
+    }
 }
 
 #[test]

@@ -380,6 +380,10 @@ const EFFECTS: &[(&str, &str)] = &[
         "A reader that marks the interval of the loss marks nothing, or computes a negative duration.",
     ),
     (
+        "ATF-MANI-016",
+        "A reader that does not tell shows the last written event as the program's last action.",
+    ),
+    (
         "ATF-SESS-001",
         "The thread has one id in its folder's name and another in its events.",
     ),

@@ -64,6 +64,10 @@ static const Member manifest_members[] = {
     {"modules", {.kind = LIST, .item = &module}, false},
     {"symbols", {.kind = LIST, .item = &symbol}, false},
     {"timing_anchors", {.kind = LIST, .item = &anchor}, false},
+    {"lost_events", {.kind = OBJECT, .members = loss_members}, false},
+    {"unwritten_events", {.kind = INTEGER, .most = UINT64_MAX}, false},
+    {"ended_by", {.kind = TEXT}, false},
+    {"clock_error_ns", {.kind = INTEGER, .most = UINT64_MAX}, false},
     {0},
 };
 static const Type manifest = {.kind = OBJECT, .members = manifest_members};

@@ -100,7 +100,11 @@ bool is_manifest(const Json &value) {
                                          {"clock_type", number<u8>},
                                          {"modules", list(module)},
                                          {"symbols", list(symbol)},
-                                         {"timing_anchors", list(anchor)}});
+                                         {"timing_anchors", list(anchor)},
+                                         {"lost_events", loss},
+                                         {"unwritten_events", number<u64>},
+                                         {"ended_by", text},
+                                         {"clock_error_ns", number<u64>}});
     return manifest(value);
 }
 

@@ -98,4 +98,8 @@ MANIFEST = {
                  "symbol_index": unsigned(32), "name": text}],
     "timing_anchors": [{"host_time_ns!": unsigned(64), "media_time!": within(-2**63, 2**63),
                         "media_timescale!": within(1, 2**31)}],
+    "lost_events": LOSS,
+    "unwritten_events": unsigned(64),
+    "ended_by": text,
+    "clock_error_ns": unsigned(64),
 }

@@ -1,6 +1,7 @@
 //! Reports each problem of a trace once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use atf::Error;
@@ -65,19 +66,30 @@ pub(crate) fn tell_losses_of(
     start_ns: u64,
     name_of: impl Fn(u32) -> Option<ThreadName>,
 ) {
-    for thread in manifest.into_iter().flat_map(|manifest| &manifest.threads) {
-        let lost = Lost::of(thread);
+    let Some(manifest) = manifest else { return };
+    let tell = |place: &dyn fmt::Display, lost: Lost| {
         if let Some((first, last)) = lost.times()
             && first <= *times.end()
             && last >= *times.start()
-            && let Some(name) = name_of(thread.id)
         {
             let [first, last] = [first, last].map(|time_ns| Since { time_ns, start_ns });
-            let called = thread.name.as_ref().map(|name| format!(" ({name})"));
-            let called = called.unwrap_or_default();
             complain(format_args!(
-                "thread {name}{called}: the tracer lost {lost}, from {first}s to {last}s"
+                "{place}: the tracer lost {lost}, from {first}s to {last}s"
             ));
         }
+    };
+    for thread in &manifest.threads {
+        if let Some(name) = name_of(thread.id) {
+            let called = thread.name.as_ref().map(|name| format!(" ({name})"));
+            let called = called.unwrap_or_default();
+            tell(&format_args!("thread {name}{called}"), Lost::of(thread));
+        }
+    }
+    tell(&"threads without files", Lost::of_no_thread(manifest));
+    if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
+        let events = Counted(events, "event");
+        complain(format_args!(
+            "the tracer still runs or was killed: up to {events} of each thread are missing"
+        ));
     }
 }

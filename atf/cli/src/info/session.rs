@@ -56,6 +56,14 @@ pub(crate) struct ManifestInfo {
     pub(crate) modules: Vec<ModuleInfo>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) timing_anchors: Vec<AnchorInfo>,
+    /// How many of its last events each thread may lack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unwritten_events: Option<U64>,
+    /// The signal that ended the traced process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) clock_error_ns: Option<U64>,
     /// Threads whose `has_detail` is wrong. Tracers in the field write it before they know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) wrong_has_detail: Vec<HasDetail>,
@@ -101,7 +109,10 @@ impl SessionInfo {
             index_events: U64(0),
             detail_events: U64(0),
             time: None,
-            lost: Lost::default(),
+            lost: session
+                .manifest()
+                .map(Lost::of_no_thread)
+                .unwrap_or_default(),
             manifest: session.manifest().map(ManifestInfo::new),
             threads: Vec::new(),
             recovered: Recovered::of(session.path()),
@@ -206,6 +217,12 @@ impl ManifestInfo {
                 .iter()
                 .map(AnchorInfo::new)
                 .collect(),
+            unwritten_events: manifest
+                .unwritten_events
+                .filter(|events| *events > 0)
+                .map(U64),
+            ended_by: manifest.ended_by.clone(),
+            clock_error_ns: manifest.clock_error_ns.map(U64),
             wrong_has_detail: Vec::new(),
             problem_count: U64(manifest.problem_count),
             problems: problems.collect(),

@@ -391,6 +391,29 @@ impl<W: Write> Text<W> {
             let scale = anchor.media_timescale;
             writeln!(self.out, "at {time} s a recording is at {parts}/{scale} s")?;
         }
+        if let Some(error) = manifest.clock_error_ns {
+            self.label("")?;
+            let error = Span(error.0);
+            writeln!(
+                self.out,
+                "times are not from this clock, but differ from it by {error} at most"
+            )?;
+        }
+        if let Some(signal) = &manifest.ended_by {
+            let odd = self.colours.odd;
+            self.label("")?;
+            let signal = Printable(signal);
+            writeln!(self.out, "the process was {odd}ended by {signal}{odd:#}")?;
+        }
+        if let Some(events) = manifest.unwritten_events {
+            let (odd, events) = (self.colours.odd, Counted(events.0, "event"));
+            self.label("")?;
+            write!(self.out, "the tracer still runs or was killed: ")?;
+            writeln!(
+                self.out,
+                "{odd}up to {events}{odd:#} of each thread are missing"
+            )?;
+        }
         for wrong in &manifest.wrong_has_detail {
             self.label("")?;
             let (says, is) = if wrong.has_detail {

@@ -28,6 +28,15 @@ impl<W: Write> Json<W> {
 #[derive(Serialize)]
 struct Session<'a> {
     path: String,
+    /// The signal that ended the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_by: Option<&'a str>,
+    /// Events of threads that have no files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost_events: Option<Lost>,
+    /// How many of its last events each thread may lack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unwritten_events: Option<U64>,
     threads: Vec<Thread<'a>>,
     /// The messages of problems, also those on standard error.
     problems: Vec<String>,
@@ -140,8 +149,16 @@ impl<W: Write> Sink for Json<W> {
     fn part(&mut self, part: &Part, last: &Last) -> Result<(), Failure> {
         let threads = last.threads.iter();
         let problems = last.problems.iter();
+        let manifest = part.manifest();
         let session = Session {
             path: json::path(&part.path),
+            ended_by: manifest.and_then(|manifest| manifest.ended_by.as_deref()),
+            lost_events: manifest
+                .and_then(|manifest| manifest.lost_events)
+                .map(Lost::from),
+            unwritten_events: manifest
+                .and_then(|manifest| manifest.unwritten_events)
+                .map(U64),
             threads: threads.map(|thread| Thread::new(part, thread)).collect(),
             problems: problems.map(|problem| problem.error.to_string()).collect(),
         };

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use atf::analyze::{Last, LastOfThread};
 use atf::index::IndexEvent;
-use atf::manifest::Loss;
+use atf::manifest::{Loss, Manifest};
 use atf::spans::Span as Call;
 
 use super::{Sink, died, end_ns};
@@ -76,6 +76,30 @@ impl<W: Write> Text<W> {
         self.events(by, thread)
     }
 
+    /// Writes what the manifest says of the end of the process.
+    fn process(&mut self, by: &Shower<'_>, manifest: &Manifest) -> Written {
+        let bad = self.colours.bad;
+        if let Some(signal) = &manifest.ended_by {
+            let signal = Printable(signal);
+            writeln!(self.out, "  {bad}ended{bad:#} by {signal}")?;
+        }
+        self.loss(
+            by,
+            manifest.lost_events,
+            "event",
+            " of threads without files",
+        )?;
+        if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
+            let events = Counted(events, "event");
+            write!(
+                self.out,
+                "  {bad}missing{bad:#} up to {events} of each thread: "
+            )?;
+            writeln!(self.out, "the tracer still runs or was killed")?;
+        }
+        Ok(())
+    }
+
     fn ending(&mut self, thread: &LastOfThread) -> Written {
         let Colours { good, odd, bad, .. } = self.colours;
         if thread.missing_events > 0 {
@@ -124,29 +148,32 @@ impl<W: Write> Text<W> {
             let events = Counted(thread.missing_events, "event");
             writeln!(self.out, "  {bad}missing{bad:#} {events} at the end")?;
         }
-        for (loss, what) in [
-            (thread.lost_events, "event"),
-            (thread.lost_details, "detail"),
-        ] {
-            let Some(Loss {
-                count,
-                first_ns,
-                last_ns,
-                ..
-            }) = loss
-            else {
-                continue;
-            };
-            let (count, first, last) =
-                (Counted(count, what), by.since(first_ns), by.since(last_ns));
-            write!(self.out, "  {bad}lost{bad:#} by the tracer: {count}, ")?;
-            writeln!(self.out, "from {first} to {last} s")?;
-        }
+        self.loss(by, thread.lost_events, "event", "")?;
+        self.loss(by, thread.lost_details, "detail", "")?;
         if died(thread) && thread.ring.is_none() {
             let what = "events that the tracer had not yet written are missing";
             writeln!(self.out, "  {what}")?;
         }
         Ok(())
+    }
+
+    fn loss(&mut self, by: &Shower<'_>, loss: Option<Loss>, what: &str, whose: &str) -> Written {
+        let Some(Loss {
+            count,
+            first_ns,
+            last_ns,
+            ..
+        }) = loss
+        else {
+            return Ok(());
+        };
+        let bad = self.colours.bad;
+        let (count, first, last) = (Counted(count, what), by.since(first_ns), by.since(last_ns));
+        write!(
+            self.out,
+            "  {bad}lost{bad:#} by the tracer: {count}{whose}, "
+        )?;
+        Ok(writeln!(self.out, "from {first} to {last} s")?)
     }
 
     fn open(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
@@ -235,6 +262,9 @@ impl<W: Write> Sink for Text<W> {
             start_ns: part.start_ns.unwrap_or(0),
             end_ns: part.end_ns.unwrap_or(0),
         };
+        if let Some(manifest) = part.manifest() {
+            self.process(&by, manifest)?;
+        }
         for thread in &last.threads {
             self.thread(&by, thread)?;
         }

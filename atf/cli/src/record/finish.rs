@@ -3,16 +3,17 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
 use atf::analyze;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
+use atf::write::set_ended_by;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::Settings;
+use super::{Ended, Settings};
 use crate::output::{Failure, complain};
 use crate::symbolize;
 use crate::target::sessions_in;
@@ -37,7 +38,7 @@ struct Summary {
 pub(super) fn sessions(
     folder: &Path,
     settings: &Settings<'_>,
-    elapsed: Duration,
+    ended: &Ended,
 ) -> Result<bool, Failure> {
     let sessions = sessions_in(folder)?;
     let mut summary = Summary::default();
@@ -55,13 +56,19 @@ pub(super) fn sessions(
         }
         summary.add(&SessionReader::open(session)?);
     }
+    if let Some(signal) = ended.signal()
+        && let Some(session) = last_program(&sessions, ended.process)
+        && let Err(error) = set_ended_by(session, signal)
+    {
+        complain(format_args!("{signal} is not in the manifest: {error}"));
+    }
     if summary.events == 0 && !is_kept {
         // A program without hooks leaves nothing, one whose functions are all excluded leaves
         // sessions without events.
         fs::remove_dir_all(folder)?;
         return Ok(false);
     }
-    summary.tell(folder, sessions.len(), elapsed);
+    summary.tell(folder, sessions.len(), ended.elapsed);
     for session in &sessions {
         tell_hottest(session, sessions.len() > 1)?;
     }
@@ -73,12 +80,13 @@ fn finish(session: &Path, settings: &Settings<'_>) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
     let has_died = finalized != Ok(false);
-    match (finalized, settings.loss_by_death()) {
-        (Err(error), _) => complain(format_args!("{name}: not finalized: {error}")),
-        (Ok(true), Some(loss)) => {
-            complain(format_args!("{name}: the process died, so {loss}"));
-        }
-        _ => {}
+    if let Err(error) = finalized {
+        complain(format_args!("{name}: not finalized: {error}"));
+    }
+    if let Some(events) = unwritten_events(session) {
+        complain(format_args!(
+            "{name}: the process died, so up to {events} events of each thread, which were in memory, are lost"
+        ));
     }
     match symbolize::Report::of(session, settings.debug_dirs) {
         Err(failure) => complain(format_args!("no names: {failure}")),
@@ -88,6 +96,27 @@ fn finish(session: &Path, settings: &Settings<'_>) -> bool {
         Ok(_) => {}
     }
     has_died
+}
+
+fn unwritten_events(session: &Path) -> Option<u64> {
+    SessionReader::open(session)
+        .ok()?
+        .manifest()?
+        .unwritten_events
+}
+
+/// Finds the session of a process's last program: `pid_N`, or the `pid_N_M` with the greatest M.
+fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
+    let program = |session: &&PathBuf| {
+        let name = session.file_name()?.to_str()?;
+        let rest = name.strip_prefix(&format!("pid_{process}"))?;
+        match rest.strip_prefix('_') {
+            Some(number) => number.parse().ok(),
+            None => rest.is_empty().then_some(1_u64),
+        }
+    };
+    let programs = sessions.iter().filter(|session| program(session).is_some());
+    programs.max_by_key(program)
 }
 
 /// Returns whether the process of a session still runs, as a forked child may. Its files must not be
@@ -188,10 +217,11 @@ impl Summary {
                 self.events += thread.index().event_count();
             }
         }
-        let listed = session
-            .manifest()
-            .map_or(&[][..], |manifest| &manifest.threads);
-        let lost = listed.iter().filter_map(|thread| thread.lost_events);
+        let Some(manifest) = session.manifest() else {
+            return;
+        };
+        let listed = manifest.threads.iter().map(|thread| thread.lost_events);
+        let lost = listed.chain([manifest.lost_events]).flatten();
         self.lost += lost.map(|loss| loss.count).sum::<u64>();
     }
 

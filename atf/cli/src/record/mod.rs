@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use atf::write::session_name;
 
@@ -34,22 +34,18 @@ pub(crate) struct Settings<'a> {
     pub(crate) program: &'a [OsString],
 }
 
-impl Settings<'_> {
-    /// What is lost of a process that died, unless nothing is.
-    fn loss_by_death(&self) -> Option<String> {
-        let value = |variable| {
-            let mut variables = self.variables.iter();
-            let found = variables.find(|(name, _)| *name == variable);
-            found.map(|(_, value)| value.as_str())
-        };
-        if value("ATF_FLIGHT").is_some() || value("ATF_DETAILS") == Some("trigger") {
-            return Some("what its rings held after the last trigger is lost".to_owned());
-        }
-        let segment = value("ATF_SEGMENT").map(|_| "65536");
-        let events = value("ATF_RING").or(segment)?;
-        Some(format!(
-            "up to {events} events of each thread, which were in its ring, are lost"
-        ))
+/// How a program ended.
+struct Ended {
+    /// The id of its process.
+    process: u32,
+    status: ExitStatus,
+    elapsed: Duration,
+}
+
+impl Ended {
+    /// The name of the signal that ended it.
+    fn signal(&self) -> Option<&'static str> {
+        signal_hook::low_level::signal_name(self.status.signal()?)
     }
 }
 
@@ -57,25 +53,26 @@ impl Settings<'_> {
 pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
     let library = library(settings.library)?;
     let folder = create_session(settings.out)?;
-    let started = Instant::now();
-    let status = run_program(settings, &library, &folder);
-    let elapsed = started.elapsed();
-    let status = status.inspect_err(|_| {
+    let ended = run_program(settings, &library, &folder);
+    let ended = ended.inspect_err(|_| {
         // It is empty.
         let _ = fs::remove_dir(&folder);
     })?;
-    let is_recorded = finish::sessions(&folder, settings, elapsed)?;
-    if let Some(signal) = status.signal() {
-        complain(format_args!("the program was ended by signal {signal}"));
+    let is_recorded = finish::sessions(&folder, settings, &ended)?;
+    if let Some(number) = ended.status.signal() {
+        match ended.signal() {
+            Some(name) => complain(format_args!("the program was ended by {name}")),
+            None => complain(format_args!("the program was ended by signal {number}")),
+        }
     }
     if is_recorded {
-        return Ok(exit_status(status));
+        return Ok(exit_status(ended.status));
     }
     let program = Printable(Path::new(&settings.program[0]).display());
     complain(format_args!(
         "nothing was recorded: {program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
     ));
-    Ok(match exit_status(status) {
+    Ok(match exit_status(ended.status) {
         0 => 2,
         status => status,
     })
@@ -145,11 +142,7 @@ fn create_session(out: &Path) -> Result<PathBuf, Failure> {
     Err(failed(io::ErrorKind::AlreadyExists.into()))
 }
 
-fn run_program(
-    settings: &Settings<'_>,
-    library: &Path,
-    folder: &Path,
-) -> Result<ExitStatus, Failure> {
+fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result<Ended, Failure> {
     let [program, arguments @ ..] = settings.program else {
         return Err(Failure::Usage("no program".to_owned()));
     };
@@ -170,9 +163,14 @@ fn run_program(
     if !settings.debug_dirs.is_empty() {
         command.env("ATF_DEBUG_DIRS", absolute(settings.debug_dirs)?);
     }
+    let started = Instant::now();
     let mut child = command.spawn().map_err(failed)?;
     signals.pass_to(&child);
-    child.wait().map_err(failed)
+    Ok(Ended {
+        process: child.id(),
+        status: child.wait().map_err(failed)?,
+        elapsed: started.elapsed(),
+    })
 }
 
 /// Joins folders for a program that may change its working directory.

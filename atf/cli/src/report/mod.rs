@@ -190,11 +190,17 @@ impl Report<'_> {
         sink: &mut dyn Sink,
         told: &mut Told,
     ) -> Result<(), Failure> {
-        let (totals, problems) = match found {
+        let (mut totals, problems) = match found {
             Found::Functions(found) => (found.totals(), &found.problems),
             Found::Tree(found) => (found.totals(), &found.problems),
             Found::Pairs(found) => (found.totals(), &found.problems),
         };
+        if thread.is_none()
+            && self.threads.is_empty()
+            && let Some(loss) = part.manifest().and_then(|manifest| manifest.lost_events)
+        {
+            totals.lost_events = totals.lost_events.saturating_add(loss.count);
+        }
         sink.section(&Section {
             part,
             thread,

@@ -186,7 +186,7 @@ fn its_exit_status_is_the_program_s_and_a_dead_program_s_session_is_finalized() 
     let expected = "\
 atf: recorded 5 events of 1 thread in …, no loss recorded
 atf: written to /traces/session_…
-atf: the program was ended by signal 6
+atf: the program was ended by SIGABRT
 1 inner
 1 main
 1 outer
@@ -209,11 +209,43 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         .output()
         .unwrap();
     let messages = told(&output, folder.path()).2;
+    // 64 in the ring, and 128 KiB in the writer's buffer.
     let lost =
-        "the process died, so up to 64 events of each thread, which were in its ring, are lost";
+        "the process died, so up to 4160 events of each thread, which were in memory, are lost";
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains(lost), "{messages}");
-    assert_eq!(sessions(&folder).len(), 1);
+    let [session] = &sessions(&folder)[..] else {
+        panic!("{messages}");
+    };
+    // The finalized files still tell.
+    for (command, expected) in [
+        (
+            "last",
+            "\n  ended by SIGABRT\n  missing up to 4160 events of each thread: the tracer still runs or was killed\n",
+        ),
+        ("info", "the process was ended by SIGABRT\n"),
+        (
+            "info",
+            "the tracer still runs or was killed: up to 4160 events of each thread are missing\n",
+        ),
+        (
+            "check",
+            "advice ATF-MANI-016  unwritten_events: the tracer still runs or was killed: up to 4160 events of each thread are missing",
+        ),
+    ] {
+        let output = super::atf(folder.path(), &[command.as_ref(), session.as_os_str()]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(expected), "{command}: {text}");
+    }
+    let output = super::atf(
+        folder.path(),
+        &["last".as_ref(), "--json".as_ref(), session.as_os_str()],
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains(r#""ended_by":"SIGABRT","unwritten_events":"4160","#),
+        "{text}"
+    );
 }
 
 #[test]

@@ -485,17 +485,28 @@ fn losses_of_all_threads_add_up() {
     );
     let manifest = r#"{"threads": [
         {"id": 7, "lost_events": {"count": 3, "first_ns": 20, "last_ns": 30}},
-        {"id": 8, "lost_events": {"count": 4, "first_ns": 10, "last_ns": 25}}]}"#;
+        {"id": 8, "lost_events": {"count": 4, "first_ns": 10, "last_ns": 25}}],
+        "lost_events": {"count": 5, "first_ns": 5, "last_ns": 5}}"#;
     fs::write(folder.path().join("s/manifest.json"), manifest).unwrap();
     let (_, text, _) = run(&folder, &["info", "--json", "s"]);
     let info: Value = serde_json::from_str(&text).unwrap();
     let lost = &info["lost_events"];
     let found = ["count", "first_ns", "last_ns"].map(|key| lost[key].as_str().unwrap());
-    assert_eq!(found, ["7", "10", "30"]);
+    assert_eq!(found, ["12", "5", "30"]);
+    let (_, text, _) = run(&folder, &["last", "s"]);
+    let expected = "  lost by the tracer: 5 events of threads without files, from ";
+    assert!(text.contains(expected), "{text}");
+    for (arguments, lost) in [(&[][..], 12), (&["--thread", "8"], 4)] {
+        let (_, text, _) = run(&folder, &[&["report"], arguments, &["s"]].concat());
+        let expected = format!(" {lost} events lost by the tracer");
+        assert!(text.contains(&expected), "{text}");
+    }
     assert_eq!(info.get("lost_details"), None);
     let (_, _, messages) = run(&folder, &["dump", "--thread", "8", "--limit", "0", "s"]);
     assert!(
         messages.contains("thread 8:") && !messages.contains("thread 7:"),
         "{messages}"
     );
+    let expected = "threads without files: the tracer lost 5 events, from ";
+    assert!(messages.contains(expected), "{messages}");
 }

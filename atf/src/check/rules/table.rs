@@ -7,17 +7,17 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "8599bf3d3dce88e0cbafa45411ed116d7815c328fc1977f459c189e47a27eac3",
+    digest: "3e38632a6cd8d062d88afeaacfca46a21d6c18f2c0d06d1e6f95d9bfd8da5f44",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
-    version: "2.1.0",
-    digest: "bca665088a7b7e8ce9598ff4f17517fa975bf269e81739a6917e3567badb04b0",
+    version: "2.2.0",
+    digest: "903fe832da798424c053f66a91099fbbe43a5cebca433e2145b2a1327e1ac888",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
-    version: "2.1.0",
-    digest: "1d2ff1e376c39add8fb46add71822ed2f61221d895ee6fd367f842b20e4ef74b",
+    version: "2.2.0",
+    digest: "bfaff59ab96d8637c7b658518c88fdc5c2357cebde77bd2063a86c6407044a5a",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -1418,7 +1418,12 @@ pub static ATF_MANI_003: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
-    settled_by: &["manifest.schema", "manifest.anchors"],
+    settled_by: &[
+        "manifest.schema",
+        "manifest.anchors",
+        "manifest.ended_by",
+        "manifest.clock_error",
+    ],
     note: Some("Readers never build a path from an id that is not an integer."),
     untestable: None,
 };
@@ -1584,10 +1589,10 @@ pub static ATF_MANI_013: Rule = Rule {
     ),
     untestable: None,
 };
-/// No thread lost events or details.
+/// The tracer lost no events and no details.
 pub static ATF_MANI_014: Rule = Rule {
     id: "ATF-MANI-014",
-    rule: "No thread lost events or details.",
+    rule: "The tracer lost no events and no details.",
     wires: &[1u8, 2u8],
     severity: Severity::Advice,
     binds: &[Party::Writer],
@@ -1616,6 +1621,24 @@ pub static ATF_MANI_015: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.losses"],
     note: None,
+    untestable: None,
+};
+/// `unwritten_events` is absent or 0.
+pub static ATF_MANI_016: Rule = Rule {
+    id: "ATF-MANI-016",
+    rule: "unwritten_events is absent or 0.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Advice,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Warn,
+    allows: &[],
+    because: None,
+    about: &["manifest.json"],
+    sources: &[],
+    settled_by: &["manifest.unwritten"],
+    note: Some(
+        "The tracer still runs or was killed. The files are intact, but up to this number of each thread's last events are missing.",
+    ),
     untestable: None,
 };
 /// A reader returns every complete event of a file without a footer.
@@ -2283,6 +2306,7 @@ pub static ALL: &[&Rule] = &[
     &ATF_MANI_013,
     &ATF_MANI_014,
     &ATF_MANI_015,
+    &ATF_MANI_016,
     &ATF_RDER_001,
     &ATF_RDER_002,
     &ATF_RDER_003,
@@ -2828,8 +2852,29 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.losses",
         question: "How does a trace show that its tracer lost events or details?",
-        answer: "The thread's lost_events and lost_details in manifest.json hold how many were lost, and the timestamps of the first and the last of them. The thread files do not show it. A loss is no fault of the files: readers accept them and tell the user.",
+        answer: "The thread's lost_events and lost_details in manifest.json hold how many were lost, and the timestamps of the first and the last of them; lost_events of the manifest itself does so for events of threads that are not listed. The thread files do not show it. A loss is no fault of the files: readers accept them and tell the user.",
         reason: "A tracer whose buffer is full must drop events, and a gap in a trace looks like idle time. The counts differ by thread and by file, and the interval shows which part of the trace to distrust. The footer's reserved bytes would reach only one of the two files, and readers report them.",
+        sources: &[],
+    },
+    Decision {
+        topic: "manifest.unwritten",
+        question: "How does a trace show that its tracer was killed with events in memory?",
+        answer: "unwritten_events in manifest.json, which the tracer writes at its start and removes at its end, says how many of each thread's last events may be missing. Copies keep it, also of finalized threads.",
+        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. How many were in memory nobody knows; the capacity of the memory is a bound.",
+        sources: &[],
+    },
+    Decision {
+        topic: "manifest.ended_by",
+        question: "How does a trace show which signal ended the traced process?",
+        answer: "ended_by in manifest.json has the signal's name. Whoever waits for the process writes it.",
+        reason: "The process itself cannot, and it is the first question about a crash. Names are the same on all systems, numbers are not.",
+        sources: &[],
+    },
+    Decision {
+        topic: "manifest.clock_error",
+        question: "How does a trace show that its timestamps were not read from the clock of clock_type?",
+        answer: "clock_error_ns in manifest.json has the largest difference that the tracer measured between its timestamps and that clock. The timestamps are on that clock's timeline all the same.",
+        reason: "A processor's counter takes less time to read, and its readings are converted with a rate that is measured. A clock type of its own would make older readers refuse to compare such traces with others.",
         sources: &[],
     },
     Decision {

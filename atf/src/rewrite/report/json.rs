@@ -23,7 +23,8 @@ objects! {
     LeftBehind { path, why, is_loss }
     ManifestReport {
         was_there, modules, symbols, symbols_taken unless is_zero, is_lost unless is_false,
-        problems unless Vec::is_empty, problem_count unless is_zero, notes unless Notes::is_empty,
+        problems unless Vec::is_empty, problem_count unless is_zero,
+        unwritten_events unless Option::is_none, notes unless Notes::is_empty,
     }
     SetAside { file, from, count, runs }
     EventRange { seq, offset, count }

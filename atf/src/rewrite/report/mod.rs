@@ -187,6 +187,9 @@ pub struct ManifestReport {
     pub problems: Vec<Place>,
     /// The total number of problems.
     pub problem_count: u64,
+    /// How many of its last events each thread may lack, because the tracer was killed with them in
+    /// memory.
+    pub unwritten_events: Option<u64>,
     /// Problems that remain, and removals.
     pub notes: Notes,
 }

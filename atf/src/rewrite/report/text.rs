@@ -192,6 +192,13 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
             false => writeln!(f, "    mended: {problems}, first {}", At(first))?,
         }
     }
+    if let Some(events) = manifest.unwritten_events {
+        let events = counted(events, "event");
+        writeln!(
+            f,
+            "    the tracer was killed: up to {events} of each thread were never written"
+        )?;
+    }
     notes(manifest.notes.iter(), f)
 }
 

@@ -26,7 +26,6 @@ use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::wire::Wire;
 use check::EVENT;
 use ends::index_header;
-use push::capacity;
 use reserve::Reservations;
 pub use reserve::ReservedDetail;
 use whole::whole_events;
@@ -184,7 +183,7 @@ impl ThreadWriter {
         }
         let path = folder.join(INDEX_FILE);
         let header = index_header(options, thread_id).encode()?;
-        let capacity = capacity(options);
+        let capacity = options.buffer_capacity();
         let (buffer, mut ring) = if options.survive_kill {
             let (buffer, ring) = Ring::create(storage, folder, thread_id, options, capacity)?;
             (buffer, Some(ring))

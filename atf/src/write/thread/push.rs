@@ -10,10 +10,7 @@ use crate::thread::DETAIL_FILE;
 use crate::write::buffer::Buffer;
 use crate::write::ring::Ring;
 use crate::write::section::Section;
-use crate::write::{Detail, Durability, Event, Link, WriteOptions, at};
-
-/// The smallest buffer size.
-const LEAST_BUFFER: usize = 4 << 10;
+use crate::write::{Detail, Durability, Event, Link, at};
 
 impl ThreadWriter {
     #[inline]
@@ -135,7 +132,7 @@ impl ThreadWriter {
     fn create_detail(&mut self) -> Result<Section> {
         let options = &self.options;
         let buffer = self.ring.as_mut().and_then(Ring::take_detail);
-        let buffer = buffer.unwrap_or_else(|| Buffer::memory(capacity(options)));
+        let buffer = buffer.unwrap_or_else(|| Buffer::memory(options.buffer_capacity()));
         let detail = Section::create(
             &*self.storage,
             self.folder.join(DETAIL_FILE),
@@ -249,9 +246,4 @@ impl Drop for ThreadWriter {
             }
         }
     }
-}
-
-pub(super) fn capacity(options: &WriteOptions) -> usize {
-    let whole = options.buffer_size / IndexEvent::SIZE;
-    whole.saturating_mul(IndexEvent::SIZE).max(LEAST_BUFFER)
 }

@@ -97,6 +97,13 @@ fn form() -> Vec<Recipe> {
                 r#"{"host_time_ns": 0, "media_time": -1, "media_timescale": 600}"#,
             );
         }),
+        meets(
+            "ATF-MANI-011",
+            "the end of the process and the error of the clock",
+            |t| {
+                add_to_session(t, r#""ended_by": "SIGSEGV", "clock_error_ns": 0"#);
+            },
+        ),
         breaks("ATF-MANI-011", "another key", |t| {
             t.replace(
                 MANIFEST,
@@ -264,6 +271,26 @@ fn types_of_additions() -> Vec<Recipe> {
             "2147483648",
             Recover,
         ),
+        breaks("ATF-MANI-003", "a loss of the session as a number", |t| {
+            add_to_session(t, r#""lost_events": 31"#);
+        })
+        .at_text(MANIFEST, "lost_events", "31", Recover),
+        breaks("ATF-MANI-003", "unwritten events below 0", |t| {
+            add_to_session(t, r#""unwritten_events": -31"#);
+        })
+        .at_text(MANIFEST, "unwritten_events", "-31", Recover),
+        breaks("ATF-MANI-003", "a signal by its number", |t| {
+            add_to_session(t, r#""ended_by": 31"#);
+        })
+        .at_text(MANIFEST, "ended_by", "31", Recover),
+        breaks(
+            "ATF-MANI-003",
+            "the error of a clock in parts of 1 ns",
+            |t| {
+                add_to_session(t, r#""clock_error_ns": 31.5"#);
+            },
+        )
+        .at_text(MANIFEST, "clock_error_ns", "31.5", Recover),
         breaks("ATF-MANI-003", "an anchor without its time", |t| {
             add_anchors(t, r#"{"media_time": 1, "media_timescale": 1}"#);
         })
@@ -289,6 +316,28 @@ fn losses() -> Vec<Recipe> {
         })
         .in_file(MANIFEST, "threads[1].lost_events", Accept)
         .times(2),
+        breaks("ATF-MANI-014", "lost events of no listed thread", |t| {
+            add_to_session(
+                t,
+                r#""lost_events": {"count": 3, "first_ns": 4, "last_ns": 6}"#,
+            );
+        })
+        .in_file(MANIFEST, "lost_events", Accept),
+        breaks("ATF-MANI-015", "a count of 0 for the session", |t| {
+            add_to_session(
+                t,
+                r#""lost_events": {"count": 0, "first_ns": 4, "last_ns": 6}"#,
+            );
+        })
+        .in_file(MANIFEST, "lost_events.count", Accept),
+        holds("ATF-MANI-016", "no events in memory"),
+        breaks("ATF-MANI-016", "events that were in memory", |t| {
+            add_to_session(t, r#""unwritten_events": 69632"#);
+        })
+        .in_file(MANIFEST, "unwritten_events", Accept)
+        .note(
+            "As after SIGKILL of a tracer with rings, also once recovery has finalized the files.",
+        ),
         meets("ATF-MANI-015", "one event", |t| lost(t, 1, 5, 5))
             .also(MANIFEST, "ATF-MANI-014")
             .titled("a loss of one event"),
@@ -444,6 +493,15 @@ fn text(trace: &Trace) -> String {
 /// Adds members to thread 9.
 fn add_to_thread(trace: &mut Trace, members: &str) {
     trace.replace(MANIFEST, "{\"id\": 9", &format!("{{{members}, \"id\": 9"));
+}
+
+/// Adds members to the manifest itself.
+fn add_to_session(trace: &mut Trace, members: &str) {
+    trace.replace(
+        MANIFEST,
+        "\"modules\"",
+        &format!("{members},\n  \"modules\""),
+    );
 }
 
 /// Adds members to the module.
