@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use atf::symbols::Function;
 
-use crate::json::{Commas, Decimal, Quoted};
+use crate::json::{Commas, Quoted, Since, Unit};
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
@@ -60,10 +60,11 @@ impl<W: Write> Chrome<W> {
         self.out.write_all(b"\n")
     }
 
-    fn micros(&self, time_ns: u64) -> Decimal<3> {
-        Decimal {
+    fn micros(&self, time_ns: u64) -> Since {
+        Since {
             time_ns,
             start_ns: self.info.start_ns,
+            unit: Unit::Micros,
         }
     }
 }

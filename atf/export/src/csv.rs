@@ -1,5 +1,6 @@
-//! CSV: a row per call, in the order in which the calls of a thread ended.
+//! CSV: a row per call, in the order in which the calls of a thread ended. As in RFC 4180, with line feeds.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use atf::spans::SpanEnd;
@@ -26,8 +27,9 @@ impl<W: Write> Csv<W> {
     }
 }
 
-/// Quotes a field if it needs that.
-fn quoted(field: &str) -> std::borrow::Cow<'_, str> {
+/// Quotes a field of CSV if it needs that.
+#[must_use]
+pub fn quoted(field: &str) -> Cow<'_, str> {
     if field.contains([',', '"', '\n', '\r']) || field.trim() != field {
         format!("\"{}\"", field.replace('"', "\"\"")).into()
     } else {

@@ -33,7 +33,7 @@ pub enum Form {
     Csv,
 }
 
-/// What an export found.
+/// The result of an export.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Summary {
@@ -58,10 +58,13 @@ impl Summary {
 
 /// Writes the calls of some processes, which share a clock, in a form.
 ///
-/// Memory, besides that of [`calls`](atf::analyze::calls()): speedscope about 100 bytes per function, for at
-/// most 2²⁰; Firefox as much, and 60 bytes per different stack of a thread, for at most
-/// [`max_nodes`](Options::max_nodes), and a temporary file with the thread's durations; Perfetto 2¹⁶ names;
-/// folded stacks 330 bytes per node of the call tree, of which there are at most 600,000.
+/// Memory, next to that of [`calls`](atf::analyze::calls()):
+///
+/// - speedscope: about 100 bytes per function, for at most 2²⁰.
+/// - Firefox: as much, and 60 bytes per different stack of a thread, for at most
+///   [`max_nodes`](Options::max_nodes). A temporary file has the thread's durations.
+/// - Perfetto: 2¹⁶ names.
+/// - Folded stacks: 330 bytes per node of the call tree, for at most 600,000 nodes.
 ///
 /// # Errors
 ///

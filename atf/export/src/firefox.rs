@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Seek, Write};
 use atf::symbols::Function;
 
 use crate::folded::OTHERS;
-use crate::json::{Commas, Decimal, Quoted};
+use crate::json::{Commas, Quoted, Since, Unit};
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
@@ -118,9 +118,10 @@ impl Samples {
     /// Writes the duration of the last sample.
     fn end(&mut self, time_ns: u64) -> io::Result<()> {
         let comma = if self.count > 1 { "," } else { "" };
-        let duration = Decimal::<6> {
+        let duration = Since {
             time_ns,
             start_ns: self.last_ns,
+            unit: Unit::Millis,
         };
         let durations = match &mut self.durations {
             Some(durations) => durations,
@@ -174,10 +175,11 @@ impl<W: Write> Firefox<'_, W> {
         }
     }
 
-    fn millis(&self, time_ns: u64) -> Decimal<6> {
-        Decimal {
+    fn millis(&self, time_ns: u64) -> Since {
+        Since {
             time_ns,
             start_ns: self.info.start_ns,
+            unit: Unit::Millis,
         }
     }
 
@@ -275,9 +277,10 @@ impl<W: Write> Firefox<'_, W> {
         let times = markers.iter();
         self.column(
             "startTime",
-            times.map(|(time_ns, _)| Decimal::<6> {
+            times.map(|(time_ns, _)| Since {
                 time_ns: *time_ns,
                 start_ns,
+                unit: Unit::Millis,
             }),
         )?;
         self.column("endTime", std::iter::repeat_n("null", length))?;

@@ -30,13 +30,21 @@ impl Commas {
     }
 }
 
-/// A difference of nanoseconds in a larger unit: `DIGITS` is 3 for microseconds, 6 for milliseconds.
-pub(crate) struct Decimal<const DIGITS: u32> {
+/// A time since a start, in microseconds or milliseconds, exactly.
+pub(crate) struct Since {
     pub(crate) time_ns: u64,
     pub(crate) start_ns: u64,
+    pub(crate) unit: Unit,
 }
 
-impl<const DIGITS: u32> fmt::Display for Decimal<DIGITS> {
+/// A decimal number's unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unit {
+    Micros,
+    Millis,
+}
+
+impl fmt::Display for Since {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.time_ns < self.start_ns {
             "-"
@@ -44,8 +52,9 @@ impl<const DIGITS: u32> fmt::Display for Decimal<DIGITS> {
             ""
         };
         let ns = self.time_ns.abs_diff(self.start_ns);
-        let unit = const { 10_u64.pow(DIGITS) };
-        let (whole, rest) = (ns.wrapping_div(unit), ns.wrapping_rem(unit));
-        write!(f, "{sign}{whole}.{rest:0digits$}", digits = DIGITS as usize)
+        match self.unit {
+            Unit::Micros => write!(f, "{sign}{}.{:03}", ns / 1_000, ns % 1_000),
+            Unit::Millis => write!(f, "{sign}{}.{:06}", ns / 1_000_000, ns % 1_000_000),
+        }
     }
 }

@@ -39,9 +39,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![forbid(unsafe_code)]
+// Numbers from a trace are never trusted: code that handles them must not be able to panic.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used
+    )
+)]
+
 mod calls;
 mod chrome;
-mod csv;
+pub mod csv;
 mod export;
 mod firefox;
 pub mod flame;

@@ -1,4 +1,4 @@
-//! What is missing or damaged in a thread, in words.
+//! Describes what is missing or damaged in a thread.
 
 use atf::analyze::ThreadTotals;
 use atf::manifest::Loss;

@@ -1,4 +1,4 @@
-//! What a form takes.
+//! The trait of all forms, and the data that they take.
 
 use std::fmt;
 use std::io;
@@ -50,7 +50,7 @@ pub trait Sink<'a> {
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// What is known before the first thread is read.
+/// The facts that are known before the first thread is read.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct TraceInfo {
@@ -157,6 +157,6 @@ pub struct ThreadEnd<'e> {
     pub thread: &'e Thread,
     /// The time of its last event in nanoseconds; the trace's first one without events.
     pub end_ns: u64,
-    /// What is missing or damaged, in words.
+    /// Sentences that describe what is missing or damaged.
     pub notes: &'e [String],
 }

@@ -14,7 +14,7 @@ use crate::thread::ThreadReader;
 
 /// Takes the calls of a trace from [`calls`]. An error of any function ends the pass.
 pub trait CallVisitor {
-    /// What its functions return if they fail.
+    /// The error of its functions.
     type Error: From<Error>;
 
     /// Takes a thread, before it is opened.
@@ -69,7 +69,7 @@ impl ThreadStart<'_> {
         self.0.id()
     }
 
-    /// Returns what the manifest says of it.
+    /// Returns its entry in the manifest.
     #[must_use]
     pub fn listed(&self) -> Option<&ManifestThread> {
         self.0.listed()

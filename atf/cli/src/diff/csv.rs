@@ -3,10 +3,11 @@
 use std::io::Write;
 
 use atf::analyze::Subject;
+use atf_export::csv::quoted;
 
 use super::{Shown, shown_name, state};
 use crate::output::{Failure, complain};
-use crate::report::{Summed, quoted};
+use crate::report::Summed;
 use crate::text::{Counted, Printable};
 
 const COLUMNS: &str = "function,function_id,module,state,change_ns,\
@@ -41,7 +42,9 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
         ];
         let numbers = spreads.iter().flat_map(|it| [it.min, it.median, it.max]);
         let text = text.iter().map(|field| quoted(field));
-        let fields: Vec<_> = text.chain(numbers.map(|it| it.to_string())).collect();
+        let fields: Vec<_> = text
+            .chain(numbers.map(|it| it.to_string().into()))
+            .collect();
         writeln!(out, "{}", fields.join(","))?;
     }
     out.flush()?;

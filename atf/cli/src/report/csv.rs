@@ -5,6 +5,7 @@ use std::io::Write;
 
 use atf::analyze::Times;
 use atf::symbols::Function;
+use atf_export::csv::quoted;
 
 use super::rows::Rows;
 use super::text::Summed;
@@ -53,15 +54,6 @@ impl Display for Place<'_> {
             Some(thread) => write!(f, ": thread {thread}"),
             None => Ok(()),
         }
-    }
-}
-
-/// Quotes a field if it needs that.
-pub(crate) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) || field.trim() != field {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
     }
 }
 
@@ -159,24 +151,5 @@ impl<W: Write> Sink for Csv<W> {
 
     fn flush(&mut self) -> Written {
         Ok(self.out.flush()?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn fields_are_quoted_where_they_must_be() {
-        for (field, written) in [
-            ("plain", "plain"),
-            ("operator,(int)", "\"operator,(int)\""),
-            ("operator\"\"_s", "\"operator\"\"\"\"_s\""),
-            (" a", "\" a\""),
-            ("a\nb", "\"a\nb\""),
-            ("", ""),
-        ] {
-            assert_eq!(quoted(field), written);
-        }
     }
 }

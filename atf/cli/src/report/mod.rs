@@ -18,7 +18,6 @@ use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
 use crate::parallel;
 use crate::parts::{Part, check_threads, other_names};
 
-pub(crate) use csv::quoted;
 pub(crate) use json::Sums;
 pub(crate) use modules::{Listed, Modules};
 pub(crate) use rows::Sort;

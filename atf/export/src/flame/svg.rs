@@ -145,7 +145,9 @@ fn colour_of(name: &str) -> String {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     let [first, second, third, ..] = hash.to_be_bytes();
-    let part = |byte: u8, low: u8, span: u8| low.saturating_add(byte % span.max(1));
+    let part = |byte: u8, low: u16, span: u16| {
+        low.saturating_add(u16::from(byte).saturating_mul(span).wrapping_shr(8))
+    };
     let (red, green, blue) = (
         part(first, 205, 50),
         part(second, 90, 140),

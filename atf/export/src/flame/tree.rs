@@ -29,7 +29,7 @@ pub(super) struct Node {
     pub(super) total_ns: u64,
 }
 
-/// What changed since another tree.
+/// The changes since another tree.
 #[derive(Debug)]
 pub(super) struct Changes {
     /// Self and total time of each node in the other tree.

@@ -1,4 +1,4 @@
-//! Damaged traces: no form panics, each stays valid, and what is missing is said.
+//! Damaged traces: no form panics, each stays valid and states what is missing.
 
 use std::fs;
 
