@@ -25,6 +25,9 @@ const RUNS: How = Runs(0, None);
 /// A step of the tutorial, which downloads sources.
 const TUTORIAL: How = Elsewhere("downloads", ".ci/tutorial", "docs/record.md");
 
+/// Installs the Python package.
+const PYTHON: How = Elsewhere("installs", ".ci/python", "pip install -q");
+
 /// Blocks, by document and first line.
 pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
@@ -46,6 +49,26 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
                  cc -g -finstrument-functions -o program program.c && \
                  atf record --out traces -- ./program && atf report traces",
             ),
+        ),
+    ),
+    ("docs/python.md", "pip install ./python", PYTHON),
+    (
+        "docs/python.md",
+        "atf synth --threads 4 --events 2500000 --details 0 --out trace",
+        Elsewhere(
+            "measures for minutes",
+            "python/tools/bench.py",
+            "atf synth --threads 4 --events 2500000 --details 0 --out trace",
+        ),
+    ),
+    ("docs/spark.md", "pip install './python[spark]'", PYTHON),
+    (
+        "docs/spark.md",
+        "atf synth --threads 4 --events 2500000 --details 10 --out trace",
+        Elsewhere(
+            "measures for minutes",
+            "python/tools/spark_bench.py",
+            "atf synth --threads 4 --events 2500000 --details 10 --out trace",
         ),
     ),
     (

@@ -60,6 +60,7 @@ impl Source for Check {
         let results = match &mut self.0 {
             State::Checking(results) => results,
             State::New(paths) => {
+                let at = paths.first().cloned().unwrap_or_default();
                 let (sender, results) = sync_channel(WAITING);
                 let (paths, mut output) = (std::mem::take(paths), Sender::new(sender));
                 let work = move || {
@@ -69,7 +70,7 @@ impl Source for Check {
                 };
                 let spawned = thread::Builder::new().spawn(work);
                 spawned.map_err(|error| Error::Output {
-                    path: PathBuf::new(),
+                    path: at,
                     why: error.to_string(),
                 })?;
                 self.0 = State::Checking(results);

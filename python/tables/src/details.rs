@@ -62,50 +62,43 @@ impl Source for Details {
             }
             return Ok(true);
         };
-        let count = thread.detail().map_or(0, DetailReader::event_count);
-        let mut is_done = *next >= count;
-        if let Some(detail) = thread.detail() {
-            let (from_ns, to_ns) = (self.queue.options().from_ns, self.queue.options().to_ns);
-            for event in detail.events_in(*next..) {
-                if rows.is_full() {
+        let options = self.queue.options();
+        let times = options.from_ns..=options.to_ns;
+        let detail = thread.detail();
+        let events = detail.map(|detail| (detail, detail.events_in(*next..)));
+        for (detail, event) in events
+            .into_iter()
+            .flat_map(|(detail, events)| events.map(move |it| (detail, it)))
+        {
+            if rows.is_full() {
+                return Ok(true);
+            }
+            // A read error is the last item.
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    outcome.add_of_thread(*id, error);
                     break;
                 }
-                let event = match event {
-                    Ok(event) => event,
-                    Err(error) => {
-                        outcome.add_of_thread(*id, error);
-                        is_done = true;
-                        break;
-                    }
+            };
+            *next = event.seq.saturating_add(1);
+            if times.contains(&event.header.timestamp) {
+                let payload = match self.wants_payloads {
+                    true => read(detail, &event),
+                    false => Ok(Payload::Unread),
                 };
-                *next = event.seq.saturating_add(1);
-                if (from_ns..=to_ns).contains(&event.header.timestamp) {
-                    let payload = match self.wants_payloads {
-                        true => read(detail, &event),
-                        false => Ok(Payload::Unread),
-                    };
-                    let payload = payload.unwrap_or_else(|error| {
-                        outcome.add_of_thread(*id, error);
-                        Payload::Unread
-                    });
-                    push(*id, &event, &payload, rows)?;
-                }
+                let payload = payload.unwrap_or_else(|error| {
+                    outcome.add_of_thread(*id, error);
+                    Payload::Unread
+                });
+                push(*id, &event, &payload, rows)?;
             }
         }
-        if is_done {
-            // The index's own problems belong to the table `events`.
-            let known = thread.index().problems();
-            let is_of_index =
-                |error: &atf::Error| known.iter().any(|it| it.to_string() == error.to_string());
-            match thread.problems() {
-                Ok(problems) => problems
-                    .into_iter()
-                    .filter(|error| !is_of_index(error))
-                    .for_each(|error| outcome.add_of_thread(*id, error)),
-                Err(error) => outcome.add_of_thread(*id, error),
-            }
-            self.thread = None;
+        let problems = thread.problems().unwrap_or_else(|error| vec![error]);
+        for error in problems {
+            outcome.add_of_thread(*id, error);
         }
+        self.thread = None;
         Ok(true)
     }
 }

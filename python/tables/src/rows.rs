@@ -118,7 +118,7 @@ impl Rows {
         &self.schema
     }
 
-    /// Returns whether the column at this position among all columns of the table is wanted.
+    /// Returns whether the column with this name is wanted.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.schema.column_with_name(name).is_some()
     }

@@ -52,7 +52,8 @@ fn kind(kind: ColumnKind) -> String {
 fn record_and_field(source: &str) -> Option<(&str, &str)> {
     let (record, field) = source.split_once('.')?;
     let is_name = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-    (is_name(record) && is_name(field) && field != "json" && field != "atf").then_some((record, field))
+    (is_name(record) && is_name(field) && field != "json" && field != "atf")
+        .then_some((record, field))
 }
 
 #[test]
