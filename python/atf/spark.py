@@ -124,22 +124,21 @@ class Reader(DataSourceReader):
     def read(self, partition):
         if not partition.found.path:
             return
-        wanted = [name for name in self.schema.names if name not in ("host", "session")]
+        session = atf.open(partition.found.path)
+        columns = [name for name in self.schema.names if name not in ("host", "session")]
         options = {
-            "columns": wanted or [self._any_column()],
+            # For `host` and `session` alone, any column gives the number of rows.
+            "columns": columns or session.table(self.table).columns[:1],
             "dictionaries": False,
             "problems": self.problems,
             "batch_rows": self.batch_rows,
+            "seqs": partition.seqs,
         }
         if partition.thread is not None:
             options["threads"] = [partition.thread]
-        if partition.seqs is not None:
-            options["seqs"] = partition.seqs
         if (self.from_ns, self.to_ns) != (0, LAST_NS):
             options.update(from_ns=self.from_ns, to_ns=max(self.to_ns, 0))
-        if partition.verifies:
-            options["columns"] = [self._any_column()]
-        table = atf.open(partition.found.path).table(self.table, **options)
+        table = session.table(self.table, **options)
         for batch in pa.RecordBatchReader.from_stream(table):
             if not partition.verifies:
                 yield self._batch(partition.found, batch)
@@ -151,7 +150,7 @@ class Reader(DataSourceReader):
                 yield found
 
     def _parts(self, found):
-        """Returns the partitions of a session. Opens no files."""
+        """Returns the partitions of a session. Reads no events."""
         if self.table not in BY_THREAD:
             return [Part(found)]
         threads = atf.open(found.path).thread_ids
@@ -176,12 +175,6 @@ class Reader(DataSourceReader):
             parts.append(Part(found, thread, verifies=True))
         return parts
 
-    def _any_column(self):
-        return "thread" if self.table in BY_THREAD else pa.schema(self._one()).names[0]
-
-    def _one(self):
-        return atf.open(next(sessions(self.path)).path).table(self.table)
-
     def _batch(self, found, batch):
         constants = {"host": found.host, "session": found.session}
         columns = [
@@ -197,16 +190,12 @@ class PushingReader(Reader):
     def pushFilters(self, filters):
         for each in filters:
             column = each.attribute[0] if hasattr(each, "attribute") else None
-            if isinstance(each, EqualTo) and column in ("host", "session") :
-                self.only[column] = each.value
-            elif isinstance(each, EqualTo) and column == "thread" and self.table in BY_THREAD:
+            if isinstance(each, EqualTo) and column in ("host", "session", "thread"):
                 self.only[column] = each.value
             elif column == "time_ns" and self.table == "events":
                 self._bound(each)
-                # Spark applies it as well: times before 0 and later than a column has are not events.
-                yield each
-            else:
-                yield each
+            # Spark applies every filter as well: two that contradict each other leave no row.
+            yield each
 
     def _bound(self, each):
         value = getattr(each, "value", None)
