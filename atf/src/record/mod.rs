@@ -41,6 +41,11 @@
 //! both have room, so the links are right whatever was dropped. Calls whose returns were lost, and
 //! returns whose calls were lost, are reported by [`spans`](crate::spans) as unmatched.
 //!
+//! # Windows and segments
+//!
+//! With a [`Window`], the drain writes details, or everything, only around triggers: the rings hold
+//! what a trigger may still ask for. With a [`Segment`], a long recording is divided into sessions.
+//!
 //! # After a kill
 //!
 //! A ring is memory of this process: SIGKILL loses whatever was not drained, at most the capacity.

@@ -81,6 +81,21 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         "apt-get source --download-only zlib",
         TUTORIAL,
     ),
+    (
+        "docs/record.md",
+        "seq 200000 | atf record --out details --details trigger --trigger-function deflateEnd --pre-roll 1 --post-roll 1 \\",
+        TUTORIAL,
+    ),
+    (
+        "docs/record.md",
+        "seq 200000 | atf record --out flight --flight 10 -- ./minigzip > numbers.gz",
+        TUTORIAL,
+    ),
+    (
+        "docs/record.md",
+        "seq 200000 | atf record --out segments --segment 10M --keep 2 -- ./minigzip > numbers.gz",
+        TUTORIAL,
+    ),
     ("docs/record.md", "cd zlib", TUTORIAL),
     ("docs/record.md", "rm -rf traces", TUTORIAL),
     (
@@ -556,7 +571,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
         Elsewhere(
             "needs a program that runs for a while",
             "atf/cli/tests/cli/record.rs",
-            "\"--details\", \"trigger\"",
+            "\"--trigger-signal\", \"USR2\"",
         ),
     ),
     (

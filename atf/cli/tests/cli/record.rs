@@ -393,6 +393,7 @@ fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
         (&[&trigger[..], &signal].concat(), false),
         (&[&trigger[..], &function].concat(), true),
         (&["--flight", "10", "--details", "all"], true),
+        (&["--segment", "1K", "--keep", "5"], false),
     ] {
         let _ = fs::remove_dir_all(folder.path().join("traces"));
         let output = record(&folder, options, &["./program", "3"])
