@@ -13,7 +13,7 @@ use crate::settings::{number, text, wrong};
 /// The size of a snapshot (S4), in bytes.
 const STACK: usize = 128;
 
-/// What starts a window.
+/// The triggers of windows.
 #[derive(Debug, Default)]
 pub(crate) struct Triggers {
     pub(crate) signal: Option<c_int>,
@@ -58,7 +58,7 @@ pub(crate) struct Details {
     pub(crate) stack_size: Option<usize>,
     pub(crate) window: Option<Window>,
     pub(crate) triggers: Triggers,
-    /// How many events a ring has, if `ATF_FLIGHT` says so.
+    /// Events in each ring, unless `ATF_RING` sets it; `None` without windows.
     pub(crate) ring: Option<usize>,
 }
 

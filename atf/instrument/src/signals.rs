@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// A handler.
 pub(crate) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// What the program had done about each signal. Never freed, since handlers use it.
+/// The program's own action for each signal. Never freed, since handlers use it.
 static BEFORE: [AtomicPtr<libc::sigaction>; 65] = [const { AtomicPtr::new(ptr::null_mut()) }; 65];
 
 fn place(signal: c_int) -> Option<&'static AtomicPtr<libc::sigaction>> {

@@ -1,4 +1,4 @@
-//! What a ring let go, in case a trigger asks for it afterwards.
+//! Times of what a ring let go, in case a trigger asks for it afterwards.
 
 use std::collections::VecDeque;
 
