@@ -222,6 +222,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         ErrorKind::PayloadTooLarge { .. }
         | ErrorKind::ManifestTooLarge { .. }
         | ErrorKind::LimitReached { .. }
+        | ErrorKind::TooManyOpenCalls { .. }
         | ErrorKind::TooManyReservations { .. } => AtfStatus::Limit,
         ErrorKind::TimeGoesBack { .. } | ErrorKind::OutOfRange { .. } => AtfStatus::Refused,
         // Readers report mismatches as data; only a writer returns one as an error.

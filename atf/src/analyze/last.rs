@@ -39,6 +39,9 @@ pub struct LastOfThread {
     pub open: Vec<Span>,
     /// How many calls were open, including those not in `open`.
     pub open_count: u64,
+    /// How many of these were given up, because more were open than are
+    /// [kept](CallStack::LIMIT). They may have returned.
+    pub given_up: u64,
     /// The outermost open call, which may not be in `open`; without those that were given up.
     pub outermost: Option<Span>,
     /// The last events with their positions, in their order: as many as were asked for.
@@ -150,7 +153,9 @@ fn of_unit(unit: &Unit<'_>, calls: usize, events: usize) -> Result<Analysed<Last
             }
         });
         let listed = unit.listed();
+        problems.extend(super::given_up(given_up, index));
         Ok(LastOfThread {
+            given_up,
             thread: unit.id(),
             completeness: index.completeness().clone(),
             event_count: seq,

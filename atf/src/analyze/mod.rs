@@ -32,7 +32,8 @@
 //!
 //! Events are verified as they are read. Results contain everything that can be read, and in
 //! `problems` why it is not exactly what was written: the problems with which a
-//! [merge](crate::merge) of all events would end.
+//! [merge](crate::merge) of all events would end. If more than 262,144 calls are open at once,
+//! the outermost are given up, which is a problem too.
 //!
 //! # Cost
 //!
@@ -59,6 +60,7 @@ use crate::index::IndexReader;
 use crate::manifest::{Loss, ManifestThread};
 use crate::session::{Problem, SessionReader, ThreadEntry};
 use crate::setters::setters;
+use crate::spans::CallStack;
 use crate::thread::{ThreadReader, problems_beside};
 
 use self::walk::{Observer, Walk};
@@ -203,6 +205,10 @@ pub struct ThreadTotals {
     pub times: Option<(u64, u64)>,
     /// The time in which calls were open, in nanoseconds.
     pub busy_ns: u64,
+    /// How many calls were given up, at any time, because too many were open:
+    /// [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT). They count as open, and the thread has the
+    /// problem [`TooManyOpenCalls`](ErrorKind::TooManyOpenCalls).
+    pub given_up: u64,
     /// The tracer's losses in the whole thread, from the manifest.
     pub lost_events: Option<Loss>,
 }
@@ -236,6 +242,8 @@ pub struct Totals {
     pub times: Option<(u64, u64)>,
     /// The time in which calls were open, in nanoseconds, added up over threads.
     pub busy_ns: u64,
+    /// How many calls were given up, because too many were open.
+    pub given_up: u64,
     /// How many events the tracer lost, as the manifest says: of the threads that were read, at any
     /// time.
     pub lost_events: u64,
@@ -255,6 +263,7 @@ impl Totals {
                 (&mut all.unmatched, one.unmatched),
                 (&mut all.out_of_order, one.out_of_order),
                 (&mut all.busy_ns, one.busy_ns),
+                (&mut all.given_up, one.given_up),
                 (
                     &mut all.lost_events,
                     one.lost_events.map_or(0, |loss| loss.count),
@@ -380,6 +389,15 @@ impl<'a> Unit<'a> {
     }
 }
 
+/// Returns the problem of calls that were given up, if there are any.
+fn given_up(count: u64, index: &IndexReader) -> Option<Error> {
+    let kind = ErrorKind::TooManyOpenCalls {
+        given_up: count,
+        limit: CallStack::LIMIT as u64,
+    };
+    (count > 0).then(|| index.input().error(kind).with_field("events"))
+}
+
 /// Reads threads side by side, and takes what an observer of each has seen, by thread.
 fn run<O: Observer + Send>(
     threads: &Threads<'_>,
@@ -404,6 +422,7 @@ fn run<O: Observer + Send>(
                 }
             }
             let (mut totals, observer) = walk.finish()?;
+            problems.extend(given_up(totals.given_up, index));
             totals.lost_events = unit.listed().and_then(|listed| listed.lost_events);
             Ok((totals, observer))
         })

@@ -193,7 +193,10 @@ fn end<O: Observer>(
         }
     };
     let frame = match span.end {
-        SpanEnd::GivenUp => frames.pop_front(),
+        SpanEnd::GivenUp => {
+            totals.given_up = totals.given_up.saturating_add(1);
+            frames.pop_front()
+        }
         _ => frames.pop_back(),
     };
     let frame = frame.ok_or_else(|| Error::internal("each open call has a frame"))?;

@@ -249,6 +249,14 @@ pub enum ErrorKind {
         count: u64,
     },
 
+    /// More calls were open at once than an analysis keeps: the outermost ones were given up.
+    TooManyOpenCalls {
+        /// How many were given up.
+        given_up: u64,
+        /// How many are kept: [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT).
+        limit: u64,
+    },
+
     /// The folder has neither a manifest nor thread folders.
     NotASession,
     /// The folder is not a session but contains some; open one of them.

@@ -130,6 +130,11 @@ impl fmt::Display for ErrorKind {
                 f,
                 "{limit} are reserved but not yet written, which is the maximum"
             ),
+            Self::TooManyOpenCalls { given_up, limit } => write!(
+                f,
+                "more than {limit} calls were open at once; {given_up} outer calls were given up: \
+                 their ends are unknown, and their returns are without a call"
+            ),
             Self::AlreadyFinalized => f.write_str("already finalized"),
             Self::RingDiffers { file } => {
                 write!(f, "{file} has different bytes at the same position")

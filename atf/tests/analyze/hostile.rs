@@ -24,6 +24,15 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
         (totals.calls, totals.open, totals.unmatched),
         (deep, 1000, 1000)
     );
+    assert_eq!(totals.given_up, 1000);
+    let told = |problems: &[atf::session::Problem]| {
+        let kind = atf::ErrorKind::TooManyOpenCalls {
+            given_up: 1000,
+            limit: CallStack::LIMIT as u64,
+        };
+        problems.iter().any(|problem| *problem.error.kind() == kind)
+    };
+    assert!(told(&functions.problems));
     // Nothing is open during the last thousand returns.
     assert_eq!(totals.busy_ns, 2 * deep - 1 - 1000);
     let self_ns: u64 = functions.functions.iter().map(|it| it.times.self_ns).sum();
@@ -34,7 +43,9 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
     let tree = analyze::tree(&index, &Options::default()).unwrap();
     assert_eq!(tree.nodes.len() as u64, deep);
     assert_eq!(tree.nodes[0].times.total_ns, totals.busy_ns);
+    assert!(told(&tree.problems));
     let last = analyze::last(&index, &Options::default(), 10, 10).unwrap();
+    assert!(told(&last.problems));
     assert_eq!(
         last.threads[0].open_count, 1000,
         "given up, so never paired"

@@ -20,7 +20,8 @@ JSON lines: an object per session. 64-bit numbers are decimal strings, event_kin
 
 All events are verified as they are read. Problems are written to standard error as by `atf dump`.
 
-Memory: 28 MB per core for at most 262,144 open calls of a thread, and what is shown.
+Memory: 28 MB per core for at most 262,144 open calls of a thread, and what is shown. If more are open,
+the outermost are given up and counted, and the exit status is 1.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
 or a path that could not be read.

@@ -60,6 +60,7 @@ struct Thread<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     lost_details: Option<Lost>,
     open_count: U64,
+    given_up: U64,
     /// Innermost first.
     open: Vec<OpenCall<'a>>,
     events: Vec<Event<'a>>,
@@ -139,6 +140,7 @@ impl<'a> Thread<'a> {
             lost_events: thread.lost_events.map(Lost::from),
             lost_details: thread.lost_details.map(Lost::from),
             open_count: thread.open_count.into(),
+            given_up: thread.given_up.into(),
             open: thread.open.iter().map(open).collect(),
             events: thread.events.iter().map(event).collect(),
         }

@@ -194,10 +194,15 @@ impl<W: Write> Text<W> {
             let between = Counted(more - 1, "call");
             writeln!(self.out, "    … {between} between, see --calls")?;
         }
-        match outermost {
-            Some(outermost) => self.call(by, thread, &outermost),
-            None => Ok(()),
+        if let Some(outermost) = outermost {
+            self.call(by, thread, &outermost)?;
         }
+        if thread.given_up > 0 {
+            let calls = Counted(thread.given_up, "outer call");
+            let why = "too many were open; they may have returned";
+            writeln!(self.out, "    {calls} not known: {why}")?;
+        }
+        Ok(())
     }
 
     fn call(&mut self, by: &Shower<'_>, thread: &LastOfThread, call: &Call) -> Written {

@@ -181,7 +181,15 @@ impl Summed<'_> {
     /// Whether there is anything but calls that ended, in order.
     pub(crate) fn has_more_than_calls(&self) -> bool {
         let totals = self.0;
-        totals.open + totals.unmatched + totals.lost_events + totals.out_of_order > 0
+        [
+            totals.open,
+            totals.unmatched,
+            totals.out_of_order,
+            totals.given_up,
+            totals.lost_events,
+        ]
+        .iter()
+        .any(|count| *count > 0)
     }
 }
 
@@ -201,8 +209,16 @@ impl std::fmt::Display for Summed<'_> {
             Counted(totals.lost_events, "event"),
         )?;
         match totals.out_of_order {
+            0 => {}
+            count => write!(f, ", time goes back at {}", Counted(count, "event"))?,
+        }
+        match totals.given_up {
             0 => Ok(()),
-            count => write!(f, ", time goes back at {}", Counted(count, "event")),
+            count => write!(
+                f,
+                ", {} given up: too many were open",
+                Counted(count, "call")
+            ),
         }
     }
 }

@@ -429,6 +429,33 @@ fn what_cannot_be_told_is_refused_or_told() {
 }
 
 #[test]
+fn calls_given_up_are_told() {
+    let folder = TempDir::new().unwrap();
+    let deep = (1 << 18) + 2;
+    let calls: Vec<_> = (0..deep).map(|at| (at, 1, 1)).collect();
+    session(&folder.path().join("s"), &calls, "f");
+    for (command, text) in [
+        ("report", "2 calls given up"),
+        ("diff", "2 calls given up"),
+        ("last", "2 outer calls not known"),
+    ] {
+        let paths = if command == "diff" {
+            &["s", "s"][..]
+        } else {
+            &["s"]
+        };
+        let output = atf(folder.path(), &[&[command], paths].concat());
+        let (status, written, messages) = texts(&output);
+        assert_eq!(status, 1);
+        assert!(written.contains(text), "{written}");
+        assert!(
+            messages.contains("more than 262144 calls were open"),
+            "{messages}"
+        );
+    }
+}
+
+#[test]
 fn names_may_come_from_another_manifest() {
     let folder = TempDir::new().unwrap();
     session(&folder.path().join("s"), &[(5, 1, 1), (9, 2, 1)], "own");
