@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use arbitrary::{Arbitrary, Unstructured};
+use atf::analyze::{self, Run};
 use atf::index::IndexReader;
-use atf::rewrite::{RecoverOptions, recover as recover_session};
+use atf::rewrite::{CutOptions, RecoverOptions, cut, recover as recover_session};
 use atf::session::{MANIFEST_FILE, SessionReader};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use atf_conformance::{FileReport, Output, check::check};
@@ -138,8 +139,47 @@ pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     session.map(|session| session.write(folder)).is_ok()
 }
 
-/// Reads, merges and recovers a session: no panic; the merge has as many events as the threads. The
-/// recovered session breaks no MUST, keeps every event before a gap, and recovers to the same bytes.
+/// Analyses a session, which has at least this many events, and returns its first and last time.
+fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
+    let options = analyze::Options::default();
+    let functions = analyze::functions(session, &options).expect("no internal error");
+    let totals = functions.totals();
+    assert!(totals.events >= least, "the analysis has all events");
+    let own = functions
+        .functions
+        .iter()
+        .map(|it| u128::from(it.times.self_ns));
+    assert_eq!(
+        own.sum::<u128>(),
+        totals.busy_ns.into(),
+        "self times add up"
+    );
+    let tree = analyze::tree(session, &options).expect("as above");
+    assert_eq!(tree.totals(), totals);
+    let mut run = Run::default();
+    run.add(&functions, |id| session.symbols().function(id));
+    let same = analyze::diff(&[run], &[Run::default()], 0);
+    assert!(same.changes.iter().all(analyze::Change::vanished));
+    analyze::last(session, &options, 9, 9).expect("as above");
+    totals.times.unwrap_or_default()
+}
+
+/// Cuts a session to the middle half of its time; `None` if that is refused.
+fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Option<SessionReader> {
+    let quarter = end_ns.saturating_sub(start_ns) / 4;
+    let options = CutOptions::default()
+        .from_ns(start_ns.saturating_add(quarter))
+        .to_ns(end_ns.saturating_sub(quarter));
+    let report = cut(folder, out, &options).ok()?;
+    let mut rules = Rules::default();
+    check(out, &mut rules);
+    assert!(rules.broken.is_empty(), "{:?}\n{report}", rules.broken);
+    Some(SessionReader::open(out).expect("a cut can be opened"))
+}
+
+/// Reads, merges, analyses, cuts and recovers a session: no panic; the merge has as many events as the
+/// threads, and self times add up. The recovered session and the cut break no MUST; the recovered one
+/// keeps every event before a gap, and recovers to the same bytes.
 pub fn recover(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
@@ -171,6 +211,10 @@ pub fn recover(data: &[u8]) {
         count += 1;
     }
     assert_eq!(count, total, "the merge has all events");
+    let times = analyse(&opened, total);
+    if let Some(cut) = cut_to_half(&folder, &scratch.path().join("cut"), times) {
+        analyse(&cut, 0);
+    }
 
     let out = scratch.path().join("out");
     let Ok(report) = recover_session(&folder, &out, &RecoverOptions::default()) else {

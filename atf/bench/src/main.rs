@@ -75,6 +75,8 @@ enum Group {
     Lookup,
     /// Finding the events of a time range.
     Time,
+    /// Times by function and the call tree.
+    Analyze,
     /// The commands, beside `cat` and `cp`.
     Commands,
     /// The exports, beside `cat`.
@@ -98,6 +100,7 @@ impl Group {
             Self::Detail => rows::detail::run(context),
             Self::Lookup => rows::lookup::run(context),
             Self::Time => rows::time::run(context),
+            Self::Analyze => rows::analyze::run(context),
             Self::Commands => rows::commands::run(context),
             Self::Export => rows::export::run(context),
             Self::Growth => growth::run(context),

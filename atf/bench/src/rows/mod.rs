@@ -1,5 +1,6 @@
 //! The rows of the tables, one file per group.
 
+pub(crate) mod analyze;
 pub(crate) mod capi;
 pub(crate) mod commands;
 pub(crate) mod detail;
