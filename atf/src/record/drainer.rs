@@ -37,7 +37,7 @@ struct Ring {
     writer: ThreadWriter,
 }
 
-/// The work of one pass, besides draining.
+/// What one pass has to do besides draining.
 struct Requests {
     /// Threads to create, and threads without a ring that have ended.
     wanted: Vec<u32>,
@@ -219,11 +219,13 @@ impl Drainer {
             ring.writer.finalize()?;
         }
         self.shared.tell(true);
+        // The next segment gets what is still in the rings.
         self.session.set_unwritten_events(None);
         let totals = self.session.finalize()?;
         let next = Arc::new(self.session.successor(segments.next_folder())?);
         next.take_over(&self.shared.session);
-        next.set_unwritten_events(self.shared.options.unwritten_events(next.options()));
+        let options = &self.shared.options;
+        next.set_unwritten_events(options.unwritten_events(next.options()));
         self.manifest = next.store_manifest(&[])?;
         for ring in &mut self.rings {
             ring.writer = next.thread(ring.thread_id)?;

@@ -80,13 +80,12 @@ fn finish(session: &Path, settings: &Settings<'_>) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
     let has_died = finalized != Ok(false);
-    if let Err(error) = finalized {
-        complain(format_args!("{name}: not finalized: {error}"));
-    }
-    if let Some(events) = unwritten_events(session) {
-        complain(format_args!(
-            "{name}: the process died, so up to {events} events of each thread, which were in memory, are lost"
-        ));
+    match (finalized, settings.loss_by_death(unwritten_events(session))) {
+        (Err(error), _) => complain(format_args!("{name}: not finalized: {error}")),
+        (Ok(true), Some(loss)) => {
+            complain(format_args!("{name}: the process died, so {loss}"));
+        }
+        _ => {}
     }
     match symbolize::Report::of(session, settings.debug_dirs) {
         Err(failure) => complain(format_args!("no names: {failure}")),

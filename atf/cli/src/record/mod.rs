@@ -34,6 +34,23 @@ pub(crate) struct Settings<'a> {
     pub(crate) program: &'a [OsString],
 }
 
+impl Settings<'_> {
+    /// What is lost of a process that died with so many events of each thread in memory at most.
+    fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
+        let events = unwritten_events?;
+        let is_set = |variable, expected: &str| {
+            let mut variables = self.variables.iter();
+            variables.any(|(name, value)| *name == variable && value.starts_with(expected))
+        };
+        if is_set("ATF_FLIGHT", "") || is_set("ATF_DETAILS", "trigger") {
+            return Some("what its rings held after the last trigger is lost".to_owned());
+        }
+        Some(format!(
+            "up to {events} events of each thread, which were in memory, are lost"
+        ))
+    }
+}
+
 /// How a program ended.
 struct Ended {
     /// The id of its process.
