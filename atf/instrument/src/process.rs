@@ -12,13 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use atf::ErrorKind;
+use atf::clock::{CounterClock, now_ns};
 use atf::manifest::Module;
 use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger};
 use atf::write::{SessionWriter, session_name};
 
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
-use crate::storage::GuestDisk;
+use crate::storage::{GuestDisk, uncancelled};
 use crate::thread;
 use crate::trigger::{self, atf_instrument_trigger};
 
@@ -31,6 +32,8 @@ pub(crate) struct Process {
     recording: Mutex<Option<Recording>>,
     /// The system's ids of the threads that record, by thread id.
     threads: Mutex<BTreeMap<u32, libc::pid_t>>,
+    /// The clock of the times, if it is not the system's.
+    clock: Option<Arc<CounterClock>>,
     /// Counts events of threads that are not registered.
     pub(crate) losses: LossCounter,
     /// Whether the user was told of such a thread.
@@ -108,18 +111,27 @@ fn start() -> Result<Option<Box<Process>>, String> {
     let Some(settings) = Settings::read()? else {
         return Ok(None);
     };
+    let clock = settings.counts_ticks.then(|| {
+        let clock = uncancelled(CounterClock::start).map(Arc::new);
+        clock.ok_or("ATF_CLOCK=tsc: this processor has no counter that runs at one rate")
+    });
+    let clock = clock.transpose()?;
     mark_as_mine()?;
     let started = without_signals(|| {
         let session = create(&settings)?;
         Recording::start(session, &settings.record)
     });
     let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
+    if let Some(clock) = &clock {
+        recording.use_clock(Arc::clone(clock));
+    }
     let trigger = recording.trigger_handle();
     trigger::arm(&settings.triggers, &trigger);
     Ok(Some(Box::new(Process {
         settings,
         modules: Modules::new(),
         trigger,
+        clock,
         losses: recording.loss_counter(),
         recording: Mutex::new(Some(recording)),
         threads: Mutex::default(),
@@ -243,6 +255,15 @@ extern "C" fn end() {
 }
 
 impl Process {
+    /// Returns the time of an event in nanoseconds.
+    #[inline]
+    pub(crate) fn now_ns(&self) -> u64 {
+        match &self.clock {
+            None => now_ns(),
+            Some(clock) => clock.now_ns(),
+        }
+    }
+
     /// Registers the calling thread.
     pub(crate) fn add_thread(&self) -> Option<ThreadRecorder> {
         let recording = lock(&self.recording);

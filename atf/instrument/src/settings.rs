@@ -11,6 +11,7 @@
 //! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last that matches the path or the file name decides |
 //! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by name as in the source or as in the symbol table; see [`Filter`] for commas in names |
 //! | `ATF_MIN_SIZE=BYTES` | leave out functions whose code is smaller |
+//! | `ATF_CLOCK=tsc` | take times from the processor's time-stamp counter instead of the system's clock, which takes longer; their largest difference is in the manifest |
 //! | `ATF_DEBUG_DIRS=DIR:DIR:…` | where files with the symbols of stripped modules are searched, before `/usr/lib/debug` |
 //! | `ATF_DETAILS=off`, `all` or `trigger` | whether calls and returns are recorded with registers and stack: never (as without this variable), always, or in windows around triggers |
 //! | `ATF_STACK=BYTES` | how much of the stack: 128 without this variable, at most 256 |
@@ -66,6 +67,8 @@ pub(crate) struct Settings {
     min_size: u64,
     /// Where files with symbols are.
     pub(crate) symbols: Search,
+    /// Whether times are the processor's counter's.
+    pub(crate) counts_ticks: bool,
 }
 
 /// Where the session goes.
@@ -110,6 +113,11 @@ impl Settings {
                 .window(details.window)
                 .segment(segment),
             depth: number("ATF_DEPTH")?.unwrap_or(u32::MAX),
+            counts_ticks: match text("ATF_CLOCK")?.as_deref() {
+                None | Some("system") => false,
+                Some("tsc") => true,
+                Some(found) => return Err(wrong("ATF_CLOCK", "system or tsc", found)),
+            },
             modules: filter("ATF_MODULES")?,
             functions: filter("ATF_FUNCTIONS")?,
             stack_size: details.stack_size,

@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use atf::EventKind;
-use atf::clock::now_ns;
 use atf::record::{LossCounter, ThreadRecorder};
 use atf::write::Event;
 
@@ -87,7 +86,7 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
     if thread.is_busy.replace(true) {
         // A signal handler interrupted this very function.
         let losses = thread.losses.get().unwrap_or(&thread.process.losses);
-        return losses.lose_event(now_ns());
+        return losses.lose_event(thread.process.now_ns());
     }
     // A handler must find it set before anything else changes.
     compiler_fence(Ordering::SeqCst);
@@ -155,7 +154,7 @@ impl State {
             return;
         }
         // A signal handler's events may have come between the last clock reading and its event.
-        let now = now_ns().max(self.last_ns);
+        let now = self.process.now_ns().max(self.last_ns);
         self.last_ns = now;
         let recorder = match &mut self.registration {
             Registration::Recorder(recorder) => recorder,

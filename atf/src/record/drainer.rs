@@ -90,6 +90,9 @@ impl Drainer {
                 requests.triggers
             };
             self.shared.triggers.serve(served);
+            if let Some(clock) = self.shared.clock.get() {
+                clock.adjust();
+            }
             self.write_manifest(&requests);
             if !requests.is_last {
                 self.change_segment();

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::losses::Losses;
 use super::shared::{Shared, State};
 use super::trigger::Triggers;
 use super::{LossCounter, Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
-use crate::clock::now_ns;
+use crate::clock::{CounterClock, now_ns};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::{Error, Result};
@@ -56,6 +56,7 @@ impl Recording {
             changed: Condvar::new(),
             triggers: Arc::new(Triggers::new()),
             unregistered: Arc::new(Losses::new()),
+            clock: OnceLock::new(),
         });
         let manifest = shared.session.store_manifest(&[])?;
         let drainer = Drainer::new(Arc::clone(&shared), manifest);
@@ -82,6 +83,12 @@ impl Recording {
     pub fn thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         self.shared.check_process()?;
         self.shared.add_thread(name)
+    }
+
+    /// Has the drain's thread keep a clock adjusted, and puts its error into the manifest, for tracers
+    /// whose timestamps are from it. Only the first clock counts.
+    pub fn use_clock(&self, clock: Arc<CounterClock>) {
+        self.shared.clock.get_or_init(|| clock);
     }
 
     /// Returns a counter for events of threads that are not registered.

@@ -1,11 +1,12 @@
 //! What the threads of a recording share.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::losses::{Lane, Losses};
 use super::thread::Direct;
 use super::trigger::Triggers;
 use super::{RecordOptions, RecordSummary, ThreadRecorder};
+use crate::clock::CounterClock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::write::{SessionTotals, SessionWriter};
 
@@ -21,6 +22,8 @@ pub(super) struct Shared {
     pub(super) triggers: Arc<Triggers>,
     /// Events of threads that are not registered.
     pub(super) unregistered: Arc<Losses>,
+    /// The clock of the timestamps, if it is not the system's.
+    pub(super) clock: OnceLock<Arc<CounterClock>>,
 }
 
 #[derive(Debug, Default)]
@@ -167,6 +170,7 @@ impl Shared {
     pub(super) fn tell(&self, is_over: bool) {
         let segment = self.segment();
         segment.take_over(&self.session);
+        segment.set_clock_error(self.clock.get().map(|clock| clock.error_ns()));
         let loss = |lane: &Lane| {
             if is_over {
                 lane.take_loss()
@@ -193,6 +197,9 @@ impl Shared {
         };
         for direct in &direct {
             self.close_direct(direct);
+        }
+        if let Some(clock) = self.clock.get() {
+            clock.finish();
         }
         self.tell(false);
         let segment = self.segment();

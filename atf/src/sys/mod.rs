@@ -11,6 +11,7 @@
 pub(crate) mod clock_apple;
 #[cfg(windows)]
 pub(crate) mod clock_windows;
+mod counter;
 mod map;
 mod prefetch;
 mod ring;
@@ -18,6 +19,7 @@ mod turns;
 #[cfg(unix)]
 mod unix;
 
+pub(crate) use counter::{is_invariant, ticks};
 pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;
 pub(crate) use ring::RingArea;

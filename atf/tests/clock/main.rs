@@ -1,6 +1,7 @@
 //! Tests the clock, its arithmetic and the anchors; every number was computed by hand.
 
 mod anchor;
+mod counter;
 mod timebase;
 
 use atf::clock;

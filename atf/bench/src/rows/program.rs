@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use atf::clock::CounterClock;
+
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::rows::commands::{build, time};
@@ -37,10 +39,10 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         command
     };
     let (traces, other) = (context.path("traces"), context.path("uftrace"));
-    let recorded = |watch: &mut Stopwatch, ring: Option<&str>| {
+    let recorded = |watch: &mut Stopwatch, setting: Option<(&str, &str)>| {
         let mut command = command();
         command.env("LD_PRELOAD", &library).env("ATF_OUT", &traces);
-        command.envs(ring.map(|ring| ("ATF_RING", ring)));
+        command.envs(setting);
         time(watch, &mut command)?;
         Ok(fs::remove_dir_all(&traces)?)
     };
@@ -72,7 +74,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let rings = compare(
         pairs,
         Time::Wall,
-        |watch| recorded(watch, Some("65536")),
+        |watch| recorded(watch, Some(("ATF_RING", "65536"))),
         |watch| recorded(watch, None),
     )?;
     add(
@@ -86,26 +88,32 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         report.skip("the same under uftrace", "uftrace");
         return Ok(());
     }
-    let uftrace = compare(
-        pairs,
-        Time::Wall,
-        |watch| recorded(watch, None),
-        |watch| {
-            let mut command = Command::new("uftrace");
-            command
-                .args(["record", "--no-libcall", "--data"])
-                .arg(&other);
-            time(watch, command.arg(&program).arg(calls.to_string()))?;
-            Ok(fs::remove_dir_all(&other)?)
-        },
-    )?;
-    add(
-        report,
-        "record it without rings",
-        "uftrace record --no-libcall of the same program",
-        Some(2.0),
-        uftrace,
-    );
+    let uftrace = |watch: &mut Stopwatch| {
+        let mut command = Command::new("uftrace");
+        command
+            .args(["record", "--no-libcall", "--data"])
+            .arg(&other);
+        time(watch, command.arg(&program).arg(calls.to_string()))?;
+        Ok(fs::remove_dir_all(&other)?)
+    };
+    let mut clocks = vec![("record it without rings", None)];
+    if CounterClock::is_available() {
+        let counter = Some(("ATF_CLOCK", "tsc"));
+        clocks.push((
+            "record it without rings, times from the processor's counter",
+            counter,
+        ));
+    }
+    for (work, clock) in clocks {
+        let compared = compare(pairs, Time::Wall, |watch| recorded(watch, clock), uftrace)?;
+        add(
+            report,
+            work,
+            "uftrace record --no-libcall of the same program",
+            Some(2.0),
+            compared,
+        );
+    }
     Ok(())
 }
 

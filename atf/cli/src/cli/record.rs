@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use atf::clock::CounterClock;
 use atf_symbolize::Filter;
 
 use crate::output::Failure;
@@ -61,6 +62,10 @@ pub(super) struct Options {
     /// Leave out functions whose code has fewer bytes than this
     #[arg(long, value_name = "BYTES")]
     min_size: Option<u64>,
+    /// Take times from the system's clock, or from the processor's time-stamp counter, which takes less
+    /// time to read
+    #[arg(long, value_name = "CLOCK", value_parser = ["system", "tsc"])]
+    clock: Option<String>,
     /// Record through a ring of this many events for each thread
     #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     ring: Option<u32>,
@@ -133,6 +138,13 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     }
     if let Some(size) = options.min_size {
         set("ATF_MIN_SIZE", size.to_string());
+    }
+    if let Some(clock) = &options.clock {
+        if clock == "tsc" && !CounterClock::is_available() {
+            let why = "this processor has no counter that runs at one rate";
+            return Err(Failure::Usage(format!("--clock tsc: {why}")));
+        }
+        set("ATF_CLOCK", clock.clone());
     }
     if let Some(ring) = options.ring {
         set("ATF_RING", ring.to_string());

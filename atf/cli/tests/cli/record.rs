@@ -294,6 +294,7 @@ fn options_limit_what_is_recorded() {
     for (options, events) in [
         (&["--depth", "2"][..], 4),
         (&["--module", "prog*"], 10),
+        (&["--clock", "system"], 10),
         (&["--function", "outer", "--function", "m*"], 4),
         (&["--ring", "64", "--overflow", "block"], 10),
     ] {

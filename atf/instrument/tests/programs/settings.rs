@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use atf::clock::{CounterClock, now_ns};
+
 use crate::support::{Program, Run};
 
 fn run(program: &Program, variables: &[(&str, &str)]) -> Run {
@@ -38,6 +40,33 @@ fn modules_are_chosen_by_path_or_name() {
 }
 
 #[test]
+fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
+    Program::with("life.c", |program| {
+        for (clock, has_error) in [("system", false), ("tsc", CounterClock::is_available())] {
+            let before = now_ns();
+            let run = run(program, &[("ATF_CLOCK", clock)]);
+            let after = now_ns();
+            if clock == "tsc" && !has_error {
+                let why = "this processor has no counter that runs at one rate";
+                assert_eq!(run.told(), format!("atf: ATF_CLOCK=tsc: {why}\n"));
+                continue;
+            }
+            let trace = run.session().accepted();
+            assert_eq!(trace.event_count(), 2 * run.counted());
+            let error = trace.reader.manifest().unwrap().clock_error_ns;
+            assert_eq!(error.is_some(), has_error);
+            for (_, events) in trace.threads() {
+                // As close as a run of some milliseconds can tell.
+                let slack = 1_000_000;
+                let times = events.iter().map(|event| event.timestamp_ns);
+                assert!(times.clone().min().unwrap() + slack > before);
+                assert!(times.max().unwrap() < after + slack);
+            }
+        }
+    });
+}
+
+#[test]
 fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
     Program::with("life.c", |program| {
         for (name, value, told) in [
@@ -63,6 +92,11 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
                 "atf: ATF_MODULES: error parsing glob '[': unclosed character class; missing ']'\n",
             ),
             ("ATF_FUNCTIONS", "a,!", "atf: ATF_FUNCTIONS: empty glob\n"),
+            (
+                "ATF_CLOCK",
+                "sundial",
+                "atf: ATF_CLOCK: expected system or tsc, found \"sundial\"\n",
+            ),
             (
                 "ATF_MIN_SIZE",
                 "-1",

@@ -1,0 +1,250 @@
+//! The processor's counter as a clock.
+
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::now_ns;
+use crate::sys::{is_invariant, ticks};
+
+/// How long the first measurement of the rate takes.
+const FIRST: Duration = Duration::from_millis(1);
+/// The longest time between two adjustments, in nanoseconds.
+const LONGEST_NS: u64 = 1_000_000_000;
+/// If the counter's time is further behind the clock's than this, it jumps ahead: the machine slept.
+const JUMP_NS: u64 = 1_000_000;
+/// How often both are read for one comparison.
+const READINGS: u32 = 8;
+/// Bits after the point in a rate.
+const FRACTION: u32 = 32;
+
+/// The processor's time-stamp counter, converted to the time of [`now_ns`], which takes longer to read.
+///
+/// The rate is measured at the start, and again at each [`adjust`](Self::adjust), which also corrects
+/// the difference by letting the counter's time run slightly faster or slower. So it never jumps back;
+/// it jumps ahead only after the machine slept.
+///
+/// ```
+/// use atf::clock::{CounterClock, now_ns};
+///
+/// if let Some(clock) = CounterClock::start() {
+///     let (before, counted, after) = (now_ns(), clock.now_ns(), now_ns());
+///     clock.adjust();
+/// #   let limit = 1_000_000;
+/// #   assert!(before < counted + limit && counted < after + limit);
+///     println!("off by {} ns at most", clock.error_ns());
+/// }
+/// ```
+#[derive(Debug)]
+pub struct CounterClock {
+    /// How many times the line was replaced. The last one is in the place of this number modulo 2.
+    generation: AtomicU64,
+    lines: [Line; 2],
+    /// The largest measured difference.
+    error_ns: AtomicU64,
+    calibration: Mutex<Calibration>,
+}
+
+/// The counter's time as a straight line.
+#[derive(Debug, Default)]
+struct Line {
+    ticks: AtomicU64,
+    ns: AtomicU64,
+    /// Nanoseconds per tick, with [`FRACTION`] bits after the point.
+    rate: AtomicU64,
+}
+
+/// What the next adjustment needs.
+#[derive(Debug)]
+struct Calibration {
+    /// What the rate is measured from.
+    reference: Moment,
+    /// When the next adjustment is due.
+    due_ticks: u64,
+    interval_ns: u64,
+}
+
+/// A moment on both clocks.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    ticks: u64,
+    ns: u64,
+    /// How long the comparison took.
+    width: u64,
+}
+
+impl CounterClock {
+    /// Measures the counter's rate, which takes a millisecond. Returns `None` if the processor's counter
+    /// does not run at one rate, or is none that this crate reads: it reads that of `x86_64`.
+    #[must_use]
+    pub fn start() -> Option<Self> {
+        if !Self::is_available() {
+            return None;
+        }
+        let first = Moment::now();
+        thread::sleep(FIRST);
+        let second = Moment::now();
+        let rate = first.rate_to(second)?;
+        let this = Self {
+            generation: AtomicU64::new(0),
+            lines: Default::default(),
+            error_ns: AtomicU64::new(in_ns(second.width, rate)),
+            calibration: Mutex::new(Calibration {
+                reference: first,
+                due_ticks: second.ticks,
+                interval_ns: second.ns.saturating_sub(first.ns),
+            }),
+        };
+        this.set(second.ticks, second.ns, rate);
+        Some(this)
+    }
+
+    /// Returns whether the processor has a counter that runs at one rate.
+    #[must_use]
+    pub fn is_available() -> bool {
+        is_invariant()
+    }
+
+    /// Returns the time in nanoseconds, on the timeline of [`now_ns`].
+    #[must_use]
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        self.at(ticks())
+    }
+
+    /// Returns the largest measured difference from [`now_ns`] in nanoseconds.
+    #[must_use]
+    pub fn error_ns(&self) -> u64 {
+        self.error_ns.load(Ordering::Relaxed)
+    }
+
+    /// Compares the two clocks if it is time for that: first after a millisecond, then after twice that,
+    /// and so on up to once per second. A thread of the tracer calls it as often as it likes.
+    pub fn adjust(&self) {
+        let mut calibration = self.calibration();
+        if ticks() >= calibration.due_ticks {
+            // If no clock moved, there is nothing to adjust.
+            let _ = self.compare(&mut calibration);
+        }
+    }
+
+    /// Compares the two clocks now, for the last time.
+    pub(crate) fn finish(&self) {
+        let _ = self.compare(&mut self.calibration());
+    }
+
+    fn calibration(&self) -> std::sync::MutexGuard<'_, Calibration> {
+        let calibration = self.calibration.lock();
+        calibration.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compares the two clocks; `None` if neither moved since the last time.
+    fn compare(&self, calibration: &mut Calibration) -> Option<()> {
+        let now = Moment::now();
+        let rate = calibration.reference.rate_to(now)?;
+        let mine = self.at(now.ticks);
+        let error = mine.abs_diff(now.ns);
+        let uncertain = in_ns(now.width, rate);
+        self.error_ns
+            .fetch_max(error.saturating_add(uncertain), Ordering::Relaxed);
+
+        calibration.interval_ns = calibration.interval_ns.saturating_mul(2).min(LONGEST_NS);
+        if calibration.interval_ns == LONGEST_NS {
+            // The clock's own rate changes, as the system corrects it.
+            calibration.reference = now;
+        }
+        let interval = calibration.interval_ns;
+        let length = in_ticks(interval, rate)?;
+        calibration.due_ticks = now.ticks.saturating_add(length);
+        let start = if now.ns.saturating_sub(mine) > JUMP_NS {
+            now.ns
+        } else {
+            mine
+        };
+        // So that both meet at the next adjustment.
+        let end = now.ns.saturating_add(interval);
+        let meeting = divided(end.saturating_sub(start), length)?;
+        self.set(now.ticks, start, meeting.max(rate / 2));
+        Some(())
+    }
+
+    /// Returns the time at a reading of the counter.
+    #[inline]
+    fn at(&self, ticks: u64) -> u64 {
+        loop {
+            let generation = self.generation.load(Ordering::Acquire);
+            let [first, second] = &self.lines;
+            let line = if generation & 1 == 0 { first } else { second };
+            let [start, ns, rate] =
+                [&line.ticks, &line.ns, &line.rate].map(|part| part.load(Ordering::Relaxed));
+            fence(Ordering::Acquire);
+            // Otherwise it may have been replaced meanwhile.
+            if self.generation.load(Ordering::Relaxed) == generation {
+                return ns.saturating_add(in_ns(ticks.saturating_sub(start), rate));
+            }
+        }
+    }
+
+    /// Replaces the line; one thread at a time does.
+    fn set(&self, ticks: u64, ns: u64, rate: u64) {
+        let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1);
+        let [first, second] = &self.lines;
+        let line = if generation & 1 == 0 { first } else { second };
+        // Readers of the line before the last one must find its generation over.
+        fence(Ordering::Release);
+        line.ticks.store(ticks, Ordering::Relaxed);
+        line.ns.store(ns, Ordering::Relaxed);
+        line.rate.store(rate, Ordering::Relaxed);
+        self.generation.store(generation, Ordering::Release);
+    }
+}
+
+impl Moment {
+    /// Reads both clocks: the closest of several readings.
+    fn now() -> Self {
+        let read = |_| {
+            let before = ticks();
+            let ns = now_ns();
+            let width = ticks().saturating_sub(before);
+            let ticks = before.saturating_add(width / 2);
+            Self { ticks, ns, width }
+        };
+        let first = read(0);
+        let others = (1..READINGS).map(read);
+        others.fold(
+            first,
+            |best, one| {
+                if one.width < best.width { one } else { best }
+            },
+        )
+    }
+
+    /// Returns the rate up to a later moment; `None` if the counter or the clock did not move.
+    fn rate_to(self, later: Self) -> Option<u64> {
+        let ns = later.ns.checked_sub(self.ns)?;
+        let ticks = later.ticks.checked_sub(self.ticks)?;
+        divided(ns, ticks).filter(|rate| *rate > 0)
+    }
+}
+
+/// Converts ticks to nanoseconds.
+#[inline]
+fn in_ns(ticks: u64, rate: u64) -> u64 {
+    let product = u128::from(ticks).wrapping_mul(u128::from(rate)) >> FRACTION;
+    #[allow(clippy::cast_possible_truncation, reason = "584 years of ns")]
+    let ns = product as u64;
+    ns
+}
+
+/// Converts nanoseconds to ticks.
+fn in_ticks(ns: u64, rate: u64) -> Option<u64> {
+    let ticks = (u128::from(ns) << FRACTION).checked_div(rate.into())?;
+    u64::try_from(ticks).ok()
+}
+
+/// Returns a rate; `None` if it is not a number of 64 bits.
+fn divided(ns: u64, ticks: u64) -> Option<u64> {
+    let rate = (u128::from(ns) << FRACTION).checked_div(ticks.into())?;
+    u64::try_from(rate).ok()
+}

@@ -1,0 +1,33 @@
+//! The processor's counter.
+
+/// Returns whether the counter runs at one rate, also while the processor saves power.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn is_invariant() -> bool {
+    use std::arch::x86_64::__cpuid;
+
+    const LARGEST: u32 = 0x8000_0000;
+    /// Advanced power management (AMD and Intel manuals, CPUID).
+    const POWER: u32 = 0x8000_0007;
+    const INVARIANT_TSC: u32 = 1 << 8;
+    __cpuid(LARGEST).eax >= POWER && __cpuid(POWER).edx & INVARIANT_TSC != 0
+}
+
+/// Reads the counter.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn ticks() -> u64 {
+    // SAFETY: each processor of this architecture has the instruction. A system that forbids it to
+    // programs (PR_SET_TSC) ends the program; it has no other effect.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+/// Other processors' counters are not read: their systems' clocks take hardly longer.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn is_invariant() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn ticks() -> u64 {
+    0
+}
