@@ -23,7 +23,7 @@ struct Shared<T> {
     is_done: Condvar,
 }
 
-/// What the thread gets.
+/// The work of the thread, and the place for its result.
 struct Task<T, F> {
     work: F,
     shared: Arc<Shared<T>>,

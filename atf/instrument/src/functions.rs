@@ -1,4 +1,4 @@
-//! What the settings say of each function.
+//! Which functions of a module the settings treat differently.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::modules::Loaded;
 use crate::process::{Process, complain};
 use crate::settings::Settings;
 
-/// What the settings say of a function: a set of bits.
+/// How the settings treat a function: a set of bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marks(u32);
 

@@ -30,8 +30,8 @@
 //! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
 //! Functions are chosen by the symbol table of their module, `static` ones too, when the first of them
-//! is called. One whose name is not known is recorded: what is left out by mistake is lost, and what is
-//! recorded by mistake is not. Standard error tells of each module without names.
+//! is called. A function without a known name is recorded, since an event that is left out by mistake
+//! is lost. Standard error names each module without symbols.
 
 use std::env;
 use std::ffi::OsString;

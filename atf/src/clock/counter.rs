@@ -12,7 +12,7 @@ use crate::sys::{is_invariant, ticks};
 const FIRST: Duration = Duration::from_millis(1);
 /// The longest time between two adjustments, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000;
-/// If the counter's time is further behind the clock's than this, it jumps ahead: the machine slept.
+/// If the counter's time is this much earlier than the clock's, it jumps ahead: the machine slept.
 const JUMP_NS: u64 = 1_000_000;
 /// How often both are read for one comparison.
 const READINGS: u32 = 8;
@@ -55,10 +55,10 @@ struct Line {
     rate: AtomicU64,
 }
 
-/// What the next adjustment needs.
+/// The state between two adjustments.
 #[derive(Debug)]
 struct Calibration {
-    /// What the rate is measured from.
+    /// The moment from which the rate is measured.
     reference: Moment,
     /// When the next adjustment is due.
     due_ticks: u64,
@@ -76,7 +76,7 @@ struct Moment {
 
 impl CounterClock {
     /// Measures the counter's rate, which takes a millisecond. Returns `None` if the processor's counter
-    /// does not run at one rate, or is none that this crate reads: it reads that of `x86_64`.
+    /// does not run at one rate, and on processors other than `x86_64`.
     #[must_use]
     pub fn start() -> Option<Self> {
         if !Self::is_available() {

@@ -48,7 +48,9 @@
 //!
 //! # After a kill
 //!
-//! A ring is memory of this process: SIGKILL loses whatever was not drained, at most the capacity.
+//! A ring is memory of this process: SIGKILL loses whatever was not drained, and what was drained into
+//! the buffer of the thread's writer. Until the recording stops, the manifest has the largest number of
+//! events in both (`unwritten_events`).
 //! With [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call
 //! writes to the thread's files, whose buffers outlive the process. It takes longer, but no event
 //! whose call has returned is lost.

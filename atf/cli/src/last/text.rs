@@ -76,7 +76,7 @@ impl<W: Write> Text<W> {
         self.events(by, thread)
     }
 
-    /// Writes what the manifest says of the end of the process.
+    /// Writes the signal, the losses and the unwritten events that the manifest states.
     fn process(&mut self, by: &Shower<'_>, manifest: &Manifest) -> Written {
         let bad = self.colours.bad;
         if let Some(signal) = &manifest.ended_by {
