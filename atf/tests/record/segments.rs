@@ -108,6 +108,7 @@ fn all_segments_are_valid_and_have_every_event_once() {
         accept(session);
         let manifest = manifest(session);
         assert_eq!(manifest.modules[0].module_id, 3);
+        assert_eq!(manifest.unwritten_events, None);
         assert_eq!(manifest.symbols.len(), 1);
         for thread in &manifest.threads {
             assert!(thread.name.is_some());
