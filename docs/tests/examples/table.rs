@@ -350,23 +350,12 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         Runs(0, Some("atf report --tree samples/sample-small")),
     ),
     (
-        "atf export",
-        Runs(
-            0,
-            Some("atf export --format csv --out - samples/sample-small"),
-        ),
-    ),
-    (
         "atf open PATH",
         Elsewhere(
             "waits for a browser",
             "atf/cli/tests/cli/open.rs",
             "\"open\", \"--port\"",
         ),
-    ),
-    (
-        "atf flamegraph",
-        Runs(0, Some("atf flamegraph samples/sample-small")),
     ),
     (
         "atf last PATH",
