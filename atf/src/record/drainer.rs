@@ -199,25 +199,23 @@ impl Drainer {
 
     /// Begins another segment if this one is over. If that fails, nothing more is recorded.
     fn change_segment(&mut self) {
-        let Some(segments) = &mut self.segments else {
-            return;
-        };
-        let writers = self.rings.iter().map(|ring| &ring.writer);
-        if !segments.is_over(writers, self.shared.options.capacity.events) {
-            return;
-        }
-        if let Err(error) = self.begin_segment() {
-            for mut ring in self.rings.drain(..) {
-                ring.close(&self.shared, Err(error.clone()));
+        if let Some(mut segments) = self.segments.take() {
+            let writers = self.rings.iter().map(|ring| &ring.writer);
+            let is_over = segments.is_over(writers, self.shared.options.capacity.events);
+            match is_over.then(|| self.begin_segment(&mut segments)) {
+                Some(Err(error)) => {
+                    for mut ring in self.rings.drain(..) {
+                        ring.close(&self.shared, Err(error.clone()));
+                    }
+                    // There may be no ring.
+                    self.shared.fail(error);
+                }
+                Some(Ok(())) | None => self.segments = Some(segments),
             }
-            self.segments = None;
         }
     }
 
-    fn begin_segment(&mut self) -> Result<()> {
-        let Some(segments) = &mut self.segments else {
-            return Ok(());
-        };
+    fn begin_segment(&mut self, segments: &mut Segments) -> Result<()> {
         for ring in &mut self.rings {
             ring.writer.finalize()?;
         }
@@ -235,10 +233,16 @@ impl Drainer {
         }
         let ended = std::mem::replace(&mut self.session, Arc::clone(&next));
         let deleted = segments.end(ended, &totals);
-        let mut state = self.shared.lock();
-        state.segment = Some(next);
-        state.over = Some((segments.totals(), segments.count()));
-        deleted
+        {
+            let mut state = self.shared.lock();
+            state.segment = Some(next);
+            state.over = Some((segments.totals(), segments.count()));
+        }
+        // The recording goes on beside what should be gone.
+        if let Err(error) = deleted {
+            self.shared.fail(error);
+        }
+        Ok(())
     }
 
     /// Writes the manifest if it was requested, or has not been written for a while.
