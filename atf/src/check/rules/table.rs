@@ -7,7 +7,7 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "3e38632a6cd8d062d88afeaacfca46a21d6c18f2c0d06d1e6f95d9bfd8da5f44",
+    digest: "a53b263af57e2519661ad48534f25c5fae5b7cc926b8ddfcd97b4b2037165cb7",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
