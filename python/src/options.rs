@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use atf_tables::{AtEnd, Error, Options, ParquetOptions, Split, Table};
 use pyo3::prelude::*;
 
-/// What to read of a table.
+/// The part of a table to read.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct ReadOptions {

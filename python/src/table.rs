@@ -18,7 +18,7 @@ pub(crate) struct Table {
     origin: Origin,
     kind: Kind,
     options: Options,
-    /// What the reading that started last found.
+    /// The outcome of the latest reading.
     outcome: Mutex<Option<Arc<OnceLock<Outcome>>>>,
 }
 
@@ -45,7 +45,7 @@ impl Table {
         }
     }
 
-    /// Returns what the last reading found; `None` if there was none or it has not ended.
+    /// Returns the outcome of the latest reading; `None` before the first one has ended.
     fn outcome(&self) -> Option<Outcome> {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         outcome.as_ref()?.get().cloned()

@@ -37,7 +37,7 @@ struct Ring {
     writer: ThreadWriter,
 }
 
-/// What one pass has to do besides draining.
+/// The work of one pass besides draining.
 struct Requests {
     /// Threads to create, and threads without a ring that have ended.
     wanted: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What the threads of a recording share.
+//! The part of a recording that its threads share.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::clock::CounterClock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::write::{SessionTotals, SessionWriter};
 
-/// What the threads of a recording share.
+/// The part of a recording that its threads share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) session: Arc<SessionWriter>,
@@ -34,7 +34,7 @@ pub(super) struct State {
     /// Threads without a ring that record, and those that have ended and are not finalized.
     pub(super) direct: Vec<Arc<Direct>>,
     pub(super) ended: Vec<Arc<Direct>>,
-    /// What each thread lost, also after it ended.
+    /// The losses of each thread, also after it ended.
     pub(super) losses: Vec<(u32, Arc<Losses>)>,
     /// Threads that the drain's thread creates, and those that it created.
     pub(super) wanted: Vec<u32>,

@@ -19,7 +19,7 @@ const SLOTS: usize = 64;
 #[derive(Debug, Clone)]
 pub struct Trigger(Arc<Triggers>);
 
-/// What the triggers tell the drain.
+/// Messages from triggers to the drain.
 #[derive(Debug)]
 pub(super) struct Triggers {
     /// Calls that are reading the clock: no event of their time is decided on.

@@ -21,7 +21,7 @@ use crate::setters::setters;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
-    /// What is recorded only in windows.
+    /// The lanes that are recorded only in windows.
     pub lanes: Lanes,
     /// How much is kept from the time before a trigger.
     pub pre_roll: Duration,
@@ -38,7 +38,7 @@ setters!(Window {
     on_stop: bool,
 });
 
-/// What is recorded only in windows.
+/// The lanes that are recorded only in windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lanes {
@@ -60,13 +60,13 @@ pub(super) struct Windows {
     ranges: Vec<(u64, u64)>,
     /// The beginning of a window without an end.
     open: Option<u64>,
-    /// What was asked for since the last pass.
+    /// The ranges added since the last pass.
     added: Vec<(u64, u64)>,
     /// Events before this time are not asked for by later triggers.
     decided_ns: u64,
 }
 
-/// What becomes of an event.
+/// The decision on an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is written with its detail.
@@ -146,7 +146,7 @@ impl Windows {
         self.options.lanes
     }
 
-    /// What was asked for since the last pass.
+    /// Returns the ranges added since the last pass.
     pub(super) fn added(&self) -> &[(u64, u64)] {
         &self.added
     }

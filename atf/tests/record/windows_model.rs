@@ -43,7 +43,7 @@ struct Model {
     post_roll: u64,
     held: VecDeque<Held>,
     windows: Vec<(u64, u64)>,
-    /// What was let go and not asked for.
+    /// Events or details that were let go and not asked for.
     let_go: Vec<u64>,
     /// Whether so much was let go that some of it is known only as a sum.
     is_vague: bool,

@@ -10,9 +10,9 @@ pub struct Column {
     pub name: &'static str,
     /// The type of its values.
     pub kind: ColumnKind,
-    /// What a value means, with its unit.
+    /// The meaning of a value, with its unit.
     pub about: &'static str,
-    /// What a null means; `None` if the column has no nulls.
+    /// The meaning of a null; `None` if the column has no nulls.
     pub null: Option<&'static str>,
     /// Where the value comes from: `index_event.timestamp_ns` for a field of a record, `manifest.json`, or how it
     /// is computed.

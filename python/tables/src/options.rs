@@ -1,4 +1,4 @@
-//! What to read of a table, and how.
+//! The part of a table to read, and how.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::column::Column;
 use crate::error::Error;
 use crate::table::Table;
 
-/// What to read of a table, and how.
+/// The part of a table to read, and how.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -29,11 +29,11 @@ pub struct Options {
     pub batch_rows: usize,
     /// Whether columns of names and words are dictionaries, the default, or plain text, which Spark needs.
     pub dictionaries: bool,
-    /// What to do with problems after the last row.
+    /// The handling of problems after the last row.
     pub problems: AtEnd,
 }
 
-/// What to do with problems after the last row.
+/// The handling of problems after the last row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AtEnd {
     /// The stream ends with one error, [`Incomplete`](crate::Incomplete).

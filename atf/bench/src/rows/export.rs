@@ -39,7 +39,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         let ours = |watch: &mut Stopwatch| {
             let mut command = Command::new(&atf);
             command.args(["export", "--format", form, "--out", "-"]);
-            // The traces of synth have open calls, of which it tells.
+            // The traces of synth have open calls, which it reports.
             command.arg(&session).stderr(std::process::Stdio::null());
             time(watch, &mut command)
         };

@@ -28,7 +28,7 @@ struct RunRow<'a> {
     problems: &'a [String],
 }
 
-/// What counts as noise.
+/// The noise bound.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Noise {

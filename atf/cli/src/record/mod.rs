@@ -35,7 +35,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// What is lost of a process that died with so many events of each thread in memory at most.
+    /// Describes the loss of a process that died with at most this many events of each thread in memory.
     fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
         let events = unwritten_events?;
         let is_set = |variable, expected: &str| {

@@ -1,4 +1,4 @@
-//! What was written in a session.
+//! Totals of a session.
 
 /// Totals over a session's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
