@@ -35,7 +35,7 @@ pub fn write(
 ///
 /// # Errors
 ///
-/// As for [`write`].
+/// As for [`write()`].
 pub fn write_difference(
     before: (&[Process<'_>], &Options),
     after: (&[Process<'_>], &Options),
