@@ -26,8 +26,8 @@ static volatile long sink;
 FUNCTION void leaf(void) { sink++; }
 
 FUNCTION long six(long a, long b, long c, long d, long e, long f) {
-    volatile char marker[16];
-    memcpy((char *)marker, "STACK OF SIX...", 16);
+    char marker[16] = "STACK OF SIX...";
+    __asm__ volatile("" : : "r"(marker) : "memory"); // All of it is used.
     leaf();
     sink += marker[3];
     return a + b + c + d + e + f;
