@@ -232,7 +232,7 @@ impl Drainer {
             ring.writer = next.thread(ring.thread_id)?;
         }
         let ended = std::mem::replace(&mut self.session, Arc::clone(&next));
-        let deleted = segments.end(ended, &totals);
+        let deleted = segments.end(&ended, &totals);
         {
             let mut state = self.shared.lock();
             state.segment = Some(next);

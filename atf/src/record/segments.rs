@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[cfg(doc)]
 use super::RecordSummary;
 use crate::error::Result;
 use crate::setters::setters;
-use crate::write::{SessionTotals, SessionWriter, ThreadWriter};
+use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 
 /// When a recording goes on in another session, so that it may last as long as it likes: files hold a
 /// limited number of events, and disks a limited number of bytes.
@@ -32,7 +31,8 @@ pub struct Segment {
     /// The age that ends it.
     pub duration: Option<Duration>,
     /// How many segments stay, with the current one; at least 1. When there is another one, the
-    /// oldest is deleted.
+    /// oldest is deleted. Files in it that are not the recording's stay, with their folder. If one
+    /// cannot be deleted, the recording goes on, and stopping it returns the error.
     pub keep: Option<usize>,
 }
 
@@ -53,8 +53,8 @@ pub(super) struct Segments {
     start: Instant,
     /// The size of its threads that have ended, in bytes.
     ended_size: u64,
-    /// Those that are over and not deleted.
-    over: VecDeque<Arc<SessionWriter>>,
+    /// Those that are over and will be deleted.
+    over: VecDeque<SessionFiles>,
     /// The totals of those that are over.
     totals: SessionTotals,
 }
@@ -102,24 +102,19 @@ impl Segments {
     }
 
     /// Counts a segment that is over, and deletes the oldest if there are too many.
-    pub(super) fn end(
-        &mut self,
-        segment: Arc<SessionWriter>,
-        totals: &SessionTotals,
-    ) -> Result<()> {
+    pub(super) fn end(&mut self, segment: &SessionWriter, totals: &SessionTotals) -> Result<()> {
         self.totals.add(totals);
         self.count = self.count.saturating_add(1);
         self.start = Instant::now();
         self.ended_size = 0;
-        self.over.push_back(segment);
-        let keep = self.options.keep.unwrap_or(usize::MAX);
+        let Some(keep) = self.options.keep else {
+            return Ok(());
+        };
+        self.over.push_back(segment.files());
         // The current one is kept too.
-        while self.over.len() >= keep
-            && let Some(oldest) = self.over.pop_front()
-        {
-            oldest.delete()?;
-        }
-        Ok(())
+        let excess = self.over.len().saturating_sub(keep.saturating_sub(1));
+        let deleted = self.over.drain(..excess).map(|oldest| oldest.delete());
+        deleted.fold(Ok(()), Result::and)
     }
 
     /// Returns the totals of the segments that are over.

@@ -71,6 +71,7 @@ pub use event::{Detail, Event, Link, ThreadSummary};
 pub use memory::{Fate, Memory, Step};
 pub use names::{add_symbols, set_ended_by};
 pub use options::{Durability, WriteOptions};
+pub(crate) use session::SessionFiles;
 pub use session::{SessionTotals, SessionWriter, session_name};
 pub use storage::{BriefDisk, Disk, Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};

@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE};
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
 
+pub(crate) use segment::SessionFiles;
 pub use totals::SessionTotals;
 
 /// The manifest's file name until it is complete.

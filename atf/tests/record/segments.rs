@@ -1,7 +1,9 @@
 //! Recordings in several sessions.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -9,7 +11,7 @@ use atf::check::rules::Severity;
 use atf::check::{FileReport, Output, check};
 use atf::manifest::{Loss, Module, Symbol};
 use atf::record::{Capacity, Lost, Overflow, RecordOptions, Recording, Segment};
-use atf::write::{Event, SessionWriter, WriteOptions};
+use atf::write::{Event, Fate, Memory, SessionWriter, Step, WriteOptions};
 use atf::{ErrorKind, EventKind};
 
 use crate::recording::{DEADLINE, manifest, start, thread_folder};
@@ -21,6 +23,13 @@ fn options(segment: Segment) -> RecordOptions {
         .capacity(Capacity::default().events(64).payload_size(4096))
         .overflow(Overflow::Block)
         .segment(Some(segment))
+}
+
+/// Starts to record in memory.
+fn start_on(memory: &Memory, options: &RecordOptions) -> Recording {
+    let (storage, write) = (Arc::new(memory.clone()), WriteOptions::default());
+    let session = SessionWriter::create_on(storage, "pid_42", &write).unwrap();
+    Recording::start(session, options).unwrap()
 }
 
 /// The sessions in a folder, in order.
@@ -146,6 +155,67 @@ fn of_the_segments_the_last_ones_are_kept() {
     assert!(count < EVENTS);
     assert_eq!(kept, (EVENTS - count..EVENTS).collect::<Vec<_>>());
     found.iter().for_each(|session| accept(session));
+}
+
+/// Records an event in each of so many segments.
+fn fill_segments(recording: &Recording, count: u64) {
+    let mut thread = recording.thread(None).unwrap();
+    for n in 0..count {
+        thread.record(&call(n)).unwrap();
+        // The second pass finds the new segment.
+        recording.flush(DEADLINE).unwrap();
+        recording.flush(DEADLINE).unwrap();
+    }
+}
+
+#[test]
+fn files_of_others_in_an_old_segment_stay_and_the_recording_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("pid_42");
+    let options = options(Segment::default().size(Some(1)).keep(Some(1)));
+    let recording = start(&session, false, &options);
+    let [note, inner] = ["note.txt", "thread_0/note.txt"].map(|name| session.join(name));
+    fs::write(&note, "mine").unwrap();
+    let thread = recording.thread(None).unwrap();
+    fs::write(&inner, "mine").unwrap();
+    fill_segments(&recording, 4);
+    drop(thread);
+    assert_eq!(recording.stop().unwrap().segments, 5);
+    let found = segments(folder.path());
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[1].ends_with("pid_42_segment_000005"));
+    assert_eq!(segments(&session), [note, session.join("thread_0")]);
+    assert_eq!(segments(&session.join("thread_0")), [inner]);
+}
+
+#[test]
+fn a_file_that_cannot_be_deleted_keeps_no_other_from_being_deleted() {
+    let memory = Memory::new();
+    let options = options(Segment::default().size(Some(1)).keep(Some(1)));
+    let recording = start_on(&memory, &options);
+    memory.decide(|step, path| match step {
+        Step::Remove if path.ends_with("pid_42/thread_0/index.atf") => {
+            Fate::Refused(io::ErrorKind::PermissionDenied)
+        }
+        _ => Fate::Done,
+    });
+    let mut thread = recording.thread(None).unwrap();
+    for n in 0..3 {
+        thread.record(&call(n)).unwrap();
+        // Returns the error of the first segment.
+        for _ in 0..2 {
+            let _ = recording.flush(DEADLINE);
+        }
+    }
+    let error = recording.stop().unwrap_err();
+    let refused = Path::new("pid_42/thread_0/index.atf");
+    assert_eq!(error.path(), Some(refused));
+    let left: Vec<_> = memory.paths();
+    let last = Path::new("pid_42_segment_000004");
+    let expected = [refused.to_path_buf()]
+        .into_iter()
+        .chain([last.join("manifest.json"), last.join("thread_0/index.atf")]);
+    assert_eq!(left, expected.collect::<Vec<_>>());
 }
 
 #[test]

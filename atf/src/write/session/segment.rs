@@ -8,7 +8,7 @@ use super::{SessionWriter, lock};
 use crate::error::Result;
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
-use crate::write::at;
+use crate::write::{Storage, at};
 
 impl SessionWriter {
     /// Creates a session with the same options in another folder.
@@ -34,22 +34,49 @@ impl SessionWriter {
         }
     }
 
-    /// Deletes the session's files and folders; others in them stay.
-    pub(crate) fn delete(&self) -> Result<()> {
-        let threads: Vec<u32> = lock(&self.shared).threads.keys().copied().collect();
-        let removed = |path: &Path, removed: io::Result<()>| match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
-            _ => Ok(()),
-        };
-        let remove = |path: &Path| removed(path, self.storage.remove(path));
-        let remove_folder = |path: &Path| removed(path, self.storage.remove_folder(path));
-        for thread_id in threads {
-            let folder = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
-            remove(&folder.join(DETAIL_FILE))?;
-            remove(&folder.join(INDEX_FILE))?;
-            remove_folder(&folder)?;
+    /// Returns what is needed to delete the session later.
+    pub(crate) fn files(&self) -> SessionFiles {
+        SessionFiles {
+            storage: Arc::clone(&self.storage),
+            path: self.path.clone(),
+            threads: lock(&self.shared).threads.keys().copied().collect(),
         }
-        remove(&self.path.join(MANIFEST_FILE))?;
-        remove_folder(&self.path)
+    }
+}
+
+/// The files and folders of a session.
+#[derive(Debug)]
+pub(crate) struct SessionFiles {
+    storage: Arc<dyn Storage>,
+    path: PathBuf,
+    threads: Vec<u32>,
+}
+
+impl SessionFiles {
+    /// Deletes them; others in the folders stay, and the folders with them. It goes on after an error,
+    /// and returns the first one.
+    pub(crate) fn delete(&self) -> Result<()> {
+        let mut outcome = Ok(());
+        let mut note = |path: &Path, removed: io::Result<()>| match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound && outcome.is_ok() => {
+                outcome = Err(at(path)(error));
+            }
+            _ => {}
+        };
+        let remove_folder = |path: &Path| match self.storage.remove_folder(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            removed => removed,
+        };
+        for thread_id in &self.threads {
+            let folder = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
+            for file in [DETAIL_FILE, INDEX_FILE].map(|name| folder.join(name)) {
+                note(&file, self.storage.remove(&file));
+            }
+            note(&folder, remove_folder(&folder));
+        }
+        let manifest = self.path.join(MANIFEST_FILE);
+        note(&manifest, self.storage.remove(&manifest));
+        note(&self.path, remove_folder(&self.path));
+        outcome
     }
 }
