@@ -37,6 +37,13 @@ struct Ring {
     writer: ThreadWriter,
 }
 
+/// A segment that was created, with a writer for each ring.
+struct NextSegment {
+    session: Arc<SessionWriter>,
+    manifest: Vec<u8>,
+    writers: Vec<ThreadWriter>,
+}
+
 /// The work of one pass besides draining.
 struct Requests {
     /// Threads to create, and threads without a ring that have ended.
@@ -96,6 +103,8 @@ impl Drainer {
             self.write_manifest(&requests);
             if !requests.is_last {
                 self.change_segment();
+            } else if let Some(error) = self.segments.as_mut().and_then(Segments::take_error) {
+                self.shared.fail(error);
             }
             let mut state = self.shared.lock();
             state.flushed = requests.flushes;
@@ -197,52 +206,76 @@ impl Drainer {
         is_behind
     }
 
-    /// Begins another segment if this one is over. If that fails, nothing more is recorded.
+    /// Begins another segment if this one is over. If it cannot be created, this one goes on.
     fn change_segment(&mut self) {
         if let Some(mut segments) = self.segments.take() {
             let writers = self.rings.iter().map(|ring| &ring.writer);
             let is_over = segments.is_over(writers, self.shared.options.capacity.events);
-            match is_over.then(|| self.begin_segment(&mut segments)) {
-                Some(Err(error)) => {
-                    for mut ring in self.rings.drain(..) {
-                        ring.close(&self.shared, Err(error.clone()));
-                    }
-                    // There may be no ring.
-                    self.shared.fail(error);
+            if is_over && !segments.must_wait() {
+                match self.create_segment(&mut segments) {
+                    Ok(next) => self.begin_segment(&mut segments, next),
+                    Err(error) => segments.fail(error),
                 }
-                Some(Ok(())) | None => self.segments = Some(segments),
+            }
+            self.segments = Some(segments);
+        }
+    }
+
+    /// Creates the next segment with a writer for each ring, or nothing.
+    fn create_segment(&self, segments: &mut Segments) -> Result<NextSegment> {
+        let session = segments.create(&self.session)?;
+        session.take_over(&self.shared.session);
+        let options = &self.shared.options;
+        session.set_unwritten_events(options.unwritten_events(session.options()));
+        let threads = self.rings.iter().map(|ring| ring.thread_id);
+        let created = session.store_manifest(&[]).and_then(|manifest| {
+            let writers = threads.clone().map(|thread_id| session.thread(thread_id));
+            Ok((manifest, writers.collect::<Result<_>>()?))
+        });
+        match created {
+            Ok((manifest, writers)) => Ok(NextSegment {
+                session: Arc::new(session),
+                manifest,
+                writers,
+            }),
+            Err(error) => {
+                // The first error counts.
+                let _ = session.files_of(threads.collect()).delete();
+                Err(error)
             }
         }
     }
 
-    fn begin_segment(&mut self, segments: &mut Segments) -> Result<()> {
-        for ring in &mut self.rings {
-            ring.writer.finalize()?;
+    /// Finalizes the current segment and begins the next one, also if the current one's files cannot
+    /// be finalized.
+    fn begin_segment(&mut self, segments: &mut Segments, next: NextSegment) {
+        let mut finalized = Ok(());
+        for (ring, writer) in self.rings.iter_mut().zip(next.writers) {
+            finalized = finalized.and(ring.writer.finalize().map(drop));
+            ring.writer = writer;
         }
         self.shared.tell(true);
-        // The next segment gets what is still in the rings.
-        self.session.set_unwritten_events(None);
-        let totals = self.session.finalize()?;
-        let next = Arc::new(self.session.successor(segments.next_folder())?);
-        next.take_over(&self.shared.session);
-        let options = &self.shared.options;
-        next.set_unwritten_events(options.unwritten_events(next.options()));
-        self.manifest = next.store_manifest(&[])?;
-        for ring in &mut self.rings {
-            ring.writer = next.thread(ring.thread_id)?;
+        if finalized.is_ok() {
+            // The next segment gets what is still in the rings.
+            self.session.set_unwritten_events(None);
         }
-        let ended = std::mem::replace(&mut self.session, Arc::clone(&next));
+        let ended = std::mem::replace(&mut self.session, Arc::clone(&next.session));
+        self.manifest = next.manifest;
+        let finished = ended.finalize();
+        let totals = ended.totals();
         let deleted = segments.end(&ended, &totals);
         {
             let mut state = self.shared.lock();
-            state.segment = Some(next);
+            state.segment = Some(next.session);
             state.over = Some((segments.totals(), segments.count()));
+            if finished.is_err() {
+                state.unfinished.push(ended);
+            }
         }
-        // The recording goes on beside what should be gone.
-        if let Err(error) = deleted {
+        // The recording goes on, also beside what should be gone.
+        if let Err(error) = finalized.and(finished.map(drop)).and(deleted) {
             self.shared.fail(error);
         }
-        Ok(())
     }
 
     /// Writes the manifest if it was requested, or has not been written for a while.

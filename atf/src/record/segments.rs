@@ -1,12 +1,13 @@
 //! A recording in several sessions.
 
 use std::collections::VecDeque;
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 #[cfg(doc)]
 use super::RecordSummary;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::setters::setters;
 use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 
@@ -14,11 +15,16 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 /// limited number of events, and disks a limited number of bytes.
 ///
 /// Each segment is a valid session. The first is the one that the recording was started with, the next
-/// ones are beside it: after `pid_42` comes `pid_42_segment_000002`. All threads change at the same
+/// ones are beside it: after `pid_42` comes `pid_42_segment_000002`. Names that are taken are skipped. All
+/// threads change at the same
 /// time, between two events each, and what the recording was told of modules, symbols, names and
 /// anchors is in all of them. A thread's depths go on: calls that are open at the change have their call
 /// in one segment and their return in a later one, where [`spans`](crate::spans) reports it as
 /// unmatched. Losses are in the segment during which they were counted.
+///
+/// At a change, each thread has two writers for a moment. If the next segment cannot be created, the
+/// recording goes on in this one and tries again about once a second, and stopping it returns the error
+/// if none of the attempts succeeded.
 ///
 /// A segment also ends before a thread has more events or details than its files can count. One
 /// without events does not end.
@@ -42,15 +48,27 @@ setters!(Segment {
     keep: Option<usize>,
 });
 
+/// The error for a name that is taken.
+const TAKEN: ErrorKind = ErrorKind::Io(io::ErrorKind::AlreadyExists);
+
+/// The most taken names that one attempt to create a segment skips.
+const MOST_SKIPPED: u32 = 1000;
+
+/// The most passes between two attempts to create a segment: about a second.
+const MOST_PASSES: u32 = 1024;
+
 /// The segments of a recording.
 #[derive(Debug)]
 pub(super) struct Segments {
     options: Segment,
     /// The first segment's folder.
     first: PathBuf,
-    /// How many there are, and when the current one began.
+    /// How many there are, the number of the last one's folder, and when it began.
     count: u64,
+    number: u64,
     start: Instant,
+    /// Why the next one could not be created.
+    failure: Option<Failure>,
     /// The size of its threads that have ended, in bytes.
     ended_size: u64,
     /// Those that are over and will be deleted.
@@ -59,13 +77,24 @@ pub(super) struct Segments {
     totals: SessionTotals,
 }
 
+/// A segment that could not be created.
+#[derive(Debug)]
+struct Failure {
+    error: Error,
+    /// The passes from this attempt to the next one, and those that are left.
+    passes: u32,
+    left: u32,
+}
+
 impl Segments {
     pub(super) fn new(options: Segment, first: &SessionWriter) -> Self {
         Self {
             options,
             first: first.path().to_path_buf(),
             count: 1,
+            number: 1,
             start: Instant::now(),
+            failure: None,
             ended_size: 0,
             over: VecDeque::new(),
             totals: SessionTotals::default(),
@@ -94,17 +123,58 @@ impl Segments {
         self.ended_size = self.ended_size.saturating_add(writer.size());
     }
 
-    /// Returns the folder of the next segment.
-    pub(super) fn next_folder(&self) -> PathBuf {
+    /// Returns whether another attempt to create a segment must wait for a later pass.
+    pub(super) fn must_wait(&mut self) -> bool {
+        self.failure.as_mut().is_some_and(|failure| {
+            let must_wait = failure.left > 0;
+            failure.left = failure.left.saturating_sub(1);
+            must_wait
+        })
+    }
+
+    /// Creates the next segment after this one. Names that are taken are skipped.
+    pub(super) fn create(&mut self, current: &SessionWriter) -> Result<SessionWriter> {
+        let mut made = current.successor(self.next_folder());
+        for _ in 0..MOST_SKIPPED {
+            match &made {
+                Err(error) if *error.kind() == TAKEN => {}
+                _ => break,
+            }
+            self.number = self.number.saturating_add(1);
+            made = current.successor(self.next_folder());
+        }
+        made
+    }
+
+    fn next_folder(&self) -> PathBuf {
         let mut name = self.first.file_name().unwrap_or_default().to_os_string();
-        name.push(format!("_segment_{:06}", self.count.saturating_add(1)));
+        name.push(format!("_segment_{:06}", self.number.saturating_add(1)));
         self.first.with_file_name(name)
+    }
+
+    /// Keeps the error of a segment that could not be created, until a later attempt succeeds. Each
+    /// waits for twice as many passes as the one before it.
+    pub(super) fn fail(&mut self, error: Error) {
+        let last = self.failure.as_ref().map_or(0, |failure| failure.passes);
+        let passes = last.saturating_mul(2).clamp(1, MOST_PASSES);
+        self.failure = Some(Failure {
+            error,
+            passes,
+            left: passes,
+        });
+    }
+
+    /// Returns why the next segment could not be created, if it is still due.
+    pub(super) fn take_error(&mut self) -> Option<Error> {
+        self.failure.take().map(|failure| failure.error)
     }
 
     /// Counts a segment that is over, and deletes the oldest if there are too many.
     pub(super) fn end(&mut self, segment: &SessionWriter, totals: &SessionTotals) -> Result<()> {
         self.totals.add(totals);
         self.count = self.count.saturating_add(1);
+        self.number = self.number.saturating_add(1);
+        self.failure = None;
         self.start = Instant::now();
         self.ended_size = 0;
         let Some(keep) = self.options.keep else {

@@ -52,6 +52,8 @@ pub(super) struct State {
     /// with the number of all.
     pub(super) segment: Option<Arc<SessionWriter>>,
     pub(super) over: Option<(SessionTotals, u64)>,
+    /// Sessions before it whose last manifest could not be written.
+    pub(super) unfinished: Vec<Arc<SessionWriter>>,
     pub(super) is_stopping: bool,
     /// The first error.
     pub(super) error: Option<Error>,
@@ -200,6 +202,11 @@ impl Shared {
         }
         if let Some(clock) = self.clock.get() {
             clock.finish();
+        }
+        let unfinished = std::mem::take(&mut self.lock().unfinished);
+        for session in unfinished {
+            // Their first error was kept.
+            let _ = session.finalize();
         }
         self.tell(false);
         let segment = self.segment();

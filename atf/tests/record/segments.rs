@@ -4,13 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use atf::check::rules::Severity;
 use atf::check::{FileReport, Output, check};
-use atf::manifest::{Loss, Module, Symbol};
-use atf::record::{Capacity, Lost, Overflow, RecordOptions, Recording, Segment};
+use atf::manifest::{Loss, Manifest, Module, Symbol};
+use atf::record::{Capacity, Overflow, RecordOptions, Recording, Segment};
 use atf::write::{Event, Fate, Memory, SessionWriter, Step, WriteOptions};
 use atf::{ErrorKind, EventKind};
 
@@ -293,22 +294,125 @@ fn losses_are_told_in_the_segment_that_counted_them() {
 }
 
 #[test]
-fn a_segment_that_cannot_be_created_ends_the_recording_with_its_error() {
+fn names_of_segments_that_are_taken_are_skipped() {
     let folder = tempfile::tempdir().unwrap();
-    let obstacle = folder.path().join("pid_42_segment_000002");
-    fs::write(&obstacle, []).unwrap();
-    let session = folder.path().join("pid_42");
-    let recording = start(&session, false, &options(Segment::default().size(Some(1))));
-    let mut thread = recording.thread(None).unwrap();
-    thread.record(&call(0)).unwrap();
-    while !thread.is_abandoned() {
-        thread::sleep(Duration::from_millis(1));
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("pid_42_segment_000002"), "mine").unwrap();
+    let left = path("pid_42_segment_000003");
+    fs::create_dir_all(left.join("thread_0")).unwrap();
+    fs::write(left.join("thread_0/index.atf"), "mine").unwrap();
+    let options = options(Segment::default().size(Some(1)));
+    let recording = start(&path("pid_42"), false, &options);
+    fill_segments(&recording, 2);
+    let summary = recording.stop().unwrap();
+    assert_eq!((summary.segments, summary.totals.event_count), (3, 2));
+    for (name, time) in [("pid_42", 0), ("pid_42_segment_000004", 1)] {
+        assert_eq!(times(&path(name), 0), [(time, false)]);
+        accept(&path(name));
     }
-    assert_eq!(thread.record(&call(1)), Err(Lost::Event));
-    let error = recording.stop().unwrap_err();
-    assert_eq!(error.path(), Some(&*obstacle));
-    assert_eq!(times(&session, 0), [(0, false)]);
-    accept(&session);
+    accept(&path("pid_42_segment_000005"));
+    let mine = fs::read(left.join("thread_0/index.atf")).unwrap();
+    assert_eq!(mine, b"mine");
+}
+
+/// The manifest of a session in memory.
+fn manifest_in(memory: &Memory, session: &str) -> Manifest {
+    let path = Path::new(session).join("manifest.json");
+    Manifest::parse(&memory.bytes(path).unwrap())
+}
+
+#[test]
+fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
+    for (step, end) in [
+        (Step::CreateFolder, "_000002"),
+        (Step::Create, "_000002/manifest.json.part"),
+        (Step::Rename, "_000002/manifest.json.part"),
+        (Step::CreateFolder, "_000002/thread_1"),
+        (Step::Create, "_000002/thread_1/index.atf"),
+    ] {
+        for is_transient in [true, false] {
+            let memory = Memory::new();
+            // The drain looks only when it is told to.
+            let options = options(Segment::default().size(Some(1))).interval(DEADLINE);
+            let recording = start_on(&memory, &options);
+            let is_full = Arc::new(AtomicBool::new(true));
+            let is_now_full = Arc::clone(&is_full);
+            memory.decide(move |now, path| {
+                let is_it = now == step && path.to_str().unwrap().ends_with(end);
+                if is_it && is_now_full.load(Ordering::SeqCst) {
+                    Fate::Refused(io::ErrorKind::StorageFull)
+                } else {
+                    Fate::Done
+                }
+            });
+            let mut threads = [(); 2].map(|()| recording.thread(None).unwrap());
+            for n in 0..5 {
+                for thread in &mut threads {
+                    thread.record(&call(n)).unwrap();
+                }
+                threads[0].loss_counter().lose_event(n);
+                assert!(recording.flush(DEADLINE).unwrap());
+                assert!(recording.flush(DEADLINE).unwrap());
+            }
+            let has_second = |memory: &Memory| {
+                let second = Path::new("pid_42_segment_000002");
+                memory.folders().iter().any(|path| path == second)
+            };
+            // Of what could not be created, nothing stays.
+            assert!(!has_second(&memory), "{end}");
+            is_full.store(!is_transient, Ordering::SeqCst);
+            while is_transient && !has_second(&memory) {
+                assert!(recording.flush(DEADLINE).unwrap());
+            }
+            let stopped = recording.stop();
+            assert_eq!(has_second(&memory), is_transient, "{end}");
+            if is_transient {
+                let summary = stopped.unwrap();
+                assert_eq!((summary.segments, summary.totals.event_count), (2, 10));
+            } else {
+                let kind = ErrorKind::Io(io::ErrorKind::StorageFull);
+                assert_eq!(*stopped.unwrap_err().kind(), kind);
+            }
+            let first = manifest_in(&memory, "pid_42");
+            assert_eq!(first.unwritten_events, None);
+            assert_eq!(first.threads[0].lost_events, Some(Loss::new(5, 0, 4)));
+            let index = memory.bytes("pid_42/thread_0/index.atf").unwrap();
+            // A header, five events, a footer.
+            assert_eq!(index.len(), 64 + 5 * 32 + 64);
+        }
+    }
+}
+
+#[test]
+fn a_manifest_that_cannot_be_written_at_the_change_is_written_at_the_end() {
+    let memory = Memory::new();
+    let recording = start_on(&memory, &options(Segment::default().size(Some(1))));
+    let mut thread = recording.thread(None).unwrap();
+    thread.loss_counter().lose_event(7);
+    let mut refused = 0;
+    memory.decide(move |step, path| {
+        let is_it = step == Step::Rename && path.starts_with("pid_42");
+        refused += u64::from(is_it);
+        if is_it && refused == 1 {
+            Fate::Refused(io::ErrorKind::StorageFull)
+        } else {
+            Fate::Done
+        }
+    });
+    for n in 0..2 {
+        thread.record(&call(n)).unwrap();
+        // Returns the error of the first segment.
+        for _ in 0..2 {
+            let _ = recording.flush(DEADLINE);
+        }
+    }
+    let kind = ErrorKind::Io(io::ErrorKind::StorageFull);
+    assert_eq!(*recording.stop().unwrap_err().kind(), kind);
+    let first = manifest_in(&memory, "pid_42");
+    assert_eq!(first.unwritten_events, None);
+    assert_eq!(first.threads[0].lost_events, Some(Loss::new(1, 7, 7)));
+    let third = manifest_in(&memory, "pid_42_segment_000003");
+    assert_eq!(third.threads[0].lost_events, None);
 }
 
 #[test]

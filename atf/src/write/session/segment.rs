@@ -11,8 +11,11 @@ use crate::thread::{DETAIL_FILE, INDEX_FILE};
 use crate::write::{Storage, at};
 
 impl SessionWriter {
-    /// Creates a session with the same options in another folder.
+    /// Creates a session with the same options in another folder, which must be new.
     pub(crate) fn successor(&self, folder: PathBuf) -> Result<Self> {
+        if self.storage.exists(&folder).map_err(at(&folder))? {
+            return Err(at(&folder)(io::ErrorKind::AlreadyExists.into()));
+        }
         Self::create_on(Arc::clone(&self.storage), folder, &self.options)
     }
 
@@ -36,10 +39,15 @@ impl SessionWriter {
 
     /// Returns what is needed to delete the session later.
     pub(crate) fn files(&self) -> SessionFiles {
+        self.files_of(lock(&self.shared).threads.keys().copied().collect())
+    }
+
+    /// As [`files`](Self::files), with these threads.
+    pub(crate) fn files_of(&self, threads: Vec<u32>) -> SessionFiles {
         SessionFiles {
             storage: Arc::clone(&self.storage),
             path: self.path.clone(),
-            threads: lock(&self.shared).threads.keys().copied().collect(),
+            threads,
         }
     }
 }
