@@ -3,7 +3,6 @@
 use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::process;
@@ -22,8 +21,16 @@ const FATAL: [c_int; 5] = [
 /// How long a crash is put off, until its events are written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The size of a stack for handlers, in bytes: a thread may crash because its own is full.
-const STACK: usize = 64 << 10;
+/// The size of a stack for handlers, in bytes: a thread may crash because its own is full. The
+/// program's handlers may run on it too.
+const STACK: usize = 256 << 10;
+
+/// What is below it, in bytes, so that a handler that needs more stops the program: a multiple of
+/// the page size of every system.
+const GUARD: usize = 64 << 10;
+
+/// Both.
+const MAPPED: usize = GUARD + STACK;
 
 /// Has the last events written when the program crashes.
 pub(crate) fn arm() {
@@ -32,27 +39,28 @@ pub(crate) fn arm() {
     }
 }
 
-/// Triggers, waits until the events are written, and lets the program die as it would have.
-extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
-    static HAS_CRASHED: AtomicBool = AtomicBool::new(false);
+/// Triggers, waits until the events are written, and calls the program's handler, which may return
+/// or jump elsewhere; without one, lets the program die as it would have.
+extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     thread::keep_errno(|| {
         let process = process::recorded().filter(|_| !thread::is_own_thread());
         if let Some(process) = process {
-            if !HAS_CRASHED.swap(true, Ordering::AcqRel) {
-                process.trigger.fire();
-            }
+            process.trigger.fire();
             // If the drain cannot write them in that time, they are lost with the process.
             let _ = process.trigger.wait(PATIENCE);
         }
-        signals::restore(signal);
-        // SAFETY: the system passes valid information about the signal.
-        let is_sent = unsafe { info.as_ref() }.is_some_and(|info| info.si_code <= 0);
-        if is_sent {
-            // A fault happens again when this function returns. A signal that was sent does not.
-            // SAFETY: the calls have no conditions. The signal comes when this function returns.
-            unsafe { libc::raise(signal) };
-        }
     });
+    if signals::pass_on(signal, info, context) {
+        return;
+    }
+    signals::restore(signal);
+    // SAFETY: the system passes valid information about the signal.
+    let is_sent = unsafe { info.as_ref() }.is_some_and(|info| info.si_code <= 0);
+    if is_sent {
+        // A fault happens again when this function returns. A signal that was sent does not.
+        // SAFETY: the calls have no conditions. The signal comes when this function returns.
+        unsafe { libc::raise(signal) };
+    }
 }
 
 /// A stack for the handlers of a thread.
@@ -69,13 +77,18 @@ impl HandlerStack {
         if stack.ss_flags & libc::SS_DISABLE == 0 {
             return None;
         }
-        let (rights, kind) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-        );
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping touches no memory of others.
-        let place = unsafe { libc::mmap(ptr::null_mut(), STACK, rights, kind, -1, 0) };
-        if place == libc::MAP_FAILED {
+        let whole = unsafe { libc::mmap(ptr::null_mut(), MAPPED, libc::PROT_NONE, kind, -1, 0) };
+        if whole == libc::MAP_FAILED {
+            return None;
+        }
+        let place = whole.wrapping_byte_add(GUARD);
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the memory is that of the new mapping.
+        if unsafe { libc::mprotect(place, STACK, rights) } != 0 {
+            // SAFETY: nobody else knows the mapping.
+            unsafe { libc::munmap(whole, MAPPED) };
             return None;
         }
         stack.ss_sp = place;
@@ -100,6 +113,6 @@ impl Drop for HandlerStack {
             unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) };
         }
         // SAFETY: `new` mapped it, and no handler runs on it: this function is not called by one.
-        unsafe { libc::munmap(self.0, STACK) };
+        unsafe { libc::munmap(self.0.wrapping_byte_sub(GUARD), MAPPED) };
     }
 }

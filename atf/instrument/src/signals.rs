@@ -1,4 +1,7 @@
 //! Handlers of signals in a program that may have its own.
+//!
+//! A signal that has a handler of the program's keeps that handler's flags and mask: whether system
+//! calls go on after it, and which stack it runs on, are what the program wants.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -30,7 +33,11 @@ pub(crate) fn handle(signal: c_int, handler: Handler) {
     }
     let mut action = before;
     action.sa_sigaction = address;
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+    action.sa_flags = match is_function(&before) {
+        // Without the flag that uninstalls this handler; `pass_on` does as it says.
+        true => (before.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND,
+        false => libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART,
+    };
     // Before the handler can be called.
     place.store(Box::into_raw(Box::new(before)), Ordering::Release);
     // SAFETY: the call reads the action, whose handler has the type that its flags say.
@@ -40,23 +47,28 @@ pub(crate) fn handle(signal: c_int, handler: Handler) {
 /// Sets again what the program had done.
 pub(crate) fn restore(signal: c_int) {
     let before = place(signal).map_or(ptr::null_mut(), |place| place.load(Ordering::Acquire));
-    if !before.is_null() {
-        // SAFETY: the call reads the action, which `handle` leaked.
-        unsafe { libc::sigaction(signal, before, ptr::null_mut()) };
-    }
+    // SAFETY: zeros are valid, as in `handle`. They are the system's own action.
+    let default: libc::sigaction = unsafe { mem::zeroed() };
+    // SAFETY: null, or an action that `handle` leaked.
+    let before = unsafe { before.as_ref() }.unwrap_or(&default);
+    // SAFETY: the call reads the action.
+    unsafe { libc::sigaction(signal, ptr::from_ref(before), ptr::null_mut()) };
 }
 
-/// Calls the program's handler, if it had one.
-pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let before = place(signal).map_or(ptr::null_mut(), |place| place.load(Ordering::Acquire));
-    // SAFETY: null, or an action that `handle` leaked.
-    let Some(before) = (unsafe { before.as_ref() }) else {
-        return;
+/// Calls the program's handler. Returns false if it has none.
+pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) -> bool {
+    let Some(place) = place(signal) else {
+        return false;
     };
-    let address = before.sa_sigaction;
-    if address == libc::SIG_DFL || address == libc::SIG_IGN {
-        return;
+    // SAFETY: null, or an action that `handle` leaked.
+    let before = unsafe { place.load(Ordering::Acquire).as_ref() };
+    let Some(before) = before.filter(|before| is_function(before)) else {
+        return false;
+    };
+    if before.sa_flags & libc::SA_RESETHAND != 0 {
+        place.store(ptr::null_mut(), Ordering::Release);
     }
+    let address = before.sa_sigaction;
     if before.sa_flags & libc::SA_SIGINFO != 0 {
         // SAFETY: with this flag, the program has set a function of this type.
         let handler = unsafe { mem::transmute::<usize, Handler>(address) };
@@ -66,4 +78,9 @@ pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
         let handler = unsafe { mem::transmute::<usize, extern "C" fn(c_int)>(address) };
         handler(signal);
     }
+    true
+}
+
+fn is_function(action: &libc::sigaction) -> bool {
+    ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction)
 }

@@ -43,5 +43,6 @@ pub(crate) fn arm(triggers: &Triggers, trigger: &Trigger) {
 /// The handler of the signal that is a trigger.
 extern "C" fn triggered(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     thread::keep_errno(|| atf_instrument_trigger());
-    signals::pass_on(signal, info, context);
+    // Without a handler of the program's, the signal is no more than a trigger.
+    let _ = signals::pass_on(signal, info, context);
 }

@@ -9,7 +9,7 @@ use atf::{DetailEventType, EventKind};
 
 use crate::support::{Program, Run, Trace};
 
-fn run(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+pub(crate) fn run(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
     let mut command = program.command(arguments);
     program.finished(command.envs(variables.iter().copied()))
 }

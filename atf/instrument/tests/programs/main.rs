@@ -14,4 +14,5 @@ mod forks;
 mod functions;
 mod kills;
 mod settings;
+mod signals;
 mod threads;

@@ -1,0 +1,101 @@
+// A program with handlers of signals: argv[1] names what it does.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PLAIN __attribute__((no_instrument_function))
+
+static volatile long sink;
+
+__attribute__((noinline)) void leaf(void) { sink++; }
+
+static sigjmp_buf back;
+static volatile int jumps;
+
+static PLAIN void jumping_handler(int number) {
+    (void)number;
+    if (++jumps == 3) _exit(77);
+    siglongjmp(back, 1);
+}
+
+// Crashes three times, each after 1000 calls. The handler goes on twice.
+static PLAIN void crash_again(const char *last) {
+    signal(SIGSEGV, jumping_handler);
+    sigsetjmp(back, 1);
+    for (int n = 0; n < 1000; n++) leaf();
+    if (jumps == 2 && strcmp(last, "abrt") == 0) abort();
+    *(volatile int *)(sink < 0 ? &sink : 0) = 1;
+}
+
+static PLAIN void nothing(int number) { (void)number; }
+
+// Ends with 77 if a handler without SA_RESTART interrupts a read, and one with it does not.
+static PLAIN void interrupted(int flags) {
+    struct sigaction action = {.sa_handler = nothing, .sa_flags = flags};
+    sigaction(SIGUSR2, &action, 0);
+    leaf();
+    int ends[2];
+    if (pipe(ends) != 0) _exit(1);
+    pid_t parent = getpid();
+    if (fork() == 0) {
+        usleep(200000);
+        kill(parent, SIGUSR2);
+        usleep(200000);
+        _exit(write(ends[1], "x", 1) != 1);
+    }
+    char byte;
+    ssize_t count = read(ends[0], &byte, 1);
+    int is_interrupted = count < 0 && errno == EINTR;
+    wait(0);
+    _exit(is_interrupted == !(flags & SA_RESTART) ? 77 : 1);
+}
+
+static char *stack_of_main;
+static volatile int handled;
+
+static PLAIN void measuring_handler(int number) {
+    (void)number;
+    char here;
+    long distance = stack_of_main - &here;
+    handled += distance > 0 && distance < 1 << 20 ? 1 : 100;
+}
+
+// The handler runs on the stack of the thread, as the program set it; once, as it set it.
+static PLAIN void once(int number) {
+    char here;
+    stack_of_main = &here;
+    struct sigaction action = {.sa_handler = measuring_handler, .sa_flags = (int)SA_RESETHAND};
+    sigaction(number, &action, 0);
+    leaf();
+    raise(number);
+    if (handled != 1) _exit(1);
+    raise(number);
+    _exit(handled == 1 ? 77 : 2);
+}
+
+// Below the stack of handlers is memory that nobody can use.
+static PLAIN void guard(void) {
+    leaf();
+    stack_t stack;
+    int ends[2];
+    if (sigaltstack(0, &stack) != 0 || pipe(ends) != 0) _exit(1);
+    char *below = (char *)stack.ss_sp - 4096;
+    if (write(ends[1], below, 1) >= 0) _exit(2);
+    int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    _exit(mmap(below, 4096, PROT_NONE, kind, -1, 0) == MAP_FAILED ? 77 : 3);
+}
+
+PLAIN int main(int argc, char **argv) {
+    const char *mode = argc > 2 ? argv[1] : "";
+    if (strcmp(mode, "crash again") == 0) crash_again(argv[2]);
+    if (strcmp(mode, "interrupted") == 0) interrupted(atoi(argv[2]) ? SA_RESTART : 0);
+    if (strcmp(mode, "once") == 0) once(atoi(argv[2]));
+    if (strcmp(mode, "guard") == 0) guard();
+    return 0;
+}

@@ -1,0 +1,41 @@
+//! Handlers of signals that the program has set.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use crate::details::run;
+use crate::support::Program;
+
+#[test]
+fn a_crash_after_others_that_the_program_handled_leaves_the_last_calls() {
+    Program::with("signals.c", |program| {
+        let variables = [("ATF_FLIGHT", "10")];
+        let found = run(program, &["crash again", "segv"], &variables);
+        assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
+        assert_eq!(found.session().event_count(), 6000);
+        let found = run(program, &["crash again", "abrt"], &variables);
+        assert_eq!(found.output.status.signal(), Some(libc::SIGABRT));
+        assert_eq!(found.session().event_count(), 6000);
+    });
+}
+
+#[test]
+fn the_program_s_handlers_keep_their_flags_and_their_stack() {
+    Program::with("signals.c", |program| {
+        let variables = [("ATF_FLIGHT", "10"), ("ATF_TRIGGER_SIGNAL", "USR2")];
+        let usr2 = libc::SIGUSR2.to_string();
+        let argument_lists = [
+            ["interrupted", "0"],
+            ["interrupted", "1"],
+            ["once", &usr2],
+            ["guard", ""],
+        ];
+        for arguments in argument_lists {
+            let output = run(program, &arguments, &variables).output;
+            assert_eq!(output.status.code(), Some(77), "{arguments:?}: {output:?}");
+        }
+        // After its handler was called once, the system's action is the one that counts.
+        let segv = libc::SIGSEGV.to_string();
+        let output = run(program, &["once", &segv], &variables).output;
+        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
+    });
+}
