@@ -139,7 +139,8 @@ pub struct CallEnd {
 /// the thread's last event. With a time range, the calls that are open at its start start there.
 ///
 /// If more calls are open than [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT), all that have started
-/// end as [`SpanEnd::GivenUp`], so that they stay properly nested in bounded memory.
+/// end as [`SpanEnd::GivenUp`], so that they stay properly nested in bounded memory. The thread then has
+/// the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
 ///
 /// Memory: 60 MB for 262,144 open calls, whatever the number of events.
 ///
@@ -187,6 +188,7 @@ fn of_thread<V: CallVisitor>(
     }
     let (totals, mut calls) = walk.finish()?;
     calls.check()?;
+    problems.extend(super::given_up(totals.given_up, index));
     Ok(totals)
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use atf::analyze::{self, Options};
+use atf::analyze::{self, CallEnd, CallStart, CallVisitor, Options, ThreadStart, ThreadTotals};
 use atf::index::IndexReader;
-use atf::spans::CallStack;
+use atf::session::Problem;
+use atf::spans::{CallStack, Unmatched};
 
 use crate::{CALL, RETURN, Short, file};
 
@@ -50,6 +51,51 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
         last.threads[0].open_count, 1000,
         "given up, so never paired"
     );
+}
+
+/// The problems that threads end with.
+#[derive(Default)]
+struct Told(Vec<atf::ErrorKind>);
+
+impl CallVisitor for Told {
+    type Error = atf::Error;
+
+    fn thread_start(&mut self, _: &ThreadStart<'_>) -> atf::Result<()> {
+        Ok(())
+    }
+
+    fn call_start(&mut self, _: &CallStart) -> atf::Result<()> {
+        Ok(())
+    }
+
+    fn call_end(&mut self, _: &CallEnd) -> atf::Result<()> {
+        Ok(())
+    }
+
+    fn unmatched(&mut self, _: &Unmatched, _: u64) -> atf::Result<()> {
+        Ok(())
+    }
+
+    fn thread_end(&mut self, _: Option<&ThreadTotals>, problems: &[Problem]) -> atf::Result<()> {
+        let kinds = problems.iter().map(|problem| problem.error.kind().clone());
+        self.0.extend(kinds);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_pass_on_calls_tells_that_one_more_was_open_than_is_kept() {
+    let given_up = |open: u64| {
+        let index = index(&(0..open).map(|at| (at, CALL, 1)).collect::<Vec<_>>());
+        let mut told = Told::default();
+        analyze::calls(&index, &Options::default(), &mut told).unwrap();
+        told.0.into_iter().find_map(|kind| match kind {
+            atf::ErrorKind::TooManyOpenCalls { given_up, limit } => Some((given_up, limit)),
+            _ => None,
+        })
+    };
+    assert_eq!(given_up(262_144), None);
+    assert_eq!(given_up(262_145), Some((1, 262_144)));
 }
 
 #[test]

@@ -167,6 +167,7 @@ fn more_open_calls_than_are_kept_end_there_and_stay_nested() {
     let (_folder, session) = write_session(&[(0, &events)]);
     let mut checker = Checker::default();
     let processes = [Process::of_session(&session)];
-    export_to(&processes, &Options::default(), &mut checker).unwrap();
+    let summary = export_to(&processes, &Options::default(), &mut checker).unwrap();
     assert_eq!(checker.calls, LIMIT + 10);
+    assert_eq!(summary.problems.len(), 1, "the calls that were given up");
 }
