@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use atf_export::Form;
 
@@ -14,7 +14,7 @@ use crate::output::{Failure, Outcome, stdout};
 
 /// The only page that may read the trace.
 const PAGE: &str = "https://ui.perfetto.dev";
-/// How many bytes of a request are read, and how long one may take.
+/// How many bytes of a request are read, and how long it may take, and each write of the answer.
 const LONGEST: u64 = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -40,10 +40,14 @@ pub(crate) fn run(path: &Path, port: u16, selection: &Selection<'_>) -> Outcome 
 
 /// Answers a request. Returns whether it got the trace.
 fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    let mut lines = BufReader::new(client.take(LONGEST)).lines();
+    client.set_write_timeout(Some(PATIENCE))?;
+    let head = Head {
+        client,
+        end: Instant::now() + PATIENCE,
+    };
+    let mut lines = BufReader::new(head.take(LONGEST)).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
-    let mut is_for_us = false;
+    let (mut is_for_us, mut is_from_page) = (false, false);
     for line in lines {
         let line = line?;
         if line.is_empty() {
@@ -52,6 +56,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
         // A page with a name that leads here is another site.
         if let Some((name, value)) = line.split_once(':') {
             is_for_us |= name.eq_ignore_ascii_case("host") && value.trim() == host;
+            is_from_page |= name.eq_ignore_ascii_case("origin") && value.trim() == PAGE;
         }
     }
     let mut words = request.split(' ');
@@ -60,6 +65,8 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
         _ if !is_for_us => answer(&mut client, "403 Forbidden", 0)?,
         // Browsers ask first whether a public page may read from this machine.
         (Some("OPTIONS"), Some("/trace")) => answer(&mut client, "204 No Content", 0)?,
+        // Another page cannot read the trace, but could use up the one request for it.
+        (Some("GET"), Some("/trace")) if !is_from_page => answer(&mut client, "403 Forbidden", 0)?,
         (Some("GET"), Some("/trace")) => {
             trace.rewind()?;
             answer(&mut client, "200 OK", trace.metadata()?.len())?;
@@ -72,6 +79,23 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     Ok(false)
 }
 
+/// Reads a request up to a point in time, however slowly its bytes come.
+struct Head<'a> {
+    client: &'a TcpStream,
+    end: Instant,
+}
+
+impl Read for Head<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.client.set_read_timeout(Some(left))?;
+        self.client.read(bytes)
+    }
+}
+
 fn answer(client: &mut impl Write, status: &str, size: u64) -> io::Result<()> {
     write!(
         client,
@@ -79,4 +103,41 @@ fn answer(client: &mut impl Write, status: &str, size: u64) -> io::Result<()> {
          Access-Control-Allow-Private-Network: true\r\nVary: Origin\r\nCache-Control: no-store\r\n\
          Content-Type: application/octet-stream\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client that has sent a request, and the server's end of the connection.
+    fn connection(request: &[u8]) -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.write_all(request).unwrap();
+        (client, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn a_client_that_reads_nothing_does_not_hold_the_server() {
+        let (_client, server) = connection(b"GET / HTTP/1.1\r\n\r\n");
+        let mut trace = tempfile::tempfile().unwrap();
+        assert!(!serve(&server, "localhost", &mut trace).unwrap());
+        assert_eq!(server.write_timeout().unwrap(), Some(PATIENCE));
+    }
+
+    #[test]
+    fn a_request_has_one_end_for_all_its_bytes() {
+        let (_client, server) = connection(b"GET /");
+        let mut head = Head {
+            client: &server,
+            end: Instant::now() + PATIENCE / 2,
+        };
+        let mut byte = [0];
+        assert_eq!(head.read(&mut byte).unwrap(), 1);
+        let left = server.read_timeout().unwrap().unwrap();
+        assert!(left < PATIENCE, "only what is left");
+        head.end = Instant::now();
+        let error = head.read(&mut byte).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
 }

@@ -6,10 +6,12 @@ use std::process::{Command, Stdio};
 
 use super::atf;
 
-/// Sends a request to a host, and returns the answer.
-fn ask(address: &str, request: &str, host: &str) -> Vec<u8> {
+const ORIGIN: &str = "Origin: https://ui.perfetto.dev\r\n";
+
+/// Sends a request to a host with more lines, and returns the answer.
+fn ask(address: &str, request: &str, host: &str, more: &str) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+    write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n").unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     answer
@@ -30,17 +32,22 @@ fn one_page_gets_the_trace_once() {
         .unwrap();
     let address = url.strip_suffix("/trace\n").unwrap();
 
-    let status = |request: &str, host: &str| {
-        let answer = String::from_utf8(ask(address, request, host)).unwrap();
+    let status = |request: &str, host: &str, more: &str| {
+        let answer = String::from_utf8(ask(address, request, host, more)).unwrap();
         answer[9..12].to_owned()
     };
     // Another site whose name leads here, another path, and a browser that asks first.
-    assert_eq!(status("GET /trace", "evil.example"), "403");
-    assert_eq!(status("GET /manifest.json", address), "404");
-    assert_eq!(status("OPTIONS /trace", address), "204");
-    assert_eq!(status("", address), "404");
+    assert_eq!(status("GET /trace", "evil.example", ORIGIN), "403");
+    assert_eq!(status("GET /manifest.json", address, ORIGIN), "404");
+    assert_eq!(status("OPTIONS /trace", address, ORIGIN), "204");
+    assert_eq!(status("", address, ORIGIN), "404");
+    // Other pages; the browser does not name a page that cannot read the answer.
+    let another = "Origin: https://evil.example\r\n";
+    for more in ["", "Origin: null\r\n", another] {
+        assert_eq!(status("GET /trace", address, more), "403", "{more}");
+    }
 
-    let answer = ask(address, "GET /trace", address);
+    let answer = ask(address, "GET /trace", address, ORIGIN);
     let end = answer
         .windows(4)
         .position(|four| four == b"\r\n\r\n")
