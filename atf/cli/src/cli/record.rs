@@ -7,7 +7,7 @@ use atf::clock::CounterClock;
 use atf_symbolize::Filter;
 
 use crate::output::Failure;
-use crate::record::{self, Settings};
+use crate::record::{self, Settings, values};
 
 const AFTER_HELP: &str = "\
 The program must have been compiled with -finstrument-functions (GCC) or
@@ -83,7 +83,7 @@ pub(super) struct Options {
     detail_function: Vec<String>,
     /// Keep only the last seconds, or bytes of events per thread (as in 64M), and write them when there
     /// is a trigger, a crash, or at the end
-    #[arg(long, value_name = "SECONDS|BYTES")]
+    #[arg(long, value_name = "SECONDS|BYTES", value_parser = values::flight)]
     flight: Option<String>,
     /// How many milliseconds to keep from the time before a trigger
     #[arg(long, value_name = "MS", conflicts_with = "flight")]
@@ -92,7 +92,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "MS")]
     post_roll: Option<u64>,
     /// A signal that is a trigger: HUP, USR1, USR2, URG or WINCH
-    #[arg(long, value_name = "SIGNAL")]
+    #[arg(long, value_name = "SIGNAL", value_parser = values::signal)]
     trigger_signal: Option<String>,
     /// A trigger so many milliseconds after the program's first call
     #[arg(long, value_name = "MS")]
@@ -104,7 +104,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trigger_depth: Option<u32>,
     /// Go on in another session when the current one is so many seconds old, or so large (as in 64M)
-    #[arg(long, value_name = "SECONDS|BYTES")]
+    #[arg(long, value_name = "SECONDS|BYTES", value_parser = values::segment)]
     segment: Option<String>,
     /// Keep only the last segments, and delete the others
     #[arg(long, requires = "segment", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -121,6 +121,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<u8, Failure> {
+    options.check()?;
     let mut variables = Vec::new();
     let mut set = |name, value: String| variables.push((name, value));
     if let Some(depth) = options.depth {
@@ -180,4 +181,40 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
         library: options.library.as_deref(),
         program: &options.program,
     })
+}
+
+impl Options {
+    /// Refuses options that have no meaning together.
+    fn check(&self) -> Result<(), Failure> {
+        let details = self.details.as_deref();
+        let is_windowed = details == Some("trigger");
+        let refused = |message: String| Err(Failure::Usage(message));
+        if is_windowed && self.flight.is_some() {
+            return refused("--details trigger: with --flight, use all or off".to_owned());
+        }
+        let of_windows = [
+            ("--pre-roll", self.pre_roll.is_some()),
+            ("--post-roll", self.post_roll.is_some()),
+            ("--trigger-signal", self.trigger_signal.is_some()),
+            ("--trigger-after", self.trigger_after.is_some()),
+            ("--trigger-function", !self.trigger_function.is_empty()),
+            ("--trigger-depth", self.trigger_depth.is_some()),
+        ];
+        let of_details = [
+            ("--stack", self.stack.is_some()),
+            ("--detail-function", !self.detail_function.is_empty()),
+        ];
+        let first = |options: &[(&'static str, bool)]| {
+            let set = options.iter().find(|(_, is_set)| *is_set);
+            set.map(|(option, _)| *option)
+        };
+        let has_windows = is_windowed || self.flight.is_some();
+        if let Some(option) = first(&of_windows).filter(|_| !has_windows) {
+            return refused(format!("{option} needs --details trigger or --flight"));
+        }
+        if let Some(option) = first(&of_details).filter(|_| details == Some("off")) {
+            return refused(format!("{option} needs --details all or trigger"));
+        }
+        Ok(())
+    }
 }

@@ -2,6 +2,7 @@
 
 mod finish;
 mod signals;
+pub(crate) mod values;
 
 use std::env;
 use std::ffi::OsString;

@@ -1,0 +1,41 @@
+//! The values of options that the library would refuse only in the program, where it is too late: they
+//! are checked here and get the form that the library reads.
+
+/// The signals that programs leave to others.
+const SIGNALS: [&str; 5] = ["HUP", "USR1", "USR2", "URG", "WINCH"];
+
+/// Parses what a flight recorder keeps: half of the largest ring at most.
+pub(crate) fn flight(text: &str) -> Result<String, String> {
+    length(text, 512 << 20).ok_or_else(|| "expected seconds, or a size up to 512M".to_owned())
+}
+
+/// Parses the length of a segment.
+pub(crate) fn segment(text: &str) -> Result<String, String> {
+    length(text, u64::MAX).ok_or_else(|| "expected seconds, or a size such as 64M".to_owned())
+}
+
+/// Parses the name of a signal that is a trigger.
+pub(crate) fn signal(text: &str) -> Result<String, String> {
+    let name = text.to_ascii_uppercase();
+    let name = name.strip_prefix("SIG").unwrap_or(&name);
+    match SIGNALS.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err("expected HUP, USR1, USR2, URG or WINCH".to_owned()),
+    }
+}
+
+/// Parses seconds, as in `10` and `10s`, or a size in bytes with a unit.
+fn length(text: &str, most: u64) -> Option<String> {
+    let text = text.to_ascii_uppercase();
+    let sizes = [('K', 1_u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let size = sizes.iter().find_map(|(unit, size)| {
+        let count: u64 = text.strip_suffix(*unit)?.parse().ok()?;
+        count.checked_mul(*size)
+    });
+    if size.is_some_and(|size| (1..=most).contains(&size)) {
+        return Some(text);
+    }
+    let seconds = text.strip_suffix('S').unwrap_or(&text);
+    let is_valid = seconds.parse().is_ok_and(|seconds: u32| seconds > 0);
+    is_valid.then(|| seconds.to_owned())
+}
