@@ -5,19 +5,20 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::Duration;
 
 use atf::analyze;
+use atf::manifest::ManifestThread;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
 use atf::write::set_ended_by;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
+use super::summary::Summary;
 use super::{Ended, Settings};
 use crate::output::{Failure, complain};
 use crate::symbolize;
 use crate::target::sessions_in;
-use crate::text::{Counted, Printable, Span};
+use crate::text::{Printable, Span};
 
 /// The library's file, in the list of what a process has mapped. A program that is linked with it
 /// has mapped its session's files.
@@ -26,21 +27,15 @@ const LIBRARY_NAME: &str = "libatf_instrument";
 /// How many functions are told.
 const HOTTEST: usize = 10;
 
-/// The sums over all sessions.
-#[derive(Default)]
-struct Summary {
-    threads: u64,
-    events: u64,
-    lost: u64,
-}
-
-/// Finishes the sessions in a folder. Returns false if nothing was recorded; the folder is then gone.
+/// Finishes the sessions in a folder. Returns why nothing was recorded, if so; the folder is then
+/// gone.
 pub(super) fn sessions(
     folder: &Path,
     settings: &Settings<'_>,
     ended: &Ended,
-) -> Result<bool, Failure> {
+) -> Result<Option<String>, Failure> {
     let sessions = sessions_in(folder)?;
+    let exited = last_program(&sessions, ended.process).filter(|_| ended.status.code().is_some());
     let mut summary = Summary::default();
     // Whether a process runs or died, so that the session says something even without events.
     let mut is_kept = false;
@@ -52,9 +47,11 @@ pub(super) fn sessions(
                 "{session}: this process still runs and is recorded; when it ends, name its functions with `atf symbolize`"
             ));
         } else {
-            is_kept |= finish(session, settings);
+            let has_died = finish(session, settings, exited == Some(session));
+            summary.is_unfinished |= has_died && exited == Some(session);
+            is_kept |= has_died;
         }
-        summary.add(&SessionReader::open(session)?);
+        summary.add(session)?;
     }
     if let Some(signal) = ended.signal()
         && let Some(session) = last_program(&sessions, ended.process)
@@ -63,29 +60,57 @@ pub(super) fn sessions(
         complain(format_args!("{signal} is not in the manifest: {error}"));
     }
     if summary.events == 0 && !is_kept {
+        let why = why_nothing(folder, settings, &summary);
         // A program without hooks leaves nothing, one whose functions are all excluded leaves
         // sessions without events.
         fs::remove_dir_all(folder)?;
-        return Ok(false);
+        return Ok(Some(why));
     }
-    summary.tell(folder, sessions.len(), ended.elapsed);
+    summary.tell(folder, settings, ended.elapsed);
     for session in &sessions {
         tell_hottest(session, sessions.len() > 1)?;
     }
-    Ok(true)
+    Ok(None)
 }
 
-/// Finalizes a session if its process died, and names its functions. Returns whether it died.
-fn finish(session: &Path, settings: &Settings<'_>) -> bool {
+/// Explains why no event was recorded.
+fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> String {
+    if statvfs(folder).is_ok_and(|disk| disk.f_bavail == 0) {
+        return format!("the disk of {} is full", Printable(folder.display()));
+    }
+    if summary.processes.is_empty() {
+        let program = Printable(Path::new(&settings.program[0]).display());
+        return format!(
+            "{program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
+        );
+    }
+    // A session was created, so the program has hooks.
+    if let Some(lost) = summary.lost() {
+        return lost;
+    }
+    match settings.has_filters() {
+        true => "no call matched the filters".to_owned(),
+        false => "the program's hooks wrote no event".to_owned(),
+    }
+}
+
+/// Finalizes a session if its process did not, and names its functions. Returns whether it did not,
+/// as a process does that died. `has_exited` if it is known to have ended by itself.
+fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
     let has_died = finalized != Ok(false);
-    match (finalized, settings.loss_by_death(unwritten_events(session))) {
-        (Err(error), _) => complain(format_args!("{name}: not finalized: {error}")),
-        (Ok(true), Some(loss)) => {
-            complain(format_args!("{name}: the process died, so {loss}"));
+    if let Err(error) = &finalized {
+        complain(format_args!("{name}: not finalized: {error}"));
+    }
+    if has_died {
+        match settings.loss_by_death(unwritten_events(session)) {
+            _ if has_exited => complain(format_args!(
+                "{name}: the program did not finish this session: unless it called _exit or exec, later events are missing"
+            )),
+            Some(loss) => complain(format_args!("{name}: the process died, so {loss}")),
+            None => {}
         }
-        _ => {}
     }
     match symbolize::Report::of(session, settings.debug_dirs) {
         Err(failure) => complain(format_args!("no names: {failure}")),
@@ -197,50 +222,19 @@ fn finalize(session: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
+/// Returns whether all threads have footers and are in the manifest, which a full disk prevents.
 fn is_finalized(session: &Path) -> atf::Result<bool> {
     let session = SessionReader::open(session)?;
+    let listed = session.manifest().map(|manifest| &manifest.threads);
     for thread in session.threads() {
+        let is_it = |listed: &ManifestThread| listed.id == thread.id();
+        if !listed.is_some_and(|all| all.iter().any(is_it)) {
+            return Ok(false);
+        }
         let thread = thread.open()?;
         if !thread.index().completeness().has_verified_footer() {
             return Ok(false);
         }
     }
     Ok(true)
-}
-
-impl Summary {
-    fn add(&mut self, session: &SessionReader) {
-        for thread in session.threads() {
-            self.threads += 1;
-            if let Ok(thread) = thread.open() {
-                self.events += thread.index().event_count();
-            }
-        }
-        let Some(manifest) = session.manifest() else {
-            return;
-        };
-        let listed = manifest.threads.iter().map(|thread| thread.lost_events);
-        let lost = listed.chain([manifest.lost_events]).flatten();
-        self.lost += lost.map(|loss| loss.count).sum::<u64>();
-    }
-
-    #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
-    fn tell(&self, folder: &Path, sessions: usize, elapsed: Duration) {
-        let lost = match self.lost {
-            0 => "no loss recorded".to_owned(),
-            lost => format!("{lost} lost"),
-        };
-        let rate = self.events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
-        let processes = match sessions {
-            1 => String::new(),
-            count => format!(" in {count} processes"),
-        };
-        complain(format_args!(
-            "recorded {} of {}{processes} in {:.3} s ({rate:.1} M per second), {lost}",
-            Counted(self.events, "event"),
-            Counted(self.threads, "thread"),
-            elapsed.as_secs_f64(),
-        ));
-        complain(format_args!("written to {}", Printable(folder.display())));
-    }
 }

@@ -2,6 +2,7 @@
 
 mod finish;
 mod signals;
+mod summary;
 pub(crate) mod values;
 
 use std::env;
@@ -18,7 +19,6 @@ use std::time::{Duration, Instant, SystemTime};
 use atf::write::session_name;
 
 use crate::output::{Failure, complain};
-use crate::text::Printable;
 
 /// The library's file.
 const LIBRARY: &str = "libatf_instrument.so";
@@ -39,16 +39,28 @@ impl Settings<'_> {
     /// Describes the loss of a process that died with at most this many events of each thread in memory.
     fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
         let events = unwritten_events?;
-        let is_set = |variable, expected: &str| {
-            let mut variables = self.variables.iter();
-            variables.any(|(name, value)| *name == variable && value.starts_with(expected))
-        };
-        if is_set("ATF_FLIGHT", "") || is_set("ATF_DETAILS", "trigger") {
+        if self.has_windows() {
             return Some("what its rings held after the last trigger is lost".to_owned());
         }
         Some(format!(
             "up to {events} events of each thread, which were in memory, are lost"
         ))
+    }
+
+    /// Returns whether only what is around triggers is kept.
+    fn has_windows(&self) -> bool {
+        self.is_set("ATF_FLIGHT", "") || self.is_set("ATF_DETAILS", "trigger")
+    }
+
+    /// Returns whether calls may be left out.
+    fn has_filters(&self) -> bool {
+        let filters = ["ATF_FUNCTIONS", "ATF_MODULES", "ATF_MIN_SIZE", "ATF_DEPTH"];
+        filters.iter().any(|filter| self.is_set(filter, ""))
+    }
+
+    fn is_set(&self, variable: &str, expected: &str) -> bool {
+        let mut variables = self.variables.iter();
+        variables.any(|(name, value)| *name == variable && value.starts_with(expected))
     }
 }
 
@@ -76,20 +88,17 @@ pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
         // It is empty.
         let _ = fs::remove_dir(&folder);
     })?;
-    let is_recorded = finish::sessions(&folder, settings, &ended)?;
+    let why_nothing = finish::sessions(&folder, settings, &ended)?;
     if let Some(number) = ended.status.signal() {
         match ended.signal() {
             Some(name) => complain(format_args!("the program was ended by {name}")),
             None => complain(format_args!("the program was ended by signal {number}")),
         }
     }
-    if is_recorded {
+    let Some(why) = why_nothing else {
         return Ok(exit_status(ended.status));
-    }
-    let program = Printable(Path::new(&settings.program[0]).display());
-    complain(format_args!(
-        "nothing was recorded: {program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
-    ));
+    };
+    complain(format_args!("nothing was recorded: {why}"));
     Ok(match exit_status(ended.status) {
         0 => 2,
         status => status,

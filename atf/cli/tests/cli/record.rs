@@ -217,6 +217,11 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     let [session] = &sessions(&folder)[..] else {
         panic!("{messages}");
     };
+    let summary = "up to 4160 events of each thread may be missing";
+    assert!(
+        text.contains(&format!("per second), {summary}\n")),
+        "{text}"
+    );
     // The finalized files still tell.
     for (command, expected) in [
         (
@@ -312,6 +317,8 @@ fn options_limit_what_is_recorded() {
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(2));
+        let expected = "atf: nothing was recorded: no call matched the filters";
+        assert_eq!(told(&output, folder.path()).2, expected);
     }
 }
 
@@ -405,6 +412,75 @@ fn lengths_and_signals_are_accepted_in_any_case() {
 }
 
 #[test]
+fn segments_are_not_counted_as_processes() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let options = ["--segment", "64K"];
+    let output = record(&folder, &options, &["./program", "100000"])
+        .output()
+        .unwrap();
+    let count = sessions(&folder).len();
+    assert!(count > 1, "{output:?}");
+    let messages = told(&output, folder.path()).2;
+    let expected = format!("of 1 thread in {count} segments in …");
+    assert!(messages.contains(&expected), "{messages}");
+}
+
+#[test]
+fn details_that_windows_lost_are_in_the_summary() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let options = "--details trigger --pre-roll 60000 --trigger-function told --ring 64";
+    let options: Vec<_> = options.split(' ').collect();
+    let output = terminated(&mut record(
+        &folder,
+        &options,
+        &["./program", "100000", "wait"],
+    ));
+    let messages = told(&output, folder.path()).2;
+    assert!(!messages.contains("no loss recorded"), "{messages}");
+    assert!(messages.contains(" details lost\n"), "{messages}");
+}
+
+#[test]
+fn a_full_disk_is_told_as_the_reason_for_what_is_missing() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    fs::create_dir(folder.path().join("traces")).unwrap();
+    for (size, calls, status, expected) in [
+        ("2m", "1000000", 0, "later events may be missing"),
+        ("16k", "1", 2, "nothing was recorded: 6 events lost"),
+        ("4k", "1", 2, "nothing was recorded: the disk of "),
+    ] {
+        let recorded = record(&folder, &[], &["./program", calls]);
+        let mut command = Command::new("unshare");
+        command.current_dir(folder.path()).args(["-rm", "sh", "-c"]);
+        command.arg(format!(
+            "mount -t tmpfs -o size={size} none traces || exit 77; exec \"$@\""
+        ));
+        command
+            .arg("sh")
+            .arg(recorded.get_program())
+            .args(recorded.get_args());
+        let output = match command.output() {
+            Ok(output) if output.status.code() == Some(77) => return,
+            // Containers may forbid namespaces.
+            Ok(output) if output.stderr.starts_with(b"unshare") => return,
+            Ok(output) => output,
+            Err(_) => return,
+        };
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{messages}");
+        assert!(messages.contains(expected), "{messages}");
+        assert!(!messages.contains("no loss recorded"), "{messages}");
+        assert!(!messages.contains("-finstrument-functions"), "{messages}");
+    }
+}
+
+#[test]
 fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
     let Some(folder) = program(&[]) else {
         return;
@@ -428,13 +504,10 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
     assert!(sessions(&folder).is_empty());
 }
 
-#[test]
-fn signals_are_passed_to_the_program() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let mut command = record(&folder, &[], &["./program", "1", "wait"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+/// Terminates `atf record` once its program waits for that.
+fn terminated(record: &mut Command) -> Output {
+    record.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = record.spawn().unwrap();
     // Its first output means that it is ready.
     let output = child.stdout.as_mut().unwrap();
     output.read_exact(&mut [0]).unwrap();
@@ -443,7 +516,16 @@ fn signals_are_passed_to_the_program() {
         .status()
         .unwrap();
     assert!(kill.success());
-    assert_eq!(child.wait().unwrap().code(), Some(5));
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn signals_are_passed_to_the_program() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let output = terminated(&mut record(&folder, &[], &["./program", "1", "wait"]));
+    assert_eq!(output.status.code(), Some(5));
 }
 
 #[test]

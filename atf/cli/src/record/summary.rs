@@ -1,0 +1,108 @@
+//! What a run recorded, and what is known to be missing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use atf::session::SessionReader;
+
+use super::Settings;
+use crate::loss::Lost;
+use crate::output::{Failure, complain};
+use crate::text::{Counted, Printable};
+
+/// The sums over all sessions.
+#[derive(Default)]
+pub(super) struct Summary {
+    pub(super) events: u64,
+    /// By the names of their first sessions.
+    pub(super) processes: BTreeSet<String>,
+    /// Whether the program ended by itself and left a session unfinished.
+    pub(super) is_unfinished: bool,
+    /// Each with its process: a thread is in several segments.
+    threads: BTreeSet<(String, u32)>,
+    sessions: u64,
+    lost: Lost,
+    /// The most events of a thread that were in memory when its process died.
+    unwritten: u64,
+}
+
+impl Summary {
+    pub(super) fn add(&mut self, path: &Path) -> Result<(), Failure> {
+        let session = SessionReader::open(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let process = name.split("_segment_").next().unwrap_or_default();
+        self.sessions += 1;
+        self.processes.insert(process.to_owned());
+        for thread in session.threads() {
+            self.threads.insert((process.to_owned(), thread.id()));
+            if let Ok(thread) = thread.open() {
+                self.events += thread.index().event_count();
+            }
+        }
+        let Some(manifest) = session.manifest() else {
+            return Ok(());
+        };
+        let listed = manifest.threads.iter().map(Lost::of);
+        let lost = listed.fold(Lost::of_no_thread(manifest), Lost::plus);
+        self.lost = self.lost.plus(lost);
+        let unwritten = manifest.unwritten_events.unwrap_or(0);
+        self.unwritten = self.unwritten.max(unwritten);
+        Ok(())
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
+    pub(super) fn tell(&self, folder: &Path, settings: &Settings<'_>, elapsed: Duration) {
+        let rate = self.events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
+        complain(format_args!(
+            "recorded {} of {}{} in {:.3} s ({rate:.1} M per second), {}",
+            Counted(self.events, "event"),
+            Counted(self.threads.len() as u64, "thread"),
+            self.places(),
+            elapsed.as_secs_f64(),
+            self.missing(settings),
+        ));
+        complain(format_args!("written to {}", Printable(folder.display())));
+    }
+
+    /// Describes the events and details that the manifests count as lost.
+    pub(super) fn lost(&self) -> Option<String> {
+        let is_some = self.lost.times().is_some();
+        is_some.then(|| format!("{} lost", self.lost))
+    }
+
+    /// Counts the processes and the segments, if there are several.
+    fn places(&self) -> String {
+        let (processes, sessions) = (self.processes.len() as u64, self.sessions);
+        match (processes, sessions > processes) {
+            (1, false) => String::new(),
+            (1, true) => format!(" in {sessions} segments"),
+            (_, false) => format!(" in {processes} processes"),
+            (_, true) => format!(" in {processes} processes with {sessions} segments"),
+        }
+    }
+
+    /// Describes all that is known to be missing.
+    fn missing(&self, settings: &Settings<'_>) -> String {
+        let unwritten = match self.unwritten {
+            0 => None,
+            _ if settings.has_windows() => {
+                Some("what rings held after the last trigger is lost".to_owned())
+            }
+            events => {
+                let events = Counted(events, "event");
+                Some(format!("up to {events} of each thread may be missing"))
+            }
+        };
+        let unfinished = "later events may be missing".to_owned();
+        let unfinished = self.is_unfinished.then_some(unfinished);
+        let known: Vec<_> = [self.lost(), unwritten, unfinished]
+            .into_iter()
+            .flatten()
+            .collect();
+        match known.is_empty() {
+            true => "no loss recorded".to_owned(),
+            false => known.join(", "),
+        }
+    }
+}
