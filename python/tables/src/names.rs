@@ -66,6 +66,13 @@ impl Names {
         self.keys.get(&function_id).copied()
     }
 
+    /// Returns the name at a position in the dictionary.
+    pub(crate) fn name(&self, key: Option<i32>) -> Option<&str> {
+        let position = usize::try_from(key?).ok();
+        let position = position.filter(|position| *position < self.dictionary.len())?;
+        Some(self.dictionary.value(position))
+    }
+
     /// Returns the array of the names at these positions.
     pub(crate) fn array(&self, keys: Int32Array, dictionaries: bool) -> Result<ArrayRef, Error> {
         if dictionaries {
@@ -74,11 +81,7 @@ impl Names {
                 keys, values,
             )?));
         }
-        let name = |key: Option<i32>| {
-            let position = usize::try_from(key?).ok();
-            let position = position.filter(|position| *position < self.dictionary.len())?;
-            Some(self.dictionary.value(position))
-        };
-        Ok(Arc::new(keys.iter().map(name).collect::<StringArray>()))
+        let names = keys.iter().map(|key| self.name(key));
+        Ok(Arc::new(names.collect::<StringArray>()))
     }
 }

@@ -17,8 +17,10 @@ use crate::names::Names;
 use crate::options::Options;
 use crate::table::Table;
 
-/// The most bytes of text and payloads in a batch, but for its last row.
+/// The most bytes of text and payloads in a batch, but for its last rows.
 const MOST_BYTES: usize = 16 << 20;
+/// The most that Arrow's offsets of 32 bits can hold in a column; its builders panic beyond.
+const HELD_BYTES: usize = i32::MAX as usize;
 
 /// The value of a column in a row.
 #[derive(Debug, Clone, Copy)]
@@ -136,7 +138,12 @@ impl Rows {
     pub(crate) fn push(&mut self, cells: &[Cell<'_>]) -> Result<(), Error> {
         for (place, builder) in &mut self.columns {
             let cell = cells.get(*place).copied().unwrap_or(Cell::Null);
-            self.bytes = self.bytes.saturating_add(builder.push(cell, &self.names)?);
+            let size = builder.size(cell, &self.names, self.dictionaries);
+            self.bytes = self.bytes.saturating_add(size);
+            if self.bytes > HELD_BYTES {
+                return Err(too_large(self.dictionaries));
+            }
+            builder.push(cell, &self.names)?;
         }
         self.len = self.len.saturating_add(1);
         Ok(())
@@ -167,9 +174,22 @@ impl Builder {
         }
     }
 
-    /// Adds a value and returns its bytes, if its size is not fixed.
+    /// Returns the bytes that a value adds to the batch, if its size is not fixed.
     #[inline]
-    fn push(&mut self, cell: Cell<'_>, names: &Names) -> Result<usize, Error> {
+    fn size(&self, cell: Cell<'_>, names: &Names, dictionaries: bool) -> usize {
+        match (self, cell) {
+            (Self::Name(..), Cell::Name(id)) if !dictionaries => {
+                names.name(names.key(id)).map_or(0, str::len)
+            }
+            (Self::Text(_), Cell::Text(text)) => text.len(),
+            (Self::Bytes(_), Cell::Bytes(bytes)) => bytes.len(),
+            _ => 0,
+        }
+    }
+
+    /// Adds a value.
+    #[inline]
+    fn push(&mut self, cell: Cell<'_>, names: &Names) -> Result<(), Error> {
         match (self, cell) {
             (Self::Number(numbers), Cell::Number(number)) => numbers.append_value(number),
             (Self::Number(numbers), Cell::Null) => numbers.append_null(),
@@ -184,21 +204,15 @@ impl Builder {
             (Self::Name(keys, _), Cell::Null) => keys.append_null(),
             (Self::Word(keys, words), Cell::Text(word)) => keys.append_value(key_of(word, words)?),
             (Self::Word(keys, _), Cell::Null) => keys.append_null(),
-            (Self::Text(texts), Cell::Text(text)) => {
-                texts.append_value(text);
-                return Ok(text.len());
-            }
+            (Self::Text(texts), Cell::Text(text)) => texts.append_value(text),
             (Self::Text(texts), Cell::Null) => texts.append_null(),
-            (Self::Bytes(all), Cell::Bytes(bytes)) => {
-                all.append_value(bytes);
-                return Ok(bytes.len());
-            }
+            (Self::Bytes(all), Cell::Bytes(bytes)) => all.append_value(bytes),
             (Self::Bytes(all), Cell::Null) => all.append_null(),
             (Self::Flag(flags), Cell::Flag(flag)) => flags.append_value(flag),
             (Self::Flag(flags), Cell::Null) => flags.append_null(),
             (_, cell) => return Err(Error::Internal(format!("{cell:?} is in another column"))),
         }
-        Ok(0)
+        Ok(())
     }
 
     fn take(&mut self, names: &Names, dictionaries: bool) -> Result<ArrayRef, Error> {
@@ -211,6 +225,17 @@ impl Builder {
             Self::Flag(flags) => Arc::new(flags.finish()),
         })
     }
+}
+
+fn too_large(dictionaries: bool) -> Error {
+    let remedy = if dictionaries {
+        "read fewer columns"
+    } else {
+        "read with dictionaries or fewer columns"
+    };
+    Error::usage(format!(
+        "a batch has more than 2,147,483,647 bytes of text and payloads: {remedy}"
+    ))
 }
 
 /// Returns the position of a word, which a table has in its list of words.

@@ -1,0 +1,54 @@
+//! Long names do not make a batch larger than Arrow allows.
+
+use atf::manifest::Symbol;
+use atf::write::{Event, SessionWriter};
+use atf_tables::{Options, Session, Table};
+
+/// The bytes of the name.
+const NAME: usize = 32 << 10;
+
+/// A session with this many open calls of one function with a long name.
+fn session(calls: u64) -> (tempfile::TempDir, Session) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pid_42");
+    let writer = SessionWriter::create(&path, &Default::default()).unwrap();
+    let mut thread = writer.thread(0).unwrap();
+    for at in 0..calls {
+        let event = Event::new(at, 7, atf::EventKind::CALL, 1);
+        thread.write(&event).unwrap();
+    }
+    thread.finalize().unwrap();
+    writer.set_symbols(vec![Symbol::new(7, "n".repeat(NAME))]);
+    writer.finalize().unwrap();
+    (folder, Session::open(path).unwrap())
+}
+
+fn without_dictionaries() -> Options {
+    let mut options = Options::default();
+    options.dictionaries = false;
+    options
+}
+
+#[test]
+fn names_without_a_dictionary_end_a_batch_at_its_size() {
+    let (_folder, session) = session(1000);
+    let rows = |options: &Options| -> Vec<usize> {
+        let stream = session.stream(Table::Events, options).unwrap();
+        stream.map(|batch| batch.unwrap().num_rows()).collect()
+    };
+    // 16 MiB / 32 KiB.
+    assert_eq!(rows(&without_dictionaries()), [512, 488]);
+    assert_eq!(rows(&Options::default()), [1000]);
+}
+
+#[test]
+fn a_batch_that_arrow_cannot_hold_is_an_error() {
+    // The end of the thread ends all its calls at once: 2 GiB of names.
+    let (_folder, session) = session(65_536);
+    let mut stream = session
+        .stream(Table::Calls, &without_dictionaries())
+        .unwrap();
+    let error = stream.next().unwrap().unwrap_err().to_string();
+    assert!(error.contains("2,147,483,647 bytes"), "{error}");
+    assert!(stream.next().is_none());
+}
