@@ -141,10 +141,19 @@ impl CounterClock {
 
     /// Compares the two clocks; `None` if neither moved since the last time.
     fn compare(&self, calibration: &mut Calibration) -> Option<()> {
-        let now = Moment::now();
+        self.follow(calibration, Moment::now(), ticks)
+    }
+
+    /// Lets the line go to a moment on both clocks. It is replaced at `begin`, as late as possible: until
+    /// then the old one counts, even if this thread was not running for a while.
+    fn follow(
+        &self,
+        calibration: &mut Calibration,
+        now: Moment,
+        begin: impl FnOnce() -> u64,
+    ) -> Option<()> {
         let rate = calibration.reference.rate_to(now)?;
-        let mine = self.at(now.ticks);
-        let error = mine.abs_diff(now.ns);
+        let error = self.at(now.ticks).abs_diff(now.ns);
         let uncertain = in_ns(now.width, rate);
         self.error_ns
             .fetch_max(error.saturating_add(uncertain), Ordering::Relaxed);
@@ -156,16 +165,19 @@ impl CounterClock {
         }
         let interval = calibration.interval_ns;
         let length = in_ticks(interval, rate)?;
-        calibration.due_ticks = now.ticks.saturating_add(length);
-        let start = if now.ns.saturating_sub(mine) > JUMP_NS {
-            now.ns
+        let begin = begin();
+        calibration.due_ticks = begin.saturating_add(length);
+        let since = in_ns(begin.saturating_sub(now.ticks), rate);
+        let (clock, mine) = (now.ns.saturating_add(since), self.at(begin));
+        let start = if clock.saturating_sub(mine) > JUMP_NS {
+            clock
         } else {
             mine
         };
         // So that both meet at the next adjustment.
-        let end = now.ns.saturating_add(interval);
+        let end = clock.saturating_add(interval);
         let meeting = divided(end.saturating_sub(start), length)?;
-        self.set(now.ticks, start, meeting.max(rate / 2));
+        self.set(begin, start, meeting.max(rate / 2));
         Some(())
     }
 
@@ -247,4 +259,49 @@ fn in_ticks(ns: u64, rate: u64) -> Option<u64> {
 fn divided(ns: u64, ticks: u64) -> Option<u64> {
     let rate = (u128::from(ns) << FRACTION).checked_div(ticks.into())?;
     u64::try_from(rate).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The time at a tick before and after the line is replaced there, of a counter that runs at 1 ns per
+    /// tick, and was compared with the clock at tick 1,000,000.
+    fn around(clock_ns: u64, begin: u64) -> (u64, u64) {
+        let moment = |ticks, ns| Moment {
+            ticks,
+            ns,
+            width: 0,
+        };
+        let clock = CounterClock {
+            generation: AtomicU64::new(0),
+            lines: Default::default(),
+            error_ns: AtomicU64::new(0),
+            calibration: Mutex::new(Calibration {
+                reference: moment(0, 0),
+                due_ticks: 0,
+                interval_ns: 1_000_000,
+            }),
+        };
+        clock.set(0, 0, 1 << FRACTION);
+        let before = clock.at(begin);
+        let now = moment(1_000_000, clock_ns);
+        let followed = clock.follow(&mut clock.calibration(), now, || begin);
+        followed.unwrap();
+        (before, clock.at(begin))
+    }
+
+    #[test]
+    fn a_line_that_is_replaced_late_does_not_go_back() {
+        // The counter runs ahead, so the new line is less steep.
+        assert_eq!(around(900_000, 1_000_000), (1_000_000, 1_000_000));
+        assert_eq!(around(900_000, 9_000_000), (9_000_000, 9_000_000));
+    }
+
+    #[test]
+    fn a_line_that_is_replaced_late_jumps_to_where_the_clock_is_by_then() {
+        // The clock runs at 4 ns per tick since the machine slept.
+        assert_eq!(around(4_000_000, 1_000_000), (1_000_000, 4_000_000));
+        assert_eq!(around(4_000_000, 2_000_000), (2_000_000, 8_000_000));
+    }
 }
