@@ -135,7 +135,7 @@ mod tests {
         let mut byte = [0];
         assert_eq!(head.read(&mut byte).unwrap(), 1);
         let left = server.read_timeout().unwrap().unwrap();
-        assert!(left < PATIENCE, "only what is left");
+        assert!(left < PATIENCE, "the time limit is for all reads");
         head.end = Instant::now();
         let error = head.read(&mut byte).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
