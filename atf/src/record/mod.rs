@@ -128,7 +128,7 @@ pub enum Overflow {
     /// The event is dropped with its detail.
     DropNewest,
     /// The thread waits for room, so nothing is lost while the drain runs. A payload larger than
-    /// the capacity is dropped.
+    /// the capacity is dropped; with a [`Window`], one larger than half of it, unless there is room.
     Block,
 }
 

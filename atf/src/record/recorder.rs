@@ -108,21 +108,23 @@ impl Recorder {
     /// # Errors
     ///
     /// Those of [`record`](Self::record), and those of the [policy](Overflow) for a payload that
-    /// does not fit. A payload larger than the capacity never fits, and is not waited for.
+    /// does not fit. A payload larger than the capacity never fits, and is not waited for. With a
+    /// [window](super::Window), neither is one larger than half of it.
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         self.check(event)?;
         let payload = detail.payload;
-        let has_room = self.has_room(payload.len())
+        let size = payload.len();
+        let has_room = self.has_room(size)
             || self.overflow == Overflow::Block
-                && payload.len() <= self.payloads.buffer().capacity()
-                && self.wait(|this| this.has_room(payload.len()));
+                && self.wait(|this| this.has_room(size) || !this.is_worth_waiting(size))
+                && self.has_room(size);
         if !has_room && self.overflow == Overflow::DropNewest {
             return Err(self.lose(event.timestamp_ns));
         }
         if !has_room {
             return Err(self.record_without(event));
         }
-        let size = u32::try_from(payload.len()).unwrap_or(NO_DETAIL);
+        let payload_size = u32::try_from(size).unwrap_or(NO_DETAIL);
         // The payload is stored before its event, so a drain that finds the event finds the
         // payload. There is room: only this thread records.
         if self.payloads.push_entire_slice(payload).is_err() {
@@ -130,7 +132,7 @@ impl Recorder {
         }
         let slot = Slot {
             event: *event,
-            payload_size: size,
+            payload_size,
             event_type: detail.event_type,
             flags: detail.flags,
         };
@@ -229,6 +231,18 @@ impl Recorder {
         } else {
             Err(self.lose(time))
         }
+    }
+
+    /// Returns whether there is room sooner or later. With a window, the drain frees half of the ring,
+    /// and may hold the rest.
+    fn is_worth_waiting(&self, payload_size: usize) -> bool {
+        let capacity = self.payloads.buffer().capacity();
+        let freed = if self.is_judged {
+            capacity.div_ceil(2)
+        } else {
+            capacity
+        };
+        self.events.is_full() || payload_size <= freed
     }
 
     fn has_room(&self, payload_size: usize) -> bool {

@@ -9,7 +9,9 @@ use std::time::Duration;
 use atf::clock::now_ns;
 use atf::index::IndexReader;
 use atf::manifest::Loss;
-use atf::record::{Capacity, Lanes, Lost, RecordOptions, RecordSummary, Recording, Window};
+use atf::record::{
+    Capacity, Lanes, Lost, Overflow, RecordOptions, RecordSummary, Recording, Window,
+};
 use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind, EventKind};
 
@@ -218,6 +220,62 @@ fn a_payload_that_does_not_fit_is_lost_only_if_it_is_asked_for() {
         let summary = recording.stop().unwrap();
         assert_eq!(losses(&summary), (0, lost));
         assert_eq!(times(folder.path(), 0), [(base, false), (base + 1, false)]);
+    }
+}
+
+#[test]
+fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
+    const EVENT: Option<usize> = None;
+    type Case<'a> = (usize, usize, &'a [Option<usize>], &'a [bool]);
+    let cases: &[Case<'_>] = &[
+        // The drain frees half. What is larger is recorded only if there is room at once.
+        (
+            8,
+            1000,
+            &[Some(400), Some(700), Some(500)],
+            &[true, false, true],
+        ),
+        (8, 1000, &[Some(700)], &[true]),
+        (8, 3, &[Some(1), Some(3), Some(2)], &[true, false, true]),
+        (8, 1, &[Some(1), Some(1)], &[true, true]),
+        (1, 10, &[EVENT, EVENT, Some(5), Some(5)], &[true; 4]),
+        // What waits for a place in the index gets the room that comes with it.
+        (1, 10, &[Some(5), Some(8)], &[true, true]),
+    ];
+    for (events, payload_size, payloads, expected) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let window = Window::default().pre_roll(DEADLINE);
+        let options = sleepy(*events, *payload_size, window)
+            .interval(MILLISECOND)
+            .overflow(Overflow::Block);
+        let recording = start(folder.path(), false, &options);
+        let mut thread = recording.thread(None).unwrap();
+        let (send, receive) = mpsc::channel();
+        let (recorded, stopped) = thread::scope(|scope| {
+            scope.spawn(move || {
+                let base = base();
+                for (time, payload) in (base..).zip(*payloads) {
+                    let recorded = match payload {
+                        None => thread.record(&call(time)).map(drop),
+                        Some(size) => thread
+                            .record_with_detail(&call(time), &detail(&vec![1; *size]))
+                            .map(drop),
+                    };
+                    send.send(recorded).unwrap();
+                }
+            });
+            let received = payloads.iter().map(|_| receive.recv_timeout(DEADLINE));
+            let recorded: Result<Vec<_>, _> = received.collect();
+            (recorded, recording.stop())
+        });
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|is| if *is { Ok(()) } else { Err(Lost::Detail) })
+            .collect();
+        assert_eq!(recorded, Ok(expected));
+        // No trigger asked for any detail.
+        assert_eq!(losses(&stopped.unwrap()), (0, 0));
+        assert_eq!(times(folder.path(), 0).len(), payloads.len());
     }
 }
 
