@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::segments::Segments;
 use super::shared::{Shared, State};
 use super::thread::Direct;
+use super::trigger::Calls;
 use super::window::Windows;
 use super::{Drain, ThreadRecorder, channel_for};
 use crate::clock::now_ns;
@@ -24,6 +25,7 @@ pub(super) struct Drainer {
     segments: Option<Segments>,
     rings: Vec<Ring>,
     windows: Option<Windows>,
+    calls: Calls,
     /// The manifest as it was last written, and when that was.
     manifest: Vec<u8>,
     manifest_time: Instant,
@@ -73,6 +75,7 @@ impl Drainer {
                 .map(|options| Segments::new(options, &shared.session)),
             rings: Vec::new(),
             windows: shared.options.window.map(Windows::new),
+            calls: Calls::default(),
             shared,
             manifest,
             manifest_time: Instant::now(),
@@ -82,7 +85,7 @@ impl Drainer {
     /// Drains until the recording stops.
     pub(super) fn run(mut self) {
         loop {
-            let mut requests = Requests::take(&mut self.shared.lock());
+            let mut requests = self.take_requests();
             self.look_at_triggers(&mut requests);
             for direct in &requests.ended {
                 self.shared.close_direct(direct);
@@ -124,6 +127,12 @@ impl Drainer {
         }
     }
 
+    fn take_requests(&self) -> Requests {
+        // Before the time of the pass: what these ask for happened before it, and none of it is held.
+        let fired = self.shared.triggers.fired();
+        Requests::take(&mut self.shared.lock(), fired)
+    }
+
     /// Creates a thread for whoever waits for it.
     fn add_thread(&mut self, thread_id: u32) {
         let made = self.create_thread(thread_id);
@@ -162,25 +171,24 @@ impl Drainer {
 
     /// Brings the windows up to date, before any event is judged.
     fn look_at_triggers(&mut self, requests: &mut Requests) {
-        let Some(windows) = &mut self.windows else {
-            return;
-        };
         let triggers = &self.shared.triggers;
-        requests.triggers = triggers.fired();
+        if let Some(windows) = &mut self.windows {
+            windows.begin();
+            for (start, end) in &requests.closed {
+                windows.add(*start, *end);
+            }
+            windows.set_open(requests.opened);
+            // A trigger that begins after this asks for nothing before this pass's time.
+            let is_busy = self.calls.are_busy(triggers.begun(), Instant::now());
+            triggers.take(|first, last| windows.trigger(first, last));
+            match (requests.is_last, is_busy) {
+                (true, _) => windows.decide_all(requests.now_ns),
+                (false, false) => windows.decide_at(requests.now_ns),
+                // What a trigger asks for may be behind an event that is held.
+                (false, true) => requests.triggers = triggers.served(),
+            }
+        }
         requests.is_flush |= requests.triggers > triggers.served();
-        windows.begin();
-        for (start, end) in &requests.closed {
-            windows.add(*start, *end);
-        }
-        windows.set_open(requests.opened);
-        // A trigger that begins after this asks for nothing before this pass's time.
-        let is_busy = triggers.is_busy();
-        triggers.take(|first, last| windows.trigger(first, last));
-        match (requests.is_last, is_busy) {
-            (true, _) => windows.decide_all(requests.now_ns),
-            (false, false) => windows.decide_at(requests.now_ns),
-            (false, true) => {}
-        }
     }
 
     /// Drains each ring once, closes those that are finished, and returns whether the next pass
@@ -293,7 +301,7 @@ impl Drainer {
 }
 
 impl Requests {
-    fn take(state: &mut State) -> Self {
+    fn take(state: &mut State, triggers: u64) -> Self {
         Self {
             wanted: std::mem::take(&mut state.wanted),
             ended: std::mem::take(&mut state.ended),
@@ -305,7 +313,7 @@ impl Requests {
             now_ns: now_ns(),
             opened: state.opened,
             closed: std::mem::take(&mut state.closed),
-            triggers: 0,
+            triggers,
         }
     }
 }
@@ -337,5 +345,51 @@ impl Ring {
         self.drain.give_up();
         let mut state = shared.lock();
         state.live = state.live.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::record::{RecordOptions, Window};
+    use crate::write::{Memory, WriteOptions};
+
+    fn drainer() -> Drainer {
+        let write = WriteOptions::default();
+        let session = SessionWriter::create_on(Arc::new(Memory::new()), "pid_42", &write).unwrap();
+        let options = RecordOptions::default().window(Some(Window::default()));
+        Drainer::new(
+            Arc::new(Shared::new(Arc::new(session), options)),
+            Vec::new(),
+        )
+    }
+
+    /// Returns how many triggers a pass serves, when this happens after it began.
+    fn served(drainer: &mut Drainer, meanwhile: impl FnOnce(&Shared)) -> u64 {
+        let mut requests = drainer.take_requests();
+        meanwhile(&drainer.shared);
+        drainer.look_at_triggers(&mut requests);
+        requests.triggers
+    }
+
+    #[test]
+    fn a_trigger_after_the_time_of_a_pass_is_served_by_the_next_one() {
+        let mut drainer = drainer();
+        drainer.shared.triggers.fire();
+        let fire = |shared: &Shared| assert!(shared.triggers.fire() > 0);
+        assert_eq!(served(&mut drainer, fire), 1);
+        assert_eq!(served(&mut drainer, |_| {}), 2);
+    }
+
+    #[test]
+    fn no_trigger_is_served_while_events_are_held_for_another_one() {
+        let mut drainer = drainer();
+        drainer.shared.triggers.fire();
+        drainer.shared.triggers.begun.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(served(&mut drainer, |_| {}), 0);
+        drainer.shared.triggers.begun.fetch_sub(1, Ordering::SeqCst);
+        assert_eq!(served(&mut drainer, |_| {}), 1);
     }
 }

@@ -1,15 +1,12 @@
 //! A session that is being recorded.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::drainer::Drainer;
-use super::losses::Losses;
 use super::shared::{Shared, State};
-use super::trigger::Triggers;
 use super::{LossCounter, Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
 use crate::clock::{CounterClock, now_ns};
 #[cfg(doc)]
@@ -48,16 +45,7 @@ impl Recording {
         let session = session.into();
         options.check(&session)?;
         session.set_unwritten_events(options.unwritten_events(session.options()));
-        let shared = Arc::new(Shared {
-            session,
-            options: *options,
-            number: RECORDINGS.fetch_add(1, Ordering::Relaxed),
-            state: Mutex::default(),
-            changed: Condvar::new(),
-            triggers: Arc::new(Triggers::new()),
-            unregistered: Arc::new(Losses::new()),
-            clock: OnceLock::new(),
-        });
+        let shared = Arc::new(Shared::new(session, *options));
         let manifest = shared.session.store_manifest(&[])?;
         let drainer = Drainer::new(Arc::clone(&shared), manifest);
         let thread = thread::Builder::new().name("atf-drain".to_owned());
@@ -291,9 +279,6 @@ impl Drop for Recording {
         }
     }
 }
-
-/// Tells recordings apart.
-static RECORDINGS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// The recorders of threads that registered with their first event.

@@ -1,5 +1,6 @@
 //! The part of a recording that its threads share.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::losses::{Lane, Losses};
@@ -69,7 +70,23 @@ impl State {
     }
 }
 
+/// Tells recordings apart.
+static RECORDINGS: AtomicU64 = AtomicU64::new(0);
+
 impl Shared {
+    pub(super) fn new(session: Arc<SessionWriter>, options: RecordOptions) -> Self {
+        Self {
+            session,
+            options,
+            number: RECORDINGS.fetch_add(1, Ordering::Relaxed),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            triggers: Arc::new(Triggers::new()),
+            unregistered: Arc::new(Losses::new()),
+            clock: OnceLock::new(),
+        }
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

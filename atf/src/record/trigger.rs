@@ -23,7 +23,7 @@ pub struct Trigger(Arc<Triggers>);
 #[derive(Debug)]
 pub(super) struct Triggers {
     /// Calls that are reading the clock: no event of their time is decided on.
-    begun: AtomicU32,
+    pub(super) begun: AtomicU32,
     /// Times; [`NEVER`] in free slots.
     slots: [AtomicU64; SLOTS],
     /// The first and the last time of those without a slot.
@@ -32,6 +32,20 @@ pub(super) struct Triggers {
     /// How many were fired, and for how many what they asked for was passed to the system.
     fired: AtomicU64,
     served: AtomicU64,
+}
+
+/// How long a call may read the clock. After that its thread is thought to have left it, as a signal
+/// handler does that jumps out of it.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The calls that are reading the clock, as the drain sees them.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// How many were left, and will never end.
+    left: u32,
+    /// How many there were at the last pass, and since when there are so many.
+    begun: u32,
+    since: Option<Instant>,
 }
 
 /// No time.
@@ -66,6 +80,23 @@ impl Trigger {
             thread::sleep(LOOKING);
         }
         true
+    }
+}
+
+impl Calls {
+    /// Returns whether any of these calls may be about to store a time. Those that do not end are
+    /// passed over.
+    pub(super) fn are_busy(&mut self, begun: u32, now: Instant) -> bool {
+        // Fewer than were left: they have ended after all.
+        self.left = self.left.min(begun);
+        if self.begun != begun {
+            (self.begun, self.since) = (begun, None);
+        }
+        let since = *self.since.get_or_insert(now);
+        if now.saturating_duration_since(since) >= LONGEST {
+            self.left = begun;
+        }
+        begun > self.left
     }
 }
 
@@ -117,9 +148,9 @@ impl Triggers {
         self.served.load(Ordering::Acquire)
     }
 
-    /// Returns whether a trigger may be about to store an earlier time than now.
-    pub(super) fn is_busy(&self) -> bool {
-        self.begun.load(Ordering::SeqCst) != 0
+    /// Returns how many triggers may be about to store an earlier time than now.
+    pub(super) fn begun(&self) -> u32 {
+        self.begun.load(Ordering::SeqCst)
     }
 
     /// Takes the times of new triggers, and those without a slot as one range.
@@ -139,5 +170,28 @@ impl Triggers {
     /// Tells whoever waits for them that these were served.
     pub(super) fn serve(&self, fired: u64) {
         self.served.fetch_max(fired, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_never_ends_is_passed_over_and_later_ones_are_not() {
+        let start = Instant::now();
+        let mut calls = Calls::default();
+        let mut are_busy = |begun, after: Duration| calls.are_busy(begun, start + after);
+        let millisecond = Duration::from_millis(1);
+        assert!(!are_busy(0, 0 * LONGEST));
+        assert!(are_busy(1, LONGEST));
+        assert!(are_busy(1, 2 * LONGEST - millisecond));
+        assert!(!are_busy(1, 2 * LONGEST));
+        // Another one begins.
+        assert!(are_busy(2, 2 * LONGEST + millisecond));
+        assert!(!are_busy(1, 2 * LONGEST + 2 * millisecond));
+        // The first has ended after all.
+        assert!(!are_busy(0, 4 * LONGEST));
+        assert!(are_busy(1, 4 * LONGEST + millisecond));
     }
 }

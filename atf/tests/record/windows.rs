@@ -350,6 +350,18 @@ fn whoever_waits_for_a_trigger_finds_its_events_in_the_files() {
 }
 
 #[test]
+fn without_a_window_whoever_waits_for_a_trigger_finds_all_events_in_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = start(folder.path(), false, &RecordOptions::default());
+    let mut thread = recording.thread(None).unwrap();
+    thread.record(&call(1)).unwrap();
+    recording.trigger();
+    assert!(recording.wait_for_triggers(DEADLINE));
+    assert_eq!(times(folder.path(), 0), [(1, false)]);
+    recording.stop().unwrap();
+}
+
+#[test]
 fn a_session_that_survives_a_kill_has_no_windows() {
     let folder = tempfile::tempdir().unwrap();
     let write = WriteOptions::default().survive_kill(true);
