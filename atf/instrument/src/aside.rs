@@ -1,7 +1,13 @@
-//! Long work in the middle of a hook.
+//! Threads of the system's: for long work in the middle of a hook, and for the drain.
+//!
+//! They are not std's: a hook may be called while its thread holds the loader's lock, as in the
+//! constructors of a library that `dlopen` loads, and std's threads take that lock for the
+//! destructors of their variables. So their work may not use thread-local variables that have
+//! destructors, as channels and `std::thread` do.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const STACK: usize = 8 << 20;
 
 /// The name of the thread, for those who look at the process.
-const NAME: &std::ffi::CStr = c"atf-names";
+const NAME: &CStr = c"atf-names";
 
 struct Shared<T> {
     result: Mutex<Option<T>>,
@@ -31,11 +37,6 @@ struct Task<T, F> {
 
 /// Does work that needs more stack than a hook has: the program may have threads with 16 KiB. The
 /// calling thread waits.
-///
-/// The thread is the system's, not std's: a hook may be called while its thread holds the loader's
-/// lock, as in the constructors of a library that `dlopen` loads, and std's threads take that lock
-/// for the destructors of their variables. So `work` may not use thread-local variables that have
-/// destructors, as channels and `std::thread` do.
 pub(crate) fn run<T, F>(work: F) -> io::Result<T>
 where
     T: Send + 'static,
@@ -49,11 +50,14 @@ where
         work,
         shared: Arc::clone(&shared),
     }));
-    let status = without_signals(|| start(begin::<T, F>, task.cast()));
-    if status != 0 {
-        // SAFETY: it is from `Box::into_raw` above, and there is no thread that has it.
-        drop(unsafe { Box::from_raw(task) });
-        return Err(io::Error::from_raw_os_error(status));
+    match without_signals(|| start(begin::<T, F>, task.cast())) {
+        // SAFETY: the thread was started, and nobody else joins or detaches it.
+        Ok(thread) => drop(unsafe { libc::pthread_detach(thread) }),
+        Err(error) => {
+            // SAFETY: it is from `Box::into_raw` above, and there is no thread that has it.
+            drop(unsafe { Box::from_raw(task) });
+            return Err(error);
+        }
     }
     let result = shared.result.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = shared
@@ -63,29 +67,67 @@ where
     result.take().ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-/// Starts a detached thread. Returns the system's error, or 0.
-fn start(begin: extern "C" fn(*mut c_void) -> *mut c_void, task: *mut c_void) -> i32 {
+/// Starts the thread that drains rings. Returns what waits for its end, and then returns whether it
+/// ended well.
+pub(crate) fn drain(
+    work: Box<dyn FnOnce() + Send>,
+) -> io::Result<Box<dyn FnOnce() -> bool + Send>> {
+    let work = Box::into_raw(Box::new(work));
+    let started = start(begin_drain, work.cast());
+    let thread = started.inspect_err(|_| {
+        // SAFETY: it is from `Box::into_raw` above, and there is no thread that has it.
+        drop(unsafe { Box::from_raw(work) });
+    })?;
+    Ok(Box::new(move || {
+        let mut result = ptr::null_mut();
+        // SAFETY: the thread is joined once, here, and the call writes its result to the pointer.
+        let status = unsafe { libc::pthread_join(thread, &raw mut result) };
+        status == 0 && result == ENDED_WELL
+    }))
+}
+
+/// The result of a drain that did not panic.
+const ENDED_WELL: *mut c_void = ptr::without_provenance_mut(1);
+
+extern "C" fn begin_drain(work: *mut c_void) -> *mut c_void {
+    introduce(thread::DRAIN_NAME);
+    // SAFETY: `drain` passes it to this thread alone, from `Box::into_raw`.
+    let work = unsafe { Box::from_raw(work.cast::<Box<dyn FnOnce() + Send>>()) };
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(()) => ENDED_WELL,
+        Err(_) => ptr::null_mut(),
+    }
+}
+
+/// Starts a thread. Returns the system's error.
+fn start(
+    begin: extern "C" fn(*mut c_void) -> *mut c_void,
+    task: *mut c_void,
+) -> io::Result<libc::pthread_t> {
     // SAFETY: zeros are valid for its integers; the call below initializes it.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is that of the attributes, which the call writes.
     unsafe { libc::pthread_attr_init(&raw mut attributes) };
     // SAFETY: the attributes are initialized.
     unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, STACK) };
-    // SAFETY: as above.
-    unsafe {
-        libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
-    }
     let mut thread = 0;
     // SAFETY: the attributes are initialized, the call writes the thread's id, and `task` is what
     // `begin` expects.
-    unsafe { libc::pthread_create(&raw mut thread, &raw const attributes, begin, task) }
+    match unsafe { libc::pthread_create(&raw mut thread, &raw const attributes, begin, task) } {
+        0 => Ok(thread),
+        status => Err(io::Error::from_raw_os_error(status)),
+    }
+}
+
+/// Names the calling thread. Nothing of it is recorded.
+fn introduce(name: &CStr) {
+    thread::stop();
+    // SAFETY: the name is a string of at most 16 bytes, which the call reads.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
 extern "C" fn begin<T, F: FnOnce() -> T>(task: *mut c_void) -> *mut c_void {
-    // Nothing of this thread is recorded.
-    thread::stop();
-    // SAFETY: the name is a string of at most 16 bytes, which the call reads.
-    unsafe { libc::prctl(libc::PR_SET_NAME, NAME.as_ptr()) };
+    introduce(NAME);
     // SAFETY: `run` passes it to this thread alone, from `Box::into_raw`.
     let task = unsafe { Box::from_raw(task.cast::<Task<T, F>>()) };
     let Task { work, shared } = *task;

@@ -17,6 +17,7 @@ use atf::manifest::Module;
 use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger};
 use atf::write::{SessionWriter, session_name};
 
+use crate::aside;
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
 use crate::storage::{GuestDisk, uncancelled};
@@ -119,7 +120,7 @@ fn start() -> Result<Option<Box<Process>>, String> {
     mark_as_mine()?;
     let started = without_signals(|| {
         let session = create(&settings)?;
-        Recording::start(session, &settings.record)
+        Recording::start_on(session, &settings.record, aside::drain)
     });
     let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
     if let Some(clock) = &clock {

@@ -1,7 +1,7 @@
 //! The recording of a thread.
 
 use std::cell::{Cell, UnsafeCell};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
@@ -256,9 +256,12 @@ pub(crate) fn name() -> [u8; 16] {
     name
 }
 
-/// Whether this is the thread that drains rings and writes the manifest.
+/// The name of the thread that drains rings and writes the manifest.
+pub(crate) const DRAIN_NAME: &CStr = c"atf-drain";
+
+/// Whether this is that thread.
 pub(crate) fn is_own_thread() -> bool {
-    name().starts_with(b"atf-drain\0")
+    name().starts_with(DRAIN_NAME.to_bytes_with_nul())
 }
 
 /// Has [`ended`] called at the end of the thread.

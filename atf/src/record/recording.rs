@@ -1,8 +1,10 @@
 //! A session that is being recorded.
 
 use std::cell::RefCell;
+use std::fmt;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use super::drainer::Drainer;
@@ -29,7 +31,16 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 pub struct Recording {
     shared: Arc<Shared>,
     /// `None` once it was joined.
-    drain: Mutex<Option<JoinHandle<()>>>,
+    drain: Mutex<Option<Joining>>,
+}
+
+/// Waits for the end of the drain's thread, and returns whether it ended well.
+struct Joining(Box<dyn FnOnce() -> bool + Send>);
+
+impl fmt::Debug for Joining {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Joining")
+    }
 }
 
 impl Recording {
@@ -42,17 +53,40 @@ impl Recording {
     /// `window` or `segment` if the session [survives a kill](crate::write::WriteOptions::survive_kill); [`ErrorKind::Io`] if
     /// the manifest cannot be written or the drain's thread cannot be started.
     pub fn start(session: impl Into<Arc<SessionWriter>>, options: &RecordOptions) -> Result<Self> {
+        Self::start_on(session, options, |work| {
+            let thread = thread::Builder::new().name("atf-drain".to_owned());
+            let thread = thread.spawn(work)?;
+            Ok(Box::new(move || thread.join().is_ok()))
+        })
+    }
+
+    /// As [`start`](Self::start), with the drain on a thread that `spawn` starts. It gets the
+    /// thread's work, and returns a function that waits for the thread's end and returns whether it
+    /// ended well, without a panic.
+    ///
+    /// The work uses no thread-local variables that have destructors. A tracer inside another program
+    /// can thus start a thread of the system's: those of `std` register such destructors, for which
+    /// the C library takes the loader's lock, and a thread that waits for the drain in the
+    /// constructor of a library holds it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start).
+    pub fn start_on(
+        session: impl Into<Arc<SessionWriter>>,
+        options: &RecordOptions,
+        spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<Box<dyn FnOnce() -> bool + Send>>,
+    ) -> Result<Self> {
         let session = session.into();
         options.check(&session)?;
         session.set_unwritten_events(options.unwritten_events(session.options()));
         let shared = Arc::new(Shared::new(session, *options));
         let manifest = shared.session.store_manifest(&[])?;
         let drainer = Drainer::new(Arc::clone(&shared), manifest);
-        let thread = thread::Builder::new().name("atf-drain".to_owned());
-        let drain = thread.spawn(move || drainer.run());
+        let joining = spawn(Box::new(move || drainer.run())).map_err(Error::io)?;
         Ok(Self {
             shared,
-            drain: Mutex::new(Some(drain.map_err(Error::io)?)),
+            drain: Mutex::new(Some(Joining(joining))),
         })
     }
 
@@ -262,7 +296,7 @@ impl Recording {
         self.shared.changed.notify_all();
         let drain = self.drain.lock();
         let drain = drain.unwrap_or_else(PoisonError::into_inner).take();
-        if drain.is_some_and(|drain| drain.join().is_err()) {
+        if drain.is_some_and(|Joining(join)| !join()) {
             return Err(Error::internal("the drain does not panic"));
         }
         self.shared.finish()

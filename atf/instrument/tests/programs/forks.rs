@@ -54,13 +54,7 @@ fn a_program_that_replaces_itself_leaves_two_sessions() {
 #[test]
 fn a_module_at_the_address_of_another_one_is_a_module_of_its_own() {
     Program::with("life.c", |program| {
-        let plugins = ["first.so", "second.so"].map(|name| {
-            let path = program.folder.path().join(name);
-            let mut command = Command::new("gcc");
-            command.args(["-shared", "-fPIC", "-finstrument-functions"]);
-            succeed(command.arg(source("plugin.c")).arg("-o").arg(&path));
-            path.to_str().unwrap().to_owned()
-        });
+        let plugins = ["first.so", "second.so"].map(|name| plugin(program, "plugin.c", name));
         let run = program.run(&["plugins", &plugins[0], &plugins[1]]);
         let trace = run.session().accepted();
         assert_eq!(trace.calls().returned, run.counted());
@@ -81,5 +75,26 @@ fn a_module_at_the_address_of_another_one_is_a_module_of_its_own() {
             "program",
         ];
         assert_eq!(called, expected);
+    });
+}
+
+/// Compiles a library with hooks, and returns its path.
+fn plugin(program: &Program, from: &str, name: &str) -> String {
+    let path = program.folder.path().join(name);
+    let mut command = Command::new("gcc");
+    command.args(["-shared", "-fPIC", "-finstrument-functions"]);
+    succeed(command.arg(source(from)).arg("-o").arg(&path));
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_first_call_may_come_while_the_loader_has_its_lock() {
+    Program::with("host.c", |program| {
+        let path = plugin(program, "constructor.c", "constructor.so");
+        for ring in ["", "1024"] {
+            let run = program.finished(program.command(&[&path]).env("ATF_RING", ring));
+            assert!(run.output.status.success(), "{:?}", run.output);
+            assert_eq!(run.session().accepted().calls().returned, 2);
+        }
     });
 }

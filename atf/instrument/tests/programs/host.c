@@ -1,0 +1,11 @@
+// A program without hooks that loads a plugin, argv[1]. A deadlock ends it by SIGALRM.
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+__attribute__((no_instrument_function)) int main(int argc, char **argv) {
+    alarm(20);
+    if (argc > 1 && dlopen(argv[1], RTLD_NOW)) return 0;
+    fprintf(stderr, "%s\n", dlerror());
+    return 1;
+}
