@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtrb::Consumer;
 
 use super::let_go::LetGo;
-use super::losses::Losses;
+use super::losses::{Lane, Losses};
 use super::window::{Verdict, Windows};
 use super::{Lanes, MISSED, NO_DETAIL, Slot};
 #[cfg(doc)]
@@ -152,6 +152,39 @@ impl Drain {
         }
     }
 
+    /// Returns whether the recorder is gone, so that nothing more comes into the ring.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.events.is_abandoned()
+    }
+
+    /// Returns the memory of the ring, in bytes.
+    pub(super) fn size(&self) -> usize {
+        let events = self.events.buffer().capacity();
+        let payloads = self.outlet.payloads.lane.buffer().capacity();
+        events
+            .saturating_mul(size_of::<Slot>())
+            .saturating_add(payloads)
+    }
+
+    /// Lets go of everything that is held, and counts it as lost, since nobody can ask for it later.
+    pub(super) fn release(&mut self, writer: &mut ThreadWriter, windows: &Windows) -> Result<()> {
+        let mut crowd = Crowd {
+            events: usize::MAX,
+            payload_size: usize::MAX,
+        };
+        self.outlet.let_go = LetGo::new(0);
+        let mut left = self.events.slots();
+        while left > 0 {
+            let count = left.min(MOST_TAKEN);
+            let taken = self.take(count, writer, Some(windows), &mut crowd)?;
+            left = left.saturating_sub(taken);
+        }
+        if let Some(loss) = self.outlet.let_go.claim(0, u64::MAX) {
+            self.lane(windows).add_all(&loss);
+        }
+        Ok(())
+    }
+
     pub(super) fn losses(&self) -> Arc<Losses> {
         Arc::clone(&self.outlet.losses)
     }
@@ -173,14 +206,18 @@ impl Drain {
 
     /// Counts what new windows ask for and was let go.
     fn claim(&mut self, windows: &Windows) {
-        let lane = match windows.lanes() {
-            Lanes::Details => &self.outlet.losses.details,
-            Lanes::Both => &self.outlet.losses.events,
-        };
         for (start, end) in windows.added() {
             if let Some(loss) = self.outlet.let_go.claim(*start, *end) {
-                lane.add_all(&loss);
+                self.lane(windows).add_all(&loss);
             }
+        }
+    }
+
+    /// Returns the counter of what windows select.
+    fn lane(&self, windows: &Windows) -> &Lane {
+        match windows.lanes() {
+            Lanes::Details => &self.outlet.losses.details,
+            Lanes::Both => &self.outlet.losses.events,
         }
     }
 

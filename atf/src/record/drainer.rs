@@ -16,6 +16,9 @@ use crate::write::{SessionWriter, ThreadWriter};
 /// How often the manifest is written while it changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 
+/// The most memory of rings whose threads have ended, in bytes. One ring may have more.
+const MOST_ENDED: usize = 512 << 20;
+
 /// Drains all rings into the threads' files, and keeps the manifest up to date.
 #[derive(Debug)]
 pub(super) struct Drainer {
@@ -37,6 +40,8 @@ struct Ring {
     thread_id: u32,
     drain: Drain,
     writer: ThreadWriter,
+    /// When it was seen that its thread has ended.
+    ended_ns: Option<u64>,
 }
 
 /// A segment that was created, with a writer for each ring.
@@ -165,6 +170,7 @@ impl Drainer {
             thread_id,
             drain,
             writer,
+            ended_ns: None,
         });
         Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
@@ -211,7 +217,38 @@ impl Drainer {
                     false
                 }
             });
+        if !requests.is_last {
+            self.release_ended();
+        }
         is_behind
+    }
+
+    /// Closes rings that wait for triggers although their threads have ended, if they are too many:
+    /// a program may start a thread for each piece of work.
+    fn release_ended(&mut self) {
+        let Some(windows) = &self.windows else {
+            return;
+        };
+        let ended = |ring: &Ring| Some((ring.ended_ns?, ring.thread_id));
+        let mut all: Vec<_> = self.rings.iter().filter_map(ended).collect();
+        all.sort_unstable();
+        let size = self.rings.first().map_or(1, |ring| ring.drain.size());
+        let most = MOST_ENDED.checked_div(size).unwrap_or(1).max(1);
+        all.truncate(all.len().saturating_sub(most));
+        for (_, thread_id) in all {
+            let place = self
+                .rings
+                .iter()
+                .position(|ring| ring.thread_id == thread_id);
+            let Some(mut ring) = place.map(|place| self.rings.remove(place)) else {
+                continue;
+            };
+            let released = ring.drain.release(&mut ring.writer, windows);
+            ring.close(&self.shared, released);
+            if let Some(segments) = &mut self.segments {
+                segments.end_thread(&ring.writer);
+            }
+        }
     }
 
     /// Begins another segment if this one is over. If it cannot be created, this one goes on.
@@ -323,6 +360,9 @@ impl Ring {
     fn step(&mut self, requests: &Requests, windows: Option<&Windows>) -> Result<bool> {
         if requests.is_last {
             self.drain.close();
+        }
+        if self.ended_ns.is_none() && self.drain.is_abandoned() {
+            self.ended_ns = Some(requests.now_ns);
         }
         let drained = self.drain.drain_windows(&mut self.writer, windows)?;
         if requests.is_flush {

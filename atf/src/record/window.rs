@@ -17,7 +17,8 @@ use crate::setters::setters;
 /// counted as lost.
 ///
 /// A thread that has ended keeps its ring, and its place in `max_threads`, until no trigger can ask for
-/// its events.
+/// its events. The rings of such threads have at most 512 MiB together, or are one ring: beyond that, the
+/// thread that ended first gives its ring away, and what is in it is counted as lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {

@@ -362,6 +362,46 @@ fn without_a_window_whoever_waits_for_a_trigger_finds_all_events_in_the_files() 
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "rings of half a gigabyte")]
+fn of_many_threads_that_have_ended_those_that_ended_first_give_their_rings_away() {
+    for lanes in [Lanes::Both, Lanes::Details] {
+        let window = Window::default()
+            .lanes(lanes)
+            .pre_roll(Duration::MAX)
+            .on_stop(true);
+        // 160 MiB each: three rings fit into 512 MiB.
+        let options = sleepy(5 << 20, 16, window);
+        let folder = tempfile::tempdir().unwrap();
+        let recording = start(folder.path(), false, &options);
+        // Thread 0 lives on. The others end in the order of their ids but for the first.
+        let mut living = recording.thread(None).unwrap();
+        let mut late = recording.thread(None).unwrap();
+        for thread in [&mut living, &mut late] {
+            thread.record_with_detail(&call(1), &detail(b"x")).unwrap();
+        }
+        for id in 2..=5 {
+            let mut thread = recording.thread(None).unwrap();
+            assert_eq!(thread.thread_id(), id);
+            thread.record_with_detail(&call(1), &detail(b"x")).unwrap();
+            drop(thread);
+            assert!(recording.flush(DEADLINE).unwrap());
+        }
+        drop(late);
+        assert!(recording.flush(DEADLINE).unwrap());
+        let summary = recording.stop().unwrap();
+        let found: Vec<_> = (0..=5).map(|id| times(folder.path(), id)).collect();
+        let (kept, gone) = (vec![(1, true)], vec![(1, false)]);
+        let gone = if lanes == Lanes::Both { vec![] } else { gone };
+        // Of those that ended, 1, 4 and 5 were the last.
+        let expected = [&kept, &kept, &gone, &gone, &kept, &kept];
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected);
+        let is_lost = lanes == Lanes::Both;
+        let lost = if is_lost { (2, 0) } else { (0, 2) };
+        assert_eq!(losses(&summary), lost);
+    }
+}
+
+#[test]
 fn a_session_that_survives_a_kill_has_no_windows() {
     let folder = tempfile::tempdir().unwrap();
     let write = WriteOptions::default().survive_kill(true);
