@@ -118,13 +118,13 @@ impl Details {
             _ => None,
         };
         triggers.are_crashes = flight.is_some();
+        let stack_size = is_windowed.map(|_| stack_size.unwrap_or(STACK));
         let ring = match flight {
-            // Half of a ring is kept.
-            Some(Length::Bytes(size)) => usize::try_from(size / 16).ok().map(|ring| ring.max(2)),
+            Some(Length::Bytes(size)) => usize::try_from(flight_events(size, stack_size)).ok(),
             _ => window.map(|_| 1 << if is_windowed.is_some() { 17 } else { 20 }),
         };
         Ok(Self {
-            stack_size: is_windowed.map(|_| stack_size.unwrap_or(STACK)),
+            stack_size,
             window,
             triggers,
             ring,
@@ -133,10 +133,23 @@ impl Details {
 
     /// Returns how many bytes of payloads a ring of so many events holds, so that each has room.
     pub(crate) fn payload_size(&self, events: usize) -> usize {
-        let size = |stack_size| FunctionPayload::SIZE.saturating_add(stack_size);
-        let most = self.stack_size.map_or(0, size);
-        events.saturating_mul(most).min(1 << 30)
+        events.saturating_mul(payload(self.stack_size)).min(1 << 30)
     }
+}
+
+/// Returns the size of the largest payload.
+fn payload(stack_size: Option<usize>) -> usize {
+    stack_size.map_or(0, |size| FunctionPayload::SIZE.saturating_add(size))
+}
+
+/// Returns how many events the ring of a flight recorder has that keeps so many bytes of events and
+/// payloads together. Half of a ring is kept.
+fn flight_events(size: u64, stack_size: Option<usize>) -> u64 {
+    /// What an event takes in a ring.
+    const EVENT: u64 = 32;
+    let each = EVENT.saturating_add(payload(stack_size) as u64);
+    let events = size.saturating_mul(2).checked_div(each);
+    events.unwrap_or_default().max(2)
 }
 
 /// Reads the variables of segments.

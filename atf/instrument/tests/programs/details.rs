@@ -1,6 +1,7 @@
 //! Details, triggers, and the flight recorder.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::Command;
 
 use atf::detail::FunctionPayload;
 use atf::index::IndexEvent;
@@ -230,6 +231,26 @@ fn a_program_that_exits_has_its_last_calls_written() {
         let run = run(program, &["down"], &[("ATF_FLIGHT", "3600")]);
         let trace = run.session().accepted();
         assert_eq!((trace.event_count(), trace.lost()), (20, 0));
+    });
+}
+
+#[test]
+fn a_flight_recorder_of_a_size_has_no_more_memory_for_details() {
+    Program::with("details.c", |program| {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v 600000 && exec \"$0\" down"]);
+        command
+            .arg(program.path())
+            .current_dir(program.folder.path());
+        for (name, value) in program.command(&[]).get_envs() {
+            command.env(name, value.unwrap());
+        }
+        command.envs([("ATF_FLIGHT", "64M"), ("ATF_DETAILS", "all")]);
+        let run = program.finished(&mut command);
+        assert!(run.output.status.success(), "{:?}", run.output);
+        let threads = detailed(&run.session().accepted().reader);
+        assert_eq!(threads[0].len(), 20);
+        assert!(threads[0].iter().all(|(_, payload)| payload.is_some()));
     });
 }
 
