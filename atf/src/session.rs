@@ -421,6 +421,49 @@ pub fn thread_id(folder_name: &str) -> Option<u32> {
     folder_name.strip_prefix(THREAD_FOLDER).and_then(number)
 }
 
+/// What the name of a process's folder tells: `pid_42` is that of a process's first program,
+/// `pid_42_2` that of the second, which the process became by `exec`, and `pid_42_2_segment_000003` the
+/// third [segment](crate::record::Segment) of its recording.
+///
+/// Names are ordered by process and time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct ProcessName {
+    /// The process's id.
+    pub pid: u32,
+    /// Which program of the process, from 1.
+    pub program: u32,
+    /// Which segment of the recording, from 1.
+    pub segment: u32,
+}
+
+impl ProcessName {
+    /// Reads the name of a folder; `None` if it is no such name.
+    #[must_use]
+    pub fn parse(folder_name: &str) -> Option<Self> {
+        let rest = folder_name.strip_prefix(PROCESS_FOLDER)?;
+        let (rest, segment) = match rest.split_once("_segment_") {
+            Some((rest, segment)) => (rest, number(segment)?),
+            None => (rest, 1),
+        };
+        let (pid, program) = match rest.split_once('_') {
+            Some((pid, program)) => (pid, number(program)?),
+            None => (rest, 1),
+        };
+        Some(Self {
+            pid: number(pid)?,
+            program,
+            segment,
+        })
+    }
+
+    /// Reads the name of the folder at a path.
+    #[must_use]
+    pub fn of(folder: &Path) -> Option<Self> {
+        Self::parse(folder.file_name()?.to_str()?)
+    }
+}
+
 /// Returns whether a folder holds a manifest, readable or not, or a thread's folder.
 ///
 /// # Errors

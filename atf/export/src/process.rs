@@ -2,7 +2,7 @@
 
 use atf::analyze::Threads;
 use atf::index::IndexReader;
-use atf::session::SessionReader;
+use atf::session::{ProcessName, SessionReader};
 use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
 
@@ -61,11 +61,11 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Returns the process id, from the name of its folder: 42 for `pid_42`.
+    /// Returns the process id, from the name of its folder: 42 for `pid_42`, and for `pid_42_2` and
+    /// `pid_42_segment_000002`.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        let name = self.session?.path().file_name()?.to_str()?;
-        name.strip_prefix("pid_")?.parse().ok()
+        Some(ProcessName::of(self.session?.path())?.pid)
     }
 
     /// Returns its name: that of the first module, or else of its folder.

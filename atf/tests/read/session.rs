@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use atf::session::{Presence, SessionReader, ThreadEntry};
+use atf::session::{Presence, ProcessName, SessionReader, ThreadEntry};
 use atf::thread::ThreadReader;
 use atf::{ErrorKind, OpenOptions, Wire};
 use tempfile::TempDir;
@@ -474,5 +474,37 @@ fn a_ring_that_cannot_be_read_is_reported_and_hides_nothing() {
             "{:?}",
             thread.ring_error()
         );
+    }
+}
+
+#[test]
+fn the_name_of_a_process_s_folder_tells_its_program_and_its_segment() {
+    let read = |name| ProcessName::parse(name).map(|it| (it.pid, it.program, it.segment));
+    // In the order in which they were recorded.
+    let names = [
+        ("pid_7", (7, 1, 1)),
+        ("pid_42", (42, 1, 1)),
+        ("pid_42_segment_000009", (42, 1, 9)),
+        ("pid_42_segment_000010", (42, 1, 10)),
+        ("pid_42_segment_1000000", (42, 1, 1_000_000)),
+        ("pid_42_2", (42, 2, 1)),
+        ("pid_42_2_segment_000003", (42, 2, 3)),
+        ("pid_42_10", (42, 10, 1)),
+    ];
+    for (name, expected) in names {
+        assert_eq!(read(name), Some(expected), "{name}");
+    }
+    let parsed = names.map(|(name, _)| ProcessName::of(&Path::new("folder").join(name)));
+    assert!(parsed.is_sorted(), "{parsed:?}");
+    for name in [
+        "pid_",
+        "pid_x",
+        "pid_+7",
+        "pid_7_",
+        "pid_7_x",
+        "pid_7_segment_",
+        "id_7",
+    ] {
+        assert_eq!(read(name), None, "{name}");
     }
 }

@@ -9,7 +9,7 @@ use std::process;
 use atf::analyze;
 use atf::manifest::ManifestThread;
 use atf::rewrite::{RecoverOptions, recover};
-use atf::session::SessionReader;
+use atf::session::{ProcessName, SessionReader};
 use atf::write::set_ended_by;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
@@ -129,18 +129,11 @@ fn unwritten_events(session: &Path) -> Option<u64> {
         .unwritten_events
 }
 
-/// Finds the session of a process's last program: `pid_N`, or the `pid_N_M` with the greatest M.
+/// Finds the last session of a process's last program.
 fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
-    let program = |session: &&PathBuf| {
-        let name = session.file_name()?.to_str()?;
-        let rest = name.strip_prefix(&format!("pid_{process}"))?;
-        match rest.strip_prefix('_') {
-            Some(number) => number.parse().ok(),
-            None => rest.is_empty().then_some(1_u64),
-        }
-    };
-    let programs = sessions.iter().filter(|session| program(session).is_some());
-    programs.max_by_key(program)
+    let name = |session: &PathBuf| ProcessName::of(session).filter(|name| name.pid == process);
+    let named = sessions.iter().filter(|session| name(session).is_some());
+    named.max_by_key(|session| name(session))
 }
 
 /// Returns whether the process of a session still runs, as a forked child may. Its files must not be
@@ -149,11 +142,11 @@ fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
 /// The folder's name, `pid_N`, has the id that the process knows, which is that of its innermost
 /// namespace.
 fn still_runs(session: &Path) -> bool {
-    let name = session.file_name().unwrap_or_default().to_string_lossy();
-    let id = name.split('_').nth(1).unwrap_or_default().to_owned();
-    let Ok(processes) = fs::read_dir("/proc") else {
+    let name = ProcessName::of(session);
+    let (Some(name), Ok(processes)) = (name, fs::read_dir("/proc")) else {
         return false;
     };
+    let id = name.pid.to_string();
     processes.flatten().any(|process| {
         // A process that has ended, and one of another user, have nothing to read here.
         let read = |name: &str| fs::read_to_string(process.path().join(name)).unwrap_or_default();
@@ -163,7 +156,7 @@ fn still_runs(session: &Path) -> bool {
         let is_recorded = |maps: String| {
             maps.contains(LIBRARY_NAME) || maps.contains(&*session.to_string_lossy())
         };
-        known == Some(&*id) && is_recorded(read("maps"))
+        known == Some(id.as_str()) && is_recorded(read("maps"))
     })
 }
 

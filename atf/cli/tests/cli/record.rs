@@ -428,6 +428,26 @@ fn segments_are_not_counted_as_processes() {
 }
 
 #[test]
+fn the_signal_is_in_the_last_segment() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let options = ["--segment", "64K"];
+    let output = record(&folder, &options, &["./program", "100000", "abort"])
+        .output()
+        .unwrap();
+    let mut sessions = sessions(&folder);
+    sessions.sort();
+    let is_told = |session: &PathBuf| {
+        let manifest = fs::read_to_string(session.join("manifest.json")).unwrap();
+        manifest.contains("SIGABRT")
+    };
+    let last = sessions.pop().unwrap();
+    assert!(is_told(&last) && !sessions.is_empty(), "{output:?}");
+    assert!(!sessions.iter().any(is_told));
+}
+
+#[test]
 fn details_that_windows_lost_are_in_the_summary() {
     let Some(folder) = program(&["-finstrument-functions"]) else {
         return;
