@@ -190,7 +190,7 @@ impl Drainer {
             match (requests.is_last, is_busy) {
                 (true, _) => windows.decide_all(requests.now_ns),
                 (false, false) => windows.decide_at(requests.now_ns),
-                // What a trigger asks for may be behind an event that is held.
+                // What a trigger asks for may come after an event that is held.
                 (false, true) => requests.triggers = triggers.served(),
             }
         }
@@ -396,14 +396,12 @@ mod tests {
     use crate::record::{RecordOptions, Window};
     use crate::write::{Memory, WriteOptions};
 
-    fn drainer() -> Drainer {
+    fn drainer() -> Result<Drainer> {
         let write = WriteOptions::default();
-        let session = SessionWriter::create_on(Arc::new(Memory::new()), "pid_42", &write).unwrap();
+        let session = SessionWriter::create_on(Arc::new(Memory::new()), "pid_42", &write)?;
         let options = RecordOptions::default().window(Some(Window::default()));
-        Drainer::new(
-            Arc::new(Shared::new(Arc::new(session), options)),
-            Vec::new(),
-        )
+        let shared = Shared::new(Arc::new(session), options);
+        Ok(Drainer::new(Arc::new(shared), Vec::new()))
     }
 
     /// Returns how many triggers a pass serves, when this happens after it began.
@@ -415,21 +413,23 @@ mod tests {
     }
 
     #[test]
-    fn a_trigger_after_the_time_of_a_pass_is_served_by_the_next_one() {
-        let mut drainer = drainer();
+    fn a_trigger_after_the_time_of_a_pass_is_served_by_the_next_one() -> Result<()> {
+        let mut drainer = drainer()?;
         drainer.shared.triggers.fire();
         let fire = |shared: &Shared| assert!(shared.triggers.fire() > 0);
         assert_eq!(served(&mut drainer, fire), 1);
         assert_eq!(served(&mut drainer, |_| {}), 2);
+        Ok(())
     }
 
     #[test]
-    fn no_trigger_is_served_while_events_are_held_for_another_one() {
-        let mut drainer = drainer();
+    fn no_trigger_is_served_while_events_are_held_for_another_one() -> Result<()> {
+        let mut drainer = drainer()?;
         drainer.shared.triggers.fire();
         drainer.shared.triggers.begun.fetch_add(1, Ordering::SeqCst);
         assert_eq!(served(&mut drainer, |_| {}), 0);
         drainer.shared.triggers.begun.fetch_sub(1, Ordering::SeqCst);
         assert_eq!(served(&mut drainer, |_| {}), 1);
+        Ok(())
     }
 }

@@ -48,7 +48,7 @@ setters!(Segment {
     keep: Option<usize>,
 });
 
-/// The error for a name that is taken.
+/// The error of a folder whose name is taken.
 const TAKEN: ErrorKind = ErrorKind::Io(io::ErrorKind::AlreadyExists);
 
 /// The most taken names that one attempt to create a segment skips.

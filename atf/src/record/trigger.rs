@@ -183,7 +183,7 @@ mod tests {
         let mut calls = Calls::default();
         let mut are_busy = |begun, after: Duration| calls.are_busy(begun, start + after);
         let millisecond = Duration::from_millis(1);
-        assert!(!are_busy(0, 0 * LONGEST));
+        assert!(!are_busy(0, Duration::ZERO));
         assert!(are_busy(1, LONGEST));
         assert!(are_busy(1, 2 * LONGEST - millisecond));
         assert!(!are_busy(1, 2 * LONGEST));
