@@ -66,6 +66,14 @@ impl Lost {
     }
 }
 
+/// Describes how a tracer ended that did not say what it has not written.
+pub(crate) fn end_of_tracer(is_known: bool) -> &'static str {
+    match is_known {
+        true => "was killed",
+        false => "still runs or was killed",
+    }
+}
+
 fn info(loss: Option<Loss>) -> Option<LossInfo> {
     let loss = loss.filter(|loss| loss.count > 0)?;
     Some(LossInfo {

@@ -22,7 +22,7 @@
 //! | `ATF_TRIGGER_AFTER=MS` | a trigger so long after the first call |
 //! | `ATF_TRIGGER_FUNCTIONS=GLOB,!GLOB,…` | functions whose calls are triggers |
 //! | `ATF_TRIGGER_DEPTH=N` | only from this depth on; without functions, every call from there on |
-//! | `ATF_SEGMENT=SECONDS` or a size such as `64M` | go on in another session, `pid_<pid>_segment_000002` and so on, when the current one is so old or so large |
+//! | `ATF_SEGMENT=SECONDS` or a size such as `64M` | start a new session, `pid_<pid>_segment_000002` and so on, when the current one reaches this age or this size |
 //! | `ATF_KEEP=N` | keep only the last segments |
 //!
 //! Windows and segments need rings. Unless `ATF_RING` is set, it is 65536; with windows 131072, and
@@ -31,8 +31,8 @@
 //! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
 //! Functions are chosen by the symbol table of their module, `static` ones too, when the first of them
-//! is called. A function without a known name is recorded, since an event that is left out by mistake
-//! is lost. Standard error names each module without symbols.
+//! is called. A function without a known name is recorded: nobody can get back an event that was left out
+//! by mistake. Standard error names each module without symbols.
 
 use std::env;
 use std::ffi::OsString;

@@ -111,9 +111,11 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
     if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
         report.add(&rules::ATF_MANI_016, Place::of("unwritten_events"), || {
             let events = counted(events, "event");
-            format!(
-                "the tracer still runs or was killed: up to {events} of each thread are missing"
-            )
+            let end = match manifest.ended_by {
+                Some(_) => "was killed",
+                None => "still runs or was killed",
+            };
+            format!("the tracer {end}: up to {events} of each thread are missing")
         });
     }
     for symbol in &manifest.symbols {

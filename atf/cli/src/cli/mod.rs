@@ -46,7 +46,7 @@ enum Command {
     Info(info::Options),
     /// Write the events of a trace, merged by time
     Dump(dump::Options),
-    /// Tell where the time went: hot functions, call tree, callers and callees
+    /// Show where the time went: hot functions, call tree, callers and callees
     Report(report::Options),
     /// Compare runs of a program: functions that take more or less time, appeared or vanished
     Diff(diff::Options),

@@ -12,7 +12,7 @@ use crate::record::{self, Settings, values};
 const AFTER_HELP: &str = "\
 The program must have been compiled with -finstrument-functions (GCC) or
 -finstrument-functions-after-inlining (Clang). It is run with libatf_instrument.so preloaded, and records
-into DIR/session_<date>_<time>/pid_<pid>; children that it forks, and programs that it becomes with exec
+into DIR/session_<date>_<time>/pid_<pid>; children that it forks, and programs that it starts with exec
 (pid_<pid>_2), into folders of their own. Nothing can be preloaded into statically linked programs, which
 must be linked with libatf_instrument.a, and into programs that ignore the environment, such as setuid
 programs.
@@ -24,8 +24,10 @@ program's threads less, but a signal, _exit or exec loses what is in the rings.
 With --details trigger, calls have registers and stack only around triggers: --trigger-signal,
 --trigger-after, --trigger-function and --trigger-depth, or the program calls atf_instrument_trigger().
 With --flight, nothing else is recorded at all: SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL and the program's
-exit are triggers too. With --segment, a long run is in several sessions: pid_<pid>,
-pid_<pid>_segment_000002 and so on. All three use rings.
+exit are triggers too. SIGINT and SIGTERM are none: they end a program without a handler, and what its
+rings hold is lost. A window holds at most half of a ring: if the default ring does not hold the seconds of
+--flight, or the time of --pre-roll, set --ring. With --segment, a long run is in several sessions:
+pid_<pid>, pid_<pid>_segment_000002 and so on. All three use rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
@@ -82,19 +84,19 @@ pub(super) struct Options {
     #[arg(long, requires = "details", value_name = "GLOB", value_parser = Filter::escape)]
     detail_function: Vec<String>,
     /// Keep only the last seconds, or bytes of events per thread (as in 64M), and write them when there
-    /// is a trigger, a crash, or at the end
+    /// is a trigger, a crash, or at the end; seconds may need a larger --ring
     #[arg(long, value_name = "SECONDS|BYTES", value_parser = values::flight)]
     flight: Option<String>,
-    /// How many milliseconds to keep from the time before a trigger
+    /// How many milliseconds to keep from the time before a trigger; 0 by default
     #[arg(long, value_name = "MS", conflicts_with = "flight")]
     pre_roll: Option<u64>,
-    /// How many milliseconds to keep from the time after a trigger
+    /// How many milliseconds to keep from the time after a trigger; 0 by default
     #[arg(long, value_name = "MS")]
     post_roll: Option<u64>,
     /// A signal that is a trigger: HUP, USR1, USR2, URG or WINCH
     #[arg(long, value_name = "SIGNAL", value_parser = values::signal)]
     trigger_signal: Option<String>,
-    /// A trigger so many milliseconds after the program's first call
+    /// Fire a trigger this many milliseconds after the program's first call
     #[arg(long, value_name = "MS")]
     trigger_after: Option<u64>,
     /// Calls of functions whose name matches are triggers; may be repeated
@@ -103,7 +105,7 @@ pub(super) struct Options {
     /// Only calls from this depth on are triggers; without --trigger-function, all of them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trigger_depth: Option<u32>,
-    /// Go on in another session when the current one is so many seconds old, or so large (as in 64M)
+    /// Start a new session when the current one reaches this age in seconds or this size (as in 64M)
     #[arg(long, value_name = "SECONDS|BYTES", value_parser = values::segment)]
     segment: Option<String>,
     /// Keep only the last segments, and delete the others

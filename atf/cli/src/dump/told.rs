@@ -9,7 +9,7 @@ use atf::manifest::Manifest;
 
 use super::ready::Ready;
 use super::trace::{ThreadName, Trace};
-use crate::loss::Lost;
+use crate::loss::{Lost, end_of_tracer};
 use crate::output::{State, complain};
 use crate::text::{Counted, Since};
 
@@ -88,8 +88,9 @@ pub(crate) fn tell_losses_of(
     tell(&"threads without files", Lost::of_no_thread(manifest));
     if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
         let events = Counted(events, "event");
+        let end = end_of_tracer(manifest.ended_by.is_some());
         complain(format_args!(
-            "the tracer still runs or was killed: up to {events} of each thread are missing"
+            "the tracer {end}: up to {events} of each thread are missing"
         ));
     }
 }

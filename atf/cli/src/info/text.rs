@@ -9,7 +9,7 @@ use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Info, Problem, Times};
 use crate::format::member;
-use crate::loss::Lost;
+use crate::loss::{Lost, end_of_tracer};
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Seconds, Span};
 
@@ -324,7 +324,7 @@ impl<W: Write> Text<W> {
         };
         self.label("recovered")?;
         match recovered.losses.0 {
-            0 => write!(self.out, "nothing was lost")?,
+            0 => write!(self.out, "nothing that was written was lost")?,
             1 => write!(self.out, "1 thing was lost or changed")?,
             losses => write!(self.out, "{losses} things were lost or changed")?,
         }
@@ -408,7 +408,8 @@ impl<W: Write> Text<W> {
         if let Some(events) = manifest.unwritten_events {
             let (odd, events) = (self.colours.odd, Counted(events.0, "event"));
             self.label("")?;
-            write!(self.out, "the tracer still runs or was killed: ")?;
+            let end = end_of_tracer(manifest.ended_by.is_some());
+            write!(self.out, "the tracer {end}: ")?;
             writeln!(
                 self.out,
                 "{odd}up to {events}{odd:#} of each thread are missing"

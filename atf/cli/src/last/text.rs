@@ -10,6 +10,7 @@ use atf::spans::Span as Call;
 use super::{Sink, died, end_ns};
 use crate::dump::Shown;
 use crate::info::Ending;
+use crate::loss::end_of_tracer;
 use crate::output::{Colours, Failure};
 use crate::parts::Part;
 use crate::text::{Counted, Printable, Since, Span};
@@ -95,7 +96,8 @@ impl<W: Write> Text<W> {
                 self.out,
                 "  {bad}missing{bad:#} up to {events} of each thread: "
             )?;
-            writeln!(self.out, "the tracer still runs or was killed")?;
+            let end = end_of_tracer(manifest.ended_by.is_some());
+            writeln!(self.out, "the tracer {end}")?;
         }
         Ok(())
     }

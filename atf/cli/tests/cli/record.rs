@@ -1,5 +1,6 @@
 //! `record`.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -226,21 +227,32 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     for (command, expected) in [
         (
             "last",
-            "\n  ended by SIGABRT\n  missing up to 4160 events of each thread: the tracer still runs or was killed\n",
+            "\n  ended by SIGABRT\n  missing up to 4160 events of each thread: the tracer was killed\n",
         ),
         ("info", "the process was ended by SIGABRT\n"),
         (
             "info",
-            "the tracer still runs or was killed: up to 4160 events of each thread are missing\n",
+            "the tracer was killed: up to 4160 events of each thread are missing\n",
         ),
         (
             "check",
-            "advice ATF-MANI-016  unwritten_events: the tracer still runs or was killed: up to 4160 events of each thread are missing",
+            "advice ATF-MANI-016  unwritten_events: the tracer was killed: up to 4160 events of each thread are missing",
         ),
     ] {
         let output = super::atf(folder.path(), &[command.as_ref(), session.as_os_str()]);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(expected), "{command}: {text}");
+    }
+    let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
+    let info = String::from_utf8(info.stdout).unwrap();
+    assert!(info.contains("nothing that was written was lost"), "{info}");
+    // The report of the finalization is no part of the trace.
+    for command in [&["cut"][..], &["scrub"], &["convert", "--wire", "2"]] {
+        let out = folder.path().join(command[0]);
+        let mut all: Vec<&OsStr> = command.iter().map(AsRef::as_ref).collect();
+        all.extend([session.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+        let output = super::atf(folder.path(), &all);
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {output:?}");
     }
     let output = super::atf(
         folder.path(),

@@ -73,7 +73,11 @@ impl Engine<'_> {
                     report.left_behind.extend(not_copied(path, left));
                 } else {
                     let why = "set aside by an earlier recovery";
-                    report.left_behind.push(left_behind(Path::new(&name), why));
+                    report.left_behind.push(LeftBehind {
+                        // A report has no part of the trace.
+                        is_loss: text == UNREADABLE,
+                        ..left_behind(Path::new(&name), why)
+                    });
                 }
             }
         }
