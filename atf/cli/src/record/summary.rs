@@ -1,4 +1,4 @@
-//! What a run recorded, and what is known to be missing.
+//! Counts what a run recorded, and tells what is known to be missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;

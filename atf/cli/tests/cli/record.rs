@@ -246,7 +246,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
     let info = String::from_utf8(info.stdout).unwrap();
     assert!(info.contains("nothing that was written was lost"), "{info}");
-    // The report of the finalization is no part of the trace.
+    // The report of the finalization is not a part of the trace.
     for command in [&["cut"][..], &["scrub"], &["convert", "--wire", "2"]] {
         let out = folder.path().join(command[0]);
         let mut all: Vec<&OsStr> = command.iter().map(AsRef::as_ref).collect();
