@@ -421,7 +421,7 @@ pub fn thread_id(folder_name: &str) -> Option<u32> {
     folder_name.strip_prefix(THREAD_FOLDER).and_then(number)
 }
 
-/// What the name of a process's folder tells: `pid_42` is that of a process's first program,
+/// Tells the parts of a process folder's name: `pid_42` is that of a process's first program,
 /// `pid_42_2` that of the second, which the process became by `exec`, and `pid_42_2_segment_000003` the
 /// third [segment](crate::record::Segment) of its recording.
 ///

@@ -25,8 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// program's handlers may run on it too.
 const STACK: usize = 256 << 10;
 
-/// What is below it, in bytes, so that a handler that needs more stops the program: a multiple of
-/// the page size of every system.
+/// The size of the memory below it that nobody can use, in bytes, so that a handler that needs more
+/// stops the program: a multiple of the page size of every system.
 const GUARD: usize = 64 << 10;
 
 /// Both.

@@ -145,7 +145,7 @@ fn payload(stack_size: Option<usize>) -> usize {
 /// Returns how many events the ring of a flight recorder has that keeps so many bytes of events and
 /// payloads together. Half of a ring is kept.
 fn flight_events(size: u64, stack_size: Option<usize>) -> u64 {
-    /// What an event takes in a ring.
+    /// The size of an event in a ring, in bytes.
     const EVENT: u64 = 32;
     let each = EVENT.saturating_add(payload(stack_size) as u64);
     let events = size.saturating_mul(2).checked_div(each);

@@ -226,27 +226,26 @@ impl Drainer {
     /// Closes rings that wait for triggers although their threads have ended, if they are too many:
     /// a program may start a thread for each piece of work.
     fn release_ended(&mut self) {
-        let Some(windows) = &self.windows else {
-            return;
-        };
-        let ended = |ring: &Ring| Some((ring.ended_ns?, ring.thread_id));
-        let mut all: Vec<_> = self.rings.iter().filter_map(ended).collect();
-        all.sort_unstable();
-        let size = self.rings.first().map_or(1, |ring| ring.drain.size());
-        let most = MOST_ENDED.checked_div(size).unwrap_or(1).max(1);
-        all.truncate(all.len().saturating_sub(most));
-        for (_, thread_id) in all {
-            let place = self
-                .rings
-                .iter()
-                .position(|ring| ring.thread_id == thread_id);
-            let Some(mut ring) = place.map(|place| self.rings.remove(place)) else {
-                continue;
-            };
-            let released = ring.drain.release(&mut ring.writer, windows);
-            ring.close(&self.shared, released);
-            if let Some(segments) = &mut self.segments {
-                segments.end_thread(&ring.writer);
+        if let Some(windows) = &self.windows {
+            let ended = |ring: &Ring| Some((ring.ended_ns?, ring.thread_id));
+            let mut all: Vec<_> = self.rings.iter().filter_map(ended).collect();
+            all.sort_unstable();
+            let size = self.rings.first().map_or(1, |ring| ring.drain.size());
+            let most = MOST_ENDED.checked_div(size).map_or(1, |most| most.max(1));
+            all.truncate(all.len().saturating_sub(most));
+            for (_, thread_id) in all {
+                let place = self
+                    .rings
+                    .iter()
+                    .position(|ring| ring.thread_id == thread_id);
+                let Some(mut ring) = place.map(|place| self.rings.remove(place)) else {
+                    continue;
+                };
+                let released = ring.drain.release(&mut ring.writer, windows);
+                ring.close(&self.shared, released);
+                if let Some(segments) = &mut self.segments {
+                    segments.end_thread(&ring.writer);
+                }
             }
         }
     }
