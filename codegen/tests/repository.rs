@@ -283,3 +283,22 @@ fn every_path_in_the_architecture_exists() {
     }
     assert!(count > 100, "only {count} paths");
 }
+
+#[test]
+fn the_readme_lists_every_crate_that_is_not_internal_to_a_folder() {
+    let readme = text(&root().join("README.md"));
+    let manifest = text(&root().join("Cargo.toml"));
+    let members = manifest
+        .split_once("members = [")
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .expect("a list of members")
+        .0;
+    let members: Vec<_> = members.split('"').skip(1).step_by(2).collect();
+    assert!(members.len() > 15, "{members:?}");
+    // The tests of the documents, and what the kit is tried on.
+    let internal = |member: &&str| *member == "docs" || member.starts_with("conformance/");
+    for member in members.into_iter().filter(|it| !internal(it)) {
+        let row = format!("| [`{member}`]({member}) | `");
+        assert!(readme.contains(&row), "no row of {member}");
+    }
+}

@@ -382,7 +382,9 @@ impl Enum {
     }
 }
 
-fn camel_case(name: &str) -> String {
+/// Returns a name of the spec in camel case, as Rust's types have it.
+#[must_use]
+pub fn camel_case(name: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
         letters.next().map_or_else(String::new, |first| {

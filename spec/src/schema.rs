@@ -91,7 +91,8 @@ fn property(field: &ManifestField) -> Value {
         JsonType::U64 => integer(0, u64::MAX),
         JsonType::I64 => integer(i64::MIN, i64::MAX.unsigned_abs()),
         JsonType::PositiveI32 => integer(1, i32::MAX.unsigned_abs().into()),
-        JsonType::Text => json!({ "type": "string" }),
+        // An empty name is ignored (ATF-MANI-013): no reason to refuse a manifest.
+        JsonType::Text | JsonType::Name => json!({ "type": "string" }),
         JsonType::Hex => json!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{1,16}$" }),
         JsonType::Object => of(),
         JsonType::List => json!({ "type": "array", "items": of() }),

@@ -9,6 +9,7 @@ use serde_core::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde_core::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::TIMESCALE;
 use crate::error::{Error, ErrorKind, push};
 
 /// How many problems are kept: hostile text can have one in every second byte.
@@ -26,6 +27,16 @@ pub(super) enum Place<'p> {
     Item(&'p Place<'p>, usize),
 }
 
+impl Place<'_> {
+    /// Returns the value's position in its list; 0 outside of lists.
+    pub(super) const fn position(self) -> usize {
+        match self {
+            Self::Item(_, position) => position,
+            Self::Root | Self::Key(..) => 0,
+        }
+    }
+}
+
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,15 +49,10 @@ impl fmt::Display for Place<'_> {
 }
 
 /// An object: each key with its first value.
-pub(super) struct Object<'a> {
+pub(super) struct Object<'a, 'p> {
     raw: &'a RawValue,
+    place: Place<'p>,
     members: BTreeMap<Cow<'a, str>, &'a RawValue>,
-}
-
-impl Object<'_> {
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.members.contains_key(key)
-    }
 }
 
 /// A JSON text, and the problems with its values.
@@ -96,18 +102,6 @@ impl<'a> Reader<'a> {
         self.problem_at(offset, place, kind);
     }
 
-    /// Records a problem at a member of an object, or at the object if the member is missing.
-    pub(super) fn problem_of(
-        &mut self,
-        object: &Object<'a>,
-        place: Place<'_>,
-        key: &str,
-        kind: ErrorKind,
-    ) {
-        let raw = object.members.get(key).copied().unwrap_or(object.raw);
-        self.problem(raw, Place::Key(&place, key), kind);
-    }
-
     /// Returns the value at the start of the text, even if something follows it.
     pub(super) fn root(&mut self) -> Option<&'a RawValue> {
         let mut values = serde_json::Deserializer::from_str(self.text).into_iter::<&RawValue>();
@@ -138,12 +132,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an object, whose keys should be known and unique.
-    pub(super) fn object(
+    pub(super) fn object<'p>(
         &mut self,
         raw: &'a RawValue,
-        place: Place<'_>,
+        place: Place<'p>,
         known: &[&str],
-    ) -> Option<Object<'a>> {
+    ) -> Option<Object<'a, 'p>> {
         let all: Members<'a> = self.typed(raw, place, "an object")?;
         let mut members = BTreeMap::new();
         for (key, value) in all.0 {
@@ -157,98 +151,114 @@ impl<'a> Reader<'a> {
             };
             self.problem(value, Place::Key(&place, &problem.0), problem.1);
         }
-        Some(Object { raw, members })
+        Some(Object {
+            raw,
+            place,
+            members,
+        })
     }
 
-    /// Reads a member of an object as a `T`; a missing member is not a problem.
-    pub(super) fn member<T: Deserialize<'a>>(
+    /// Reads a member of an object with `read`; a missing member is not a problem.
+    pub(super) fn member<T>(
         &mut self,
-        object: &Object<'a>,
-        place: Place<'_>,
+        object: &Object<'a, '_>,
         key: &str,
-        expected: &'static str,
+        read: impl FnOnce(&mut Self, &'a RawValue, Place<'_>) -> Option<T>,
     ) -> Option<T> {
         let raw = *object.members.get(key)?;
-        self.typed(raw, Place::Key(&place, key), expected)
+        read(self, raw, Place::Key(&object.place, key))
     }
 
     /// As [`member`](Self::member), but a missing member is a problem.
-    pub(super) fn required<T: Deserialize<'a>>(
+    pub(super) fn required<T>(
         &mut self,
-        object: &Object<'a>,
-        place: Place<'_>,
+        object: &Object<'a, '_>,
         key: &str,
-        expected: &'static str,
+        read: impl FnOnce(&mut Self, &'a RawValue, Place<'_>) -> Option<T>,
     ) -> Option<T> {
-        self.must_have(object, place, key);
-        self.member(object, place, key, expected)
-    }
-
-    /// Records a problem if a member is missing.
-    pub(super) fn must_have(&mut self, object: &Object<'a>, place: Place<'_>, key: &str) {
-        if !object.has(key) {
-            self.problem_of(object, place, key, ErrorKind::MissingKey);
+        if !object.members.contains_key(key) {
+            let place = Place::Key(&object.place, key);
+            self.problem(object.raw, place, ErrorKind::MissingKey);
         }
+        self.member(object, key, read)
     }
 
-    /// Reads a required member that is an integer greater than 0.
-    pub(super) fn positive(
-        &mut self,
-        object: &Object<'a>,
-        place: Place<'_>,
-        key: &str,
-        expected: &'static str,
-    ) -> Option<i32> {
-        let number: i32 = self.required(object, place, key, expected)?;
-        if number > 0 {
-            return Some(number);
-        }
-        let found = number.to_string();
-        self.problem_of(object, place, key, ErrorKind::WrongType { found, expected });
-        None
+    pub(super) fn boolean(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<bool> {
+        self.typed(raw, place, "true or false")
     }
 
-    /// Reads a member that is a string with a hexadecimal number, `"0x1f"`.
-    pub(super) fn hex(&mut self, object: &Object<'a>, place: Place<'_>, key: &str) -> Option<u64> {
+    pub(super) fn u8(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<u8> {
+        self.typed(raw, place, "a u8")
+    }
+
+    pub(super) fn u32(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<u32> {
+        self.typed(raw, place, "a u32")
+    }
+
+    pub(super) fn u64(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<u64> {
+        self.typed(raw, place, "a u64")
+    }
+
+    pub(super) fn i64(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<i64> {
+        self.typed(raw, place, "an i64")
+    }
+
+    /// Reads an integer greater than 0.
+    pub(super) fn positive_i32(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<i32> {
+        let number = self.typed(raw, place, TIMESCALE)?;
+        self.expected((number > 0).then_some(number), raw, place, TIMESCALE)
+    }
+
+    /// Reads a string with a hexadecimal number, `"0x1f"`.
+    pub(super) fn hex(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<u64> {
         const EXPECTED: &str = "a string with a hexadecimal number, as in \"0x1f\"";
-        let text: Cow<'a, str> = self.member::<Text<'a>>(object, place, key, EXPECTED)?.0;
+        let Text(text) = self.typed(raw, place, EXPECTED)?;
         let digits = text
             .strip_prefix("0x")
             .filter(|digits| !digits.starts_with('+'));
         let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-        if let (None, Some(raw)) = (number, object.members.get(key)) {
-            let kind = ErrorKind::WrongType {
-                found: shown(raw),
-                expected: EXPECTED,
-            };
-            self.problem(raw, Place::Key(&place, key), kind);
-        }
-        number
+        self.expected(number, raw, place, EXPECTED)
     }
 
-    /// Reads a member that is a string, as an owned copy.
-    pub(super) fn text(
-        &mut self,
-        object: &Object<'a>,
-        place: Place<'_>,
-        key: &str,
-    ) -> Option<String> {
-        let text = self.member::<Text<'a>>(object, place, key, "a text")?.0;
+    /// Reads a string, as an owned copy.
+    pub(super) fn text(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<String> {
+        let Text(text) = self.typed(raw, place, "a text")?;
         let mut own = String::new();
         self.has_memory(own.try_reserve_exact(text.len()))?;
         own.push_str(&text);
         Some(own)
     }
 
-    /// Reads a member that is a list; a missing member is not a problem.
-    pub(super) fn list(
+    /// Reads a name, which must not be empty.
+    pub(super) fn name(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<String> {
+        let name = self.text(raw, place)?;
+        if name.is_empty() {
+            self.problem(raw, place, ErrorKind::EmptyName);
+            return None;
+        }
+        Some(name)
+    }
+
+    /// Reads a list without its unreadable items.
+    pub(super) fn list<T>(
         &mut self,
-        object: &Object<'a>,
+        raw: &'a RawValue,
         place: Place<'_>,
-        key: &str,
-    ) -> Option<Vec<&'a RawValue>> {
-        let list = self.member::<List<'a>>(object, place, key, "a list")?;
-        Some(list.0)
+        mut read: impl FnMut(&mut Self, &'a RawValue, Place<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let List(items) = self.typed(raw, place, "a list")?;
+        let mut values = Vec::new();
+        for (position, raw) in items.into_iter().enumerate() {
+            if let Some(value) = read(self, raw, Place::Item(&place, position))
+                && self.has_memory(values.try_reserve(1)).is_some()
+            {
+                values.push(value);
+            }
+            if self.is_out_of_memory {
+                break;
+            }
+        }
+        Some(values)
     }
 
     /// Continues if memory could be reserved; otherwise records that it could not.
@@ -268,13 +278,30 @@ impl<'a> Reader<'a> {
             Err(error) if error.is_data() && error.to_string().starts_with(NO_MEMORY) => {
                 self.is_out_of_memory = true;
             }
-            Err(_) => {
-                let found = shown(raw);
-                self.problem(raw, place, ErrorKind::WrongType { found, expected });
-            }
+            Err(_) => return self.expected(None, raw, place, expected),
         }
         None
     }
+
+    /// Records a problem if the text is not what was expected.
+    fn expected<T>(
+        &mut self,
+        value: Option<T>,
+        raw: &RawValue,
+        place: Place<'_>,
+        expected: &'static str,
+    ) -> Option<T> {
+        if value.is_none() {
+            let found = shown(raw);
+            self.problem(raw, place, ErrorKind::WrongType { found, expected });
+        }
+        value
+    }
+}
+
+/// Returns a hexadecimal number of at least so many digits, `0x1f`.
+pub(super) fn hex(number: &u64, digits: usize) -> String {
+    format!("0x{number:0digits$x}")
 }
 
 /// The members of an object in order, including duplicate keys.

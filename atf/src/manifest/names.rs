@@ -8,24 +8,19 @@ use serde_core::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::json::{List, Members, Place, Reader, message};
-use super::read::{symbol, without_mark};
-use super::write::SymbolText;
-use super::{Manifest, Symbol};
+use super::read::without_mark;
+use super::{Manifest, Symbol, key};
 use crate::error::{Error, ErrorKind, Result};
-
-const SYMBOLS: &str = "symbols";
-const VERSION: &str = "format_version";
-const ENDED_BY: &str = "ended_by";
 
 /// Returns the text with the names of functions that have none, and with all other values as they are,
 /// also those that this crate does not know.
 pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
-    let old = members.iter().find(|(key, _)| key == SYMBOLS);
+    let old = members.iter().find(|(key, _)| key == key::SYMBOLS);
     let old = match old {
         Some((_, raw)) => {
             parse::<List<'_>>(raw.get())
-                .map_err(|e| e.with_field(SYMBOLS))?
+                .map_err(|e| e.with_field(key::SYMBOLS))?
                 .0
         }
         None => Vec::new(),
@@ -38,7 +33,7 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     let mut items = Vec::new();
     for raw in old {
         // The manifest's problems are the checker's to report.
-        let found = symbol(&mut Reader::new(raw.get(), 0), raw, Place::Root, 0);
+        let found = Symbol::read(&mut Reader::new(raw.get(), 0), raw, Place::Root);
         // Of a function listed twice, the first entry counts.
         let is_first = found
             .as_ref()
@@ -51,7 +46,7 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
         });
     }
     let new = symbols.iter().filter(|new| seen.insert(new.function_id));
-    items.extend(new.map(|new| Item::New(new.into())));
+    items.extend(new.map(Item::New));
     encode(&Text { members, items })
 }
 
@@ -93,10 +88,14 @@ impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
         // The version follows from the content.
-        object.serialize_entry(VERSION, "2.1")?;
+        object.serialize_entry(key::FORMAT_VERSION, "2.1")?;
         let mut has_symbols = false;
-        for (key, value) in self.members.iter().filter(|(key, _)| key != VERSION) {
-            if key == SYMBOLS && !has_symbols {
+        for (key, value) in self
+            .members
+            .iter()
+            .filter(|(key, _)| key != key::FORMAT_VERSION)
+        {
+            if key == key::SYMBOLS && !has_symbols {
                 object.serialize_entry(key, &self.items)?;
                 has_symbols = true;
             } else {
@@ -104,7 +103,7 @@ impl Serialize for Text<'_> {
             }
         }
         if !has_symbols {
-            object.serialize_entry(SYMBOLS, &self.items)?;
+            object.serialize_entry(key::SYMBOLS, &self.items)?;
         }
         object.end()
     }
@@ -118,10 +117,10 @@ struct Ended<'a> {
 impl Serialize for Ended<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
-        for (key, value) in self.members.iter().filter(|(key, _)| key != ENDED_BY) {
+        for (key, value) in self.members.iter().filter(|(key, _)| key != key::ENDED_BY) {
             object.serialize_entry(key, value)?;
         }
-        object.serialize_entry(ENDED_BY, self.signal)?;
+        object.serialize_entry(key::ENDED_BY, self.signal)?;
         object.end()
     }
 }
@@ -130,7 +129,7 @@ enum Item<'a> {
     Old(&'a RawValue),
     /// An entry without a name, and its name.
     Named(Members<'a>, &'a str),
-    New(SymbolText<'a>),
+    New(&'a Symbol),
 }
 
 impl Serialize for Item<'_> {
@@ -140,10 +139,10 @@ impl Serialize for Item<'_> {
             Self::New(symbol) => symbol.serialize(serializer),
             Self::Named(Members(members), name) => {
                 let mut object = serializer.serialize_map(None)?;
-                for (key, value) in members.iter().filter(|(key, _)| key != "name") {
+                for (key, value) in members.iter().filter(|(key, _)| *key != key::NAME) {
                     object.serialize_entry(key, value)?;
                 }
-                object.serialize_entry("name", name)?;
+                object.serialize_entry(key::NAME, name)?;
                 object.end()
             }
         }

@@ -17,7 +17,7 @@ use super::text::print;
 enum Target {
     /// C headers, a Swift module map, and the program that prints their layout
     C,
-    /// The library's records in Rust
+    /// The library's records and the manifest's objects in Rust
     Rust,
     /// The resolved layout, for the macro and other tools
     Json,
@@ -113,7 +113,7 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
             files.push(emit::c::probe(&layout));
             files
         }
-        Target::Rust => emit::rust::library(&layout),
+        Target::Rust => emit::rust::library(&layout, &context.spec.manifest),
         Target::Json => vec![emit::json::layout(&layout)],
         Target::Markdown => emit::markdown::files(context.spec, context.found, &layout),
         Target::Schema => emit::schema::files(context.spec),

@@ -31,6 +31,16 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         let mut fields = Unique::new("field");
         for field in &object.fields {
             fields.add(&field.name, faults);
+            let known = |name: &&At<String>| {
+                spec.enums
+                    .enums
+                    .iter()
+                    .any(|it| it.name.value == name.value)
+            };
+            if let Some(name) = field.enumeration.as_ref().filter(|name| !known(name)) {
+                let why = format!("there is no enumeration `{name}`");
+                faults.push(Diagnostic::error(name.place, why));
+            }
             let takes_object = matches!(field.ty.value, JsonType::List | JsonType::Object);
             match &field.of {
                 None if takes_object => {

@@ -62,6 +62,11 @@ pub struct ManifestField {
     pub ty: At<JsonType>,
     /// For lists and objects: the object's name in this file.
     pub of: Option<At<String>>,
+    /// For integers: the enumeration of its values.
+    #[serde(rename = "enum")]
+    pub enumeration: Option<At<String>>,
+    /// For hexadecimal numbers: how many digits writers write at least.
+    pub digits: Option<u8>,
     /// Whether a manifest without it is incomplete.
     #[serde(default)]
     pub required: bool,
@@ -87,6 +92,8 @@ pub enum JsonType {
     PositiveI32,
     /// Text.
     Text,
+    /// Text of at least one character.
+    Name,
     /// Text: `0x` and up to 16 hexadecimal digits.
     Hex,
     /// An object of this file.

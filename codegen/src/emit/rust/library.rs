@@ -1,10 +1,13 @@
 //! Emits the library's own records, `atf/src/wire/generated`: the packed structs of each wire version, the
-//! enumerations, a table of all fields, and one decoded type per record with the conversions.
+//! enumerations, a table of all fields, and one decoded type per record with the conversions. Also emits
+//! the manifest's objects.
 
 mod decoded;
+mod manifest;
 mod table;
 
 use atf_spec::layout::Layout;
+use atf_spec::model::ManifestFile;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -14,14 +17,14 @@ use crate::{GENERATED, GeneratedFile};
 /// The folder of the library's records.
 const FOLDER: &str = "atf/src/wire/generated";
 
-/// Emits the folder `atf/src/wire/generated`. A project without `atf` can copy those of a wire
+/// Emits the folder `atf/src/wire/generated`, and `atf/src/manifest/generated.rs`. A project without `atf` can copy those of a wire
 /// version and the enumerations: they need only `zerocopy` with the feature `derive`.
 ///
 /// # Panics
 ///
 /// Panics if a name in the layout is not a Rust identifier.
 #[must_use]
-pub fn library(layout: &Layout) -> Vec<GeneratedFile> {
+pub fn library(layout: &Layout, manifest: &ManifestFile) -> Vec<GeneratedFile> {
     let mut files: Vec<GeneratedFile> = layout
         .wires
         .iter()
@@ -33,7 +36,11 @@ pub fn library(layout: &Layout) -> Vec<GeneratedFile> {
                 Some(record(layout, item, wire, &options))
             });
             let title = format!("The records in wire version {wire}, packed as in the files.");
-            file(&format!("v{wire}"), &title, quote!(#(#records)*))
+            file(
+                &format!("{FOLDER}/v{wire}.rs"),
+                &title,
+                quote!(#(#records)*),
+            )
         })
         .collect();
     let enums = layout
@@ -41,24 +48,29 @@ pub fn library(layout: &Layout) -> Vec<GeneratedFile> {
         .iter()
         .map(|enumeration| open_enum(layout, enumeration, &Options::new(&enumeration.rust_name())));
     files.push(file(
-        "enums",
+        &format!("{FOLDER}/enums.rs"),
         "The enumerations and flags.",
         quote!(#(#enums)*),
     ));
     files.push(file(
-        "table",
+        &format!("{FOLDER}/table.rs"),
         "The wire versions, and each record's fields in them.",
         table::tokens(layout),
     ));
     files.push(file(
-        "decoded",
+        &format!("{FOLDER}/decoded.rs"),
         "Each record as one type for all wire versions.",
         decoded::tokens(layout),
     ));
     files.push(file(
-        "mod",
+        &format!("{FOLDER}/mod.rs"),
         "The generated records, enumerations and tables.",
         module(layout),
+    ));
+    files.push(file(
+        "atf/src/manifest/generated.rs",
+        "The manifest's objects: their keys, and how they are read and written.",
+        manifest::tokens(manifest),
     ));
     files
 }
@@ -77,10 +89,10 @@ fn module(layout: &Layout) -> TokenStream {
     }
 }
 
-fn file(name: &str, title: &str, tokens: TokenStream) -> GeneratedFile {
+fn file(path: &str, title: &str, tokens: TokenStream) -> GeneratedFile {
     let tree = syn::parse2(tokens).expect("the emitter writes Rust items");
     GeneratedFile {
-        path: format!("{FOLDER}/{name}.rs"),
+        path: path.to_owned(),
         text: format!(
             "// {GENERATED}\n\n//! {title}\n\n{}",
             prettyplease::unparse(&tree)

@@ -1,0 +1,79 @@
+//! Emits the checks of values that are too large for a wire version.
+
+use super::*;
+
+impl Decoded<'_> {
+    /// Emits the check that all values fit into a wire version, unless they always do.
+    pub(super) fn check_fits(&self) -> Option<TokenStream> {
+        let arms: Vec<_> = self
+            .layout
+            .wires
+            .iter()
+            .map(|&wire| {
+                let checks = self
+                    .fields
+                    .iter()
+                    .filter_map(|member| self.limit(member, wire));
+                (wire, checks.collect::<Vec<_>>())
+            })
+            .collect();
+        if arms.iter().all(|(_, checks)| checks.is_empty()) {
+            return None;
+        }
+        let arms = arms.into_iter().map(|(wire, checks)| {
+            let variant = format_ident!("V{wire}");
+            quote!(Wire::#variant => { #(#checks)* })
+        });
+        let (parameter, chosen) = self.chosen_wire();
+        Some(quote! {
+            /// Checks that the wire version has enough bits for each value.
+            pub(crate) fn check_fits(&self #parameter) -> Result<()> {
+                match #chosen { #(#arms)* }
+                Ok(())
+            }
+        })
+    }
+
+    /// Emits the check of one value, if the version cannot hold all that the decoded type can.
+    fn limit(&self, member: &Member<'_>, wire: Wire) -> Option<TokenStream> {
+        let field = find(self.wire_fields(wire), member.field.key())?;
+        let widest = self.widest(member);
+        if widest == field.ty.scalar && field.none.is_none() {
+            return None;
+        }
+        let max = field
+            .none
+            .map_or(field.ty.scalar.max(), |none| none.saturating_sub(1));
+        let max = Literal::u64_unsuffixed(max);
+        let name = member.ident();
+        let label = if self.is_header() {
+            format!("header.{}", field.key())
+        } else if self.record.name.ends_with("footer") {
+            format!("footer.{}", field.key())
+        } else {
+            field.key().to_owned()
+        };
+        let convert = |value: TokenStream| {
+            if widest == Scalar::U64 && field.enumeration.is_none() {
+                value
+            } else {
+                quote!(u64::from(#value))
+            }
+        };
+        Some(if member.is_option() {
+            let value = convert(quote!(value));
+            quote! {
+                if let Some(value) = self.#name && #value > #max {
+                    return Err(out_of_range(#label, #value, #max));
+                }
+            }
+        } else {
+            let value = convert(quote!(self.#name));
+            quote! {
+                if #value > #max {
+                    return Err(out_of_range(#label, #value, #max));
+                }
+            }
+        })
+    }
+}
