@@ -123,7 +123,7 @@ fn events(
     Ok(range.unwrap_or((0, 0)))
 }
 
-/// What the header of a finalized file repeats. `range` is that of the events' `index_seq`.
+/// Checks the values that the header of a finalized file repeats. `range` is that of the events' `index_seq`.
 fn finalized_header(
     detail: &DetailReader,
     range: Option<(u64, u64)>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::ErrorKind;
-use crate::manifest::{Loss, Manifest, ManifestThread};
+use crate::manifest::{Loss, Manifest, ManifestThread, key};
 use crate::session::MANIFEST_FILE;
 use crate::text::counted;
 
@@ -97,32 +97,41 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
         add_problem(report, problem)?;
     }
     format_version(manifest, report);
-    loss("lost_events", manifest.lost_events, "event", report);
+    loss(key::LOST_EVENTS, manifest.lost_events, "event", report);
     for thread in &manifest.threads {
         let place = |key| format!("threads[{}].{key}", thread.position);
-        loss(&place("lost_events"), thread.lost_events, "event", report);
         loss(
-            &place("lost_details"),
+            &place(key::LOST_EVENTS),
+            thread.lost_events,
+            "event",
+            report,
+        );
+        loss(
+            &place(key::LOST_DETAILS),
             thread.lost_details,
             "detail",
             report,
         );
     }
     if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
-        report.add(&rules::ATF_MANI_016, Place::of("unwritten_events"), || {
-            let events = counted(events, "event");
-            let end = match manifest.ended_by {
-                Some(_) => "was killed",
-                None => "still runs or was killed",
-            };
-            format!("the tracer {end}: up to {events} of each thread are missing")
-        });
+        report.add(
+            &rules::ATF_MANI_016,
+            Place::of(key::UNWRITTEN_EVENTS),
+            || {
+                let events = counted(events, "event");
+                let end = match manifest.ended_by {
+                    Some(_) => "was killed",
+                    None => "still runs or was killed",
+                };
+                format!("the tracer {end}: up to {events} of each thread are missing")
+            },
+        );
     }
     for symbol in &manifest.symbols {
         let lower = symbol.function_id & u64::from(u32::MAX);
         let halves = [
-            ("module_id", symbol.module_id, symbol.function_id >> 32),
-            ("symbol_index", symbol.symbol_index, lower),
+            (key::MODULE_ID, symbol.module_id, symbol.function_id >> 32),
+            (key::SYMBOL_INDEX, symbol.symbol_index, lower),
         ];
         for (key, found, expected) in halves {
             if let Some(found) = found.filter(|found| u64::from(*found) != expected) {
@@ -168,20 +177,21 @@ fn loss(place: &str, loss: Option<Loss>, what: &str, report: &mut FileReport) {
 fn format_version(manifest: &Manifest, report: &mut FileReport) {
     let of_symbols = |problem: &crate::Error| {
         let field = problem.field().unwrap_or_default();
-        field.is_empty() || field.starts_with("symbols")
+        field.is_empty() || field.starts_with(key::SYMBOLS)
     };
     // If symbols could not be read, there may still be some.
     let is_known = !manifest.symbols.is_empty() || !manifest.problems.iter().any(of_symbols);
-    let (expected, with) = if manifest.symbols.is_empty() {
-        ("2.0", "without")
+    let expected = manifest.version();
+    let with = if manifest.symbols.is_empty() {
+        "without"
     } else {
-        ("2.1", "with")
+        "with"
     };
     if let Some(found) = manifest.format_version.as_deref()
         && is_known
         && found != expected
     {
-        report.add(&rules::ATF_MANI_012, Place::of("format_version"), || {
+        report.add(&rules::ATF_MANI_012, Place::of(key::FORMAT_VERSION), || {
             format!("{found:?}, expected {expected:?} {with} symbols")
         });
     }
@@ -190,7 +200,7 @@ fn format_version(manifest: &Manifest, report: &mut FileReport) {
 fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
     if has_list(manifest) {
         for id in &facts.unlisted {
-            report.add(&rules::ATF_MANI_006, Place::of("threads"), || {
+            report.add(&rules::ATF_MANI_006, Place::of(key::THREADS), || {
                 format!("thread_{id} is not listed")
             });
         }
@@ -223,7 +233,7 @@ fn has_list(manifest: &Manifest) -> bool {
     let hides_list = |problem: &crate::Error| match problem.kind() {
         ErrorKind::Empty | ErrorKind::NotUtf8 => true,
         ErrorKind::NotJson(_) | ErrorKind::WrongType { .. } | ErrorKind::MissingKey => {
-            matches!(problem.field(), None | Some("threads"))
+            matches!(problem.field(), None | Some(key::THREADS))
         }
         _ => false,
     };
@@ -237,14 +247,14 @@ fn times_and_clock(manifest: &Manifest, facts: &SessionFacts, report: &mut FileR
             manifest.time_start_ns.unwrap_or(times.0),
             manifest.time_end_ns.unwrap_or(times.1),
         );
-        let places = ["time_start_ns", "time_end_ns"].map(Place::of);
+        let places = [key::TIME_START_NS, key::TIME_END_NS].map(Place::of);
         end::range(found, times, places, &rules::ATF_MANI_008, report);
     }
     let Some(clock) = manifest.clock_type else {
         return;
     };
     if let Some(other) = facts.clocks.iter().find(|other| **other != clock.0) {
-        report.add(&rules::ATF_MANI_009, Place::of("clock_type"), || {
+        report.add(&rules::ATF_MANI_009, Place::of(key::CLOCK_TYPE), || {
             format!("{}, but a thread's header has {other}", clock.0)
         });
     }

@@ -59,7 +59,7 @@ use crate::index::IndexReader;
 use crate::{Error, ErrorKind, FileKind, Result};
 pub use finding::{FileReport, Finding, Kind, Place, Summary, Verdict};
 pub use parallel::check_all;
-pub use problem::rule_of;
+pub use problem::{rule_of, rule_of_file, text_with_rule};
 pub use walk::has_extension;
 
 /// Receives the results of a check one by one, so memory does not grow with the number of files.

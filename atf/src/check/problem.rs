@@ -2,7 +2,31 @@
 
 use super::Kind;
 use super::rules::{Rule, table as rules};
+use crate::session::MANIFEST_FILE;
+use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::{Error, ErrorKind};
+
+/// As [`rule_of`], for a problem that names its file: its kind follows from its name.
+#[must_use]
+pub fn rule_of_file(problem: &Error) -> Option<&'static Rule> {
+    let kind = match problem.path()?.file_name()?.to_str()? {
+        INDEX_FILE => Kind::Index,
+        DETAIL_FILE => Kind::Detail,
+        RING_FILE => Kind::Ring,
+        MANIFEST_FILE => Kind::Manifest,
+        _ => return None,
+    };
+    rule_of(kind, problem)
+}
+
+/// Returns a problem's text with the id of the rule that its file breaks: `… [ATF-IFTR-001]`.
+#[must_use]
+pub fn text_with_rule(problem: &Error) -> String {
+    match rule_of_file(problem) {
+        Some(rule) => format!("{problem} [{}]", rule.id),
+        None => problem.to_string(),
+    }
+}
 
 /// Returns the rule that a file breaks for a reader to report `problem` about it; `None` if the problem is not
 /// about the file's contents, for example if it cannot be read.

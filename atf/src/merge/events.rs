@@ -15,9 +15,6 @@ use crate::session::Problem;
 /// follow. After the last event comes an `Err` for each problem of the returned events, and for
 /// each one that prevented reading others: see [`Merge`](super::Merge#problems).
 ///
-/// [`for_each`](Iterator::for_each), [`fold`](Iterator::fold) and methods built on them are faster
-/// than a `for` loop.
-///
 /// Made by [`Merge::events`](super::Merge::events),
 /// [`into_events`](super::Merge::into_events) and [`partitions`](super::Merge::partitions).
 #[derive(Debug)]
@@ -126,20 +123,6 @@ impl Iterator for Merged<'_> {
             0,
             most.and_then(|(events, problems)| events.checked_add(problems)),
         )
-    }
-
-    fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, init: B, mut fold: F) -> B {
-        let mut folded = init;
-        loop {
-            folded = self
-                .lanes
-                .fold(folded, |folded, event| fold(folded, Ok(event)));
-            match self.load() {
-                None => {}
-                Some(Some(problem)) => folded = fold(folded, problem),
-                Some(None) => return folded,
-            }
-        }
     }
 }
 

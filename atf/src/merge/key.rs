@@ -54,11 +54,20 @@ impl Packing {
     /// Returns the key of source `rank` at a time.
     #[inline(always)]
     pub(super) fn key(self, timestamp_ns: u64, rank: usize) -> Key {
-        let since = timestamp_ns.saturating_sub(self.base);
-        if since > self.farthest {
-            return Key::END;
+        match timestamp_ns.checked_sub(self.base) {
+            Some(since) if since <= self.farthest => {
+                Key(since.wrapping_shl(self.rank_bits) | rank as u64)
+            }
+            _ => self.key_outside(timestamp_ns, rank),
         }
-        Key(since.wrapping_shl(self.rank_bits) | rank as u64)
+    }
+
+    #[cold]
+    fn key_outside(self, timestamp_ns: u64, rank: usize) -> Key {
+        if timestamp_ns < self.base {
+            return Key(rank as u64);
+        }
+        Key::END
     }
 
     /// Returns the source; none has this number if the key is [`END`](Key::END).

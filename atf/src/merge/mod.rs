@@ -25,23 +25,26 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 
+mod cycle;
 mod events;
 mod feed;
 mod key;
+mod lane;
 mod lanes;
 mod partition;
 mod plan;
 mod thread;
 mod tree;
-mod turn_predictor;
+mod turns;
 
 use std::ops::{Bound, RangeBounds};
+use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use self::thread::{Files, Thread};
 use crate::error::ErrorKind;
 use crate::index::{IndexEvent, IndexReader};
-use crate::session::{Problem, SessionReader, ThreadEntry};
+use crate::session::{self, Problem, Segments, SessionReader, ThreadEntry};
 use crate::thread::ThreadReader;
 
 pub use self::events::Merged;
@@ -125,7 +128,8 @@ pub struct Merge {
 /// A thread to merge.
 #[derive(Debug)]
 enum Source {
-    Entry(u32, ThreadEntry),
+    /// The rank of its process, the position of its session, and the thread.
+    Entry(u32, u32, ThreadEntry),
     Open(Arc<Thread>),
 }
 
@@ -182,16 +186,39 @@ impl Merge {
     /// equal timestamps are ordered by process, then by thread.
     #[must_use]
     pub fn of_sessions<'a>(sessions: impl IntoIterator<Item = &'a SessionReader>) -> Self {
+        Self::of_groups(sessions.into_iter().map(slice::from_ref))
+    }
+
+    /// Merges several processes on one machine, which share its clock. Events with equal timestamps
+    /// are ordered by process, then by thread, then by [segment](Segments).
+    ///
+    /// [`process`](MergedEvent::process) is the position of the session: those of the first process come
+    /// first. [`seq`](MergedEvent::seq) is the position in the session's file.
+    #[must_use]
+    pub fn of_processes<'a>(processes: impl IntoIterator<Item = &'a Segments>) -> Self {
+        let groups = processes.into_iter().map(Segments::sessions);
+        Self::of_groups(groups)
+    }
+
+    fn of_groups<'a>(groups: impl Iterator<Item = &'a [SessionReader]>) -> Self {
         let mut sources = Vec::new();
         let mut problems = Vec::new();
-        for (process, session) in (0..).zip(sessions) {
-            let entries = session.threads().iter().cloned();
-            sources.extend(entries.map(|entry| Source::Entry(process, entry)));
-            problems.extend(session.problems().into_iter().map(|error| Problem {
-                process,
-                thread: None,
-                error,
-            }));
+        let mut position = 0_u32;
+        for (rank, sessions) in (0..).zip(groups) {
+            problems.extend(
+                session::problems(sessions)
+                    .into_iter()
+                    .map(|error| Problem {
+                        process: position,
+                        thread: None,
+                        error,
+                    }),
+            );
+            for session in sessions {
+                let entries = session.threads().iter().cloned();
+                sources.extend(entries.map(|entry| Source::Entry(rank, position, entry)));
+                position = position.saturating_add(1);
+            }
         }
         Self::of(sources, problems)
     }
@@ -220,7 +247,7 @@ impl Merge {
     #[must_use]
     pub fn of_entries<'a>(entries: impl IntoIterator<Item = &'a ThreadEntry>) -> Self {
         let entries = entries.into_iter().cloned();
-        let sources = entries.map(|entry| Source::Entry(0, entry));
+        let sources = entries.map(|entry| Source::Entry(0, 0, entry));
         Self::of(sources.collect(), Vec::new())
     }
 
@@ -325,18 +352,18 @@ impl Merge {
 }
 
 impl Source {
-    /// Returns process and id, which break ties.
-    fn place(&self) -> (u32, u32) {
+    /// Returns process, id and session, which break ties.
+    fn place(&self) -> (u32, u32, u32) {
         match self {
-            Self::Entry(process, entry) => (*process, entry.id()),
-            Self::Open(thread) => (thread.process(), thread.id()),
+            Self::Entry(rank, position, entry) => (*rank, entry.id(), *position),
+            Self::Open(thread) => (thread.process(), thread.id(), 0),
         }
     }
 
     fn open(&self, is_kept_open: bool) -> Result<Arc<Thread>, Problem> {
         let (process, entry) = match self {
             Self::Open(thread) => return Ok(Arc::clone(thread)),
-            Self::Entry(process, entry) => (*process, entry),
+            Self::Entry(_, position, entry) => (*position, entry),
         };
         match entry.open_index_as(is_kept_open) {
             Ok(index) => {

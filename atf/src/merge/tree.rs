@@ -10,11 +10,14 @@ pub(super) struct LoserTree {
     /// The losers: node 1 is the root, node `n` has the children `2n` and `2n + 1`. The leaf of
     /// source `rank` would be node `len + rank`. Node 0 is not used.
     nodes: Vec<Key>,
+    /// The key that follows each source's present one: it is at hand when the source wins.
+    following: Vec<Key>,
 }
 
 impl LoserTree {
-    /// Plays all matches and returns the least key; `keys` are the sources' keys by rank.
-    pub(super) fn new(keys: &[Key]) -> (Self, Key) {
+    /// Plays all matches and returns the least key; `keys` are the sources' keys by rank, and
+    /// `following` the ones after them.
+    pub(super) fn new(keys: &[Key], mut following: Vec<Key>) -> (Self, Key) {
         let size = keys.len().next_power_of_two().max(2);
         let mut nodes = vec![Key::END; size];
         let mut winners = keys.to_vec();
@@ -34,52 +37,52 @@ impl LoserTree {
             winners = matches.into_iter().map(|(winner, _)| winner).collect();
         }
         let winner = winners.first().copied().unwrap_or(Key::END);
-        (Self { nodes }, winner)
+        following.resize(size, Key::END);
+        (Self { nodes, following }, winner)
     }
 
-    /// Returns the matches alone, for loops that play many of them.
-    #[inline]
-    pub(super) fn matches(&mut self) -> Matches<'_> {
-        Matches(&mut self.nodes)
-    }
-}
-
-/// The matches of a [`LoserTree`].
-#[derive(Debug)]
-pub(super) struct Matches<'t>(&'t mut [Key]);
-
-impl Matches<'_> {
     /// Returns the least key of the others, if source `rank` has the least.
-    #[inline]
     pub(super) fn runner_up(&self, rank: usize) -> Key {
         let mut least = Key::END;
-        let mut place = self.0.len().wrapping_add(rank) >> 1;
-        while let Some(loser) = self.0.get(place).filter(|_| place > 0) {
+        let mut place = self.nodes.len().wrapping_add(rank) >> 1;
+        while let Some(loser) = self.nodes.get(place).filter(|_| place > 0) {
             least = least.min(*loser);
             place >>= 1;
         }
         least
     }
 
-    /// Gives the source with the least key its next key and returns the new least key.
+    /// Sets the key that follows the present one of a source.
+    pub(super) fn set_following(&mut self, rank: usize, key: Key) {
+        if let Some(following) = self.following.get_mut(rank) {
+            *following = key;
+        }
+    }
+
+    /// Returns the number of levels of matches.
+    pub(super) fn levels(&self) -> u32 {
+        self.nodes.len().ilog2()
+    }
+
+    /// Gives the source with the least key its next one, which is followed by `following`, and returns
+    /// the new least key. It has no branches: sources that take turns at random leave nothing to
+    /// predict.
     ///
-    /// If sources take turns regularly, matches use branches: the processor predicts each one and
-    /// need not wait for the previous one. If they take turns at random, each outcome is selected
-    /// without a branch.
+    /// `levels` are those of the [tree](Self::levels); a constant saves the loop over them.
     #[inline(always)]
-    pub(super) fn replay<const IS_REGULAR: bool>(&mut self, rank: usize, key: Key) -> Key {
-        let mut winner = key;
-        let mut place = self.0.len().wrapping_add(rank) >> 1;
-        while place > 0 {
-            let Some(loser) = self.0.get_mut(place) else {
-                break;
-            };
-            if !IS_REGULAR {
-                (winner, *loser) = Key::sort(winner, *loser);
-            } else if *loser < winner {
-                std::mem::swap(loser, &mut winner);
-            }
+    pub(super) fn replay(&mut self, levels: u32, rank: usize, following: Key) -> Key {
+        let size = 1_usize.wrapping_shl(levels);
+        let (Some(next), Some(nodes)) = (self.following.get_mut(rank), self.nodes.get_mut(..size))
+        else {
+            return Key::END;
+        };
+        let mut winner = std::mem::replace(next, following);
+        let mut place = size | rank;
+        for _ in 0..levels {
             place >>= 1;
+            if let Some(loser) = nodes.get_mut(place & size.wrapping_sub(1)) {
+                (winner, *loser) = Key::sort(winner, *loser);
+            }
         }
         winner
     }

@@ -163,7 +163,11 @@ fn regular_turns_and_ties_among_them_are_in_order() {
                 times: (0..5000).map(time).collect(),
             }
         };
-        let threads: Vec<Thread> = (0..count).map(thread).collect();
+        let seldom = Thread {
+            id: 9,
+            times: vec![3, 14_000, 14_000, 33_001, 60_000],
+        };
+        let threads: Vec<Thread> = (0..count).map(thread).chain([seldom]).collect();
         let expected = expected(&threads, 0..=u64::MAX);
         for places in both_ways(&threads, 1) {
             // Not assert_eq, which would print them all.

@@ -7,7 +7,7 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "a53b263af57e2519661ad48534f25c5fae5b7cc926b8ddfcd97b4b2037165cb7",
+    digest: "80c7c86cb687c365b42857d6175f81b5306243a941dd9041705a1e4283d18e40",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

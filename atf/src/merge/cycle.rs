@@ -1,0 +1,56 @@
+//! Recognizes threads that take turns in a fixed order.
+
+use super::key::Key;
+
+/// Threads whose turns repeat: each had one turn, then all had one in the same order.
+///
+/// As long as each next event is later than those of all threads of the cycle, and earlier than
+/// those of all others, one comparison replaces those of a tournament.
+#[derive(Debug)]
+pub(super) struct Cycle {
+    /// The keys of the threads' next events, which ascend from `first` on, around the end.
+    keys: Vec<Key>,
+    first: usize,
+    greatest: Key,
+    /// The least key of the threads that take no part.
+    limit: Key,
+}
+
+impl Cycle {
+    /// Starts with the keys of a cycle's threads in order, and those of all threads. Returns `None` if
+    /// the cycle's keys do not ascend or are not the least of all.
+    pub(super) fn new(keys: Vec<Key>, all: impl Iterator<Item = Key>) -> Option<Self> {
+        let greatest = *keys.last()?;
+        let (mut count, mut limit) = (0_usize, Key::END);
+        for key in all {
+            if key > greatest {
+                limit = limit.min(key);
+            } else {
+                count = count.saturating_add(1);
+            }
+        }
+        let are_least = count == keys.len() && greatest < limit;
+        (are_least && keys.is_sorted_by(|a, b| a < b)).then_some(Self {
+            keys,
+            first: 0,
+            greatest,
+            limit,
+        })
+    }
+
+    /// Gives the thread with the least key its next key and returns the new least key; `None` if
+    /// the order changes.
+    #[inline(always)]
+    pub(super) fn replay(&mut self, key: Key) -> Option<Key> {
+        if key <= self.greatest || key >= self.limit {
+            return None;
+        }
+        *self.keys.get_mut(self.first)? = key;
+        self.greatest = key;
+        self.first = self.first.wrapping_add(1);
+        if self.first >= self.keys.len() {
+            self.first = 0;
+        }
+        self.keys.get(self.first).copied()
+    }
+}

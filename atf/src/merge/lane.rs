@@ -1,0 +1,120 @@
+//! One thread's events, as far as they are loaded.
+
+use super::MergedEvent;
+use super::feed::{Feed, timestamp_ns};
+use crate::error::Error;
+use crate::index::{IndexEvent, Record};
+use crate::sys;
+use crate::wire::Wire;
+
+/// How many events ahead a thread's records are prefetched. With many threads, the processor does
+/// not detect that each is read sequentially.
+const AHEAD: usize = 4;
+
+/// One thread's stream of events.
+#[derive(Debug)]
+pub(super) struct Lane<'m> {
+    feed: Feed<'m>,
+    /// The places among the available records of the next event to return and of the next one whose
+    /// turn is not yet found, and the end of the selected ones.
+    at: usize,
+    head: usize,
+    end: usize,
+    process: u32,
+    thread: u32,
+    thread_id: u32,
+    wire: Wire,
+}
+
+impl<'m> Lane<'m> {
+    pub(super) fn new(feed: Feed<'m>) -> Self {
+        let thread = feed.thread();
+        let header = thread.index().header();
+        Self {
+            at: 0,
+            head: 0,
+            end: 0,
+            process: thread.process(),
+            thread: thread.id(),
+            thread_id: header.thread_id,
+            wire: header.wire,
+            feed,
+        }
+    }
+
+    /// Returns the next event, whose turn was found.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Option<MergedEvent> {
+        let at = self.at;
+        let record = self.feed.records().get(at)?;
+        self.at = at.wrapping_add(1);
+        Some(self.event(at, record))
+    }
+
+    #[inline(always)]
+    fn event(&self, at: usize, record: &Record) -> MergedEvent {
+        MergedEvent {
+            process: self.process,
+            thread: self.thread,
+            seq: self.feed.first_seq().wrapping_add(at as u64),
+            event: IndexEvent::decode(self.wire, self.thread_id, record),
+        }
+    }
+
+    /// Returns the available events whose turns are not yet found.
+    #[inline]
+    fn waiting(&self) -> &[Record] {
+        let records = self.feed.records().get(self.head..self.end);
+        records.unwrap_or_default()
+    }
+
+    /// Returns the time of the event this far after the first available one whose turn is not yet
+    /// found.
+    #[inline(always)]
+    pub(super) fn time(&self, after: usize) -> Option<u64> {
+        let place = self.head.wrapping_add(after);
+        if place >= self.end {
+            return None;
+        }
+        self.feed.records().get(place).map(timestamp_ns)
+    }
+
+    /// Returns whether events are available whose turns are not yet found.
+    #[inline(always)]
+    pub(super) fn is_waiting(&self) -> bool {
+        self.head < self.end
+    }
+
+    /// Passes the head, whose turn was found.
+    #[inline(always)]
+    pub(super) fn pass(&mut self) {
+        self.head = self.head.wrapping_add(1);
+        if let Some(ahead) = self.feed.records().get(self.head.wrapping_add(AHEAD)) {
+            sys::prefetch(ahead);
+        }
+    }
+
+    /// Passes the head and those events after it that are not later than `last`, at most `most`. Returns
+    /// their number.
+    pub(super) fn pass_run(&mut self, last: u64, most: usize) -> usize {
+        let rest = self.waiting().iter().skip(1).take(most);
+        let rest = rest.take_while(|record| timestamp_ns(record) <= last);
+        let count = rest.count().saturating_add(1);
+        self.head = self.head.saturating_add(count);
+        count
+    }
+
+    /// Loads the next events, if there are more, after all available ones were returned.
+    pub(super) fn refill(&mut self) -> Result<(), Error> {
+        (self.at, self.head, self.end) = (0, 0, 0);
+        let places = self.feed.next()?;
+        (self.at, self.head, self.end) = (places.start, places.start, places.end);
+        Ok(())
+    }
+
+    /// Returns the most events that can follow.
+    pub(super) fn left(&self) -> u64 {
+        let at_hand = self.end.saturating_sub(self.at) as u64;
+        self.feed.left().saturating_add(at_hand)
+    }
+}

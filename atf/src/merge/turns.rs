@@ -1,0 +1,234 @@
+//! Finds whose turn it is.
+
+use super::cycle::Cycle;
+use super::key::{Key, Packing};
+use super::lane::Lane;
+use super::tree::LoserTree;
+
+/// The most turns found at once: their events are still in the cache when they are returned.
+const MOST: usize = 512;
+/// After how many consecutive turns of one thread its next turns are foreseen.
+const FORESEEN: u32 = 3;
+/// The most turns foreseen at once.
+const LONGEST_RUN: usize = 256;
+
+/// Some consecutive events of one thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// The thread's place among the threads.
+    pub(super) rank: usize,
+    pub(super) count: usize,
+}
+
+/// The next turns, in order.
+#[derive(Debug)]
+pub(super) struct Turns {
+    /// The turns that were found, and the places of the next one and of the last one's end.
+    found: Box<[Turn; MOST]>,
+    next: usize,
+    end: usize,
+    order: Order,
+    packing: Packing,
+    /// The thread whose event is next; if its events have run out, the order does not know its next
+    /// event yet. No thread has this number if the order must be found anew.
+    rank: usize,
+    /// How many turns in a row it had.
+    repeats: u32,
+}
+
+/// How the next turn is found.
+#[derive(Debug)]
+enum Order {
+    Tree(LoserTree),
+    Cycle(Cycle),
+}
+
+impl Turns {
+    pub(super) fn new() -> Self {
+        Self {
+            found: Box::new([Turn::default(); MOST]),
+            next: 0,
+            end: 0,
+            order: Order::Tree(LoserTree::new(&[], Vec::new()).0),
+            packing: Packing::new(0, 0),
+            rank: usize::MAX,
+            repeats: 0,
+        }
+    }
+
+    /// Returns the next turn that was found.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<Turn> {
+        if self.next >= self.end {
+            return None;
+        }
+        let turn = self.found.get(self.next).copied();
+        self.next = self.next.wrapping_add(1);
+        turn
+    }
+
+    /// Returns the thread whose event is next; no thread has this number after the last event.
+    pub(super) fn rank(&mut self, lanes: &[Lane<'_>]) -> usize {
+        if self.rank >= lanes.len() {
+            self.rebase(lanes);
+        }
+        self.rank
+    }
+
+    /// Determines whose event is next, after that of the current thread was passed.
+    pub(super) fn replay(&mut self, lanes: &[Lane<'_>]) {
+        let (rank, packing) = (self.rank, self.packing);
+        let time = |after| lanes.get(rank).and_then(|lane| lane.time(after));
+        let key = packing.key_or_end(time(0), rank);
+        let least = match &mut self.order {
+            Order::Tree(tree) => {
+                tree.set_following(rank, key);
+                let following = packing.key_or_end(time(1), rank);
+                Some(tree.replay(tree.levels(), rank, following))
+            }
+            Order::Cycle(cycle) => cycle.replay(key),
+        };
+        match least {
+            Some(least) => self.rank = packing.rank(least),
+            None => self.rebase(lanes),
+        }
+        if self.rank != rank {
+            self.repeats = 0;
+        }
+    }
+
+    /// Packs the keys of all threads anew: a cycle has ended, or no thread has an event near the base.
+    #[cold]
+    fn rebase(&mut self, lanes: &[Lane<'_>]) {
+        let heads = lanes.iter().map(|lane| lane.time(0));
+        let first = heads.clone().flatten().min().unwrap_or_default();
+        self.packing = Packing::new(lanes.len(), first);
+        let keys: Vec<_> = self.keys(lanes, 0).collect();
+        let (tree, least) = LoserTree::new(&keys, self.keys(lanes, 1).collect());
+        (self.order, self.rank) = (Order::Tree(tree), self.packing.rank(least));
+    }
+
+    /// Returns the keys of the threads' next events.
+    fn keys(&self, lanes: &[Lane<'_>], after: usize) -> impl Iterator<Item = Key> {
+        let packing = self.packing;
+        let key =
+            move |(rank, lane): (usize, &Lane<'_>)| packing.key_or_end(lane.time(after), rank);
+        lanes.iter().enumerate().map(key)
+    }
+
+    /// Finds the next turns, up to the last available event of a thread. The current thread has one.
+    pub(super) fn find(&mut self, lanes: &mut [Lane<'_>]) {
+        self.next = 0;
+        self.end = match &self.order {
+            Order::Cycle(_) => self.find_by_cycle(lanes),
+            Order::Tree(_) if self.repeats >= FORESEEN => self.find_run(lanes),
+            Order::Tree(tree) => match tree.levels() {
+                1 => self.find_by_tree::<1>(lanes),
+                2 => self.find_by_tree::<2>(lanes),
+                3 => self.find_by_tree::<3>(lanes),
+                4 => self.find_by_tree::<4>(lanes),
+                5 => self.find_by_tree::<5>(lanes),
+                6 => self.find_by_tree::<6>(lanes),
+                7 => self.find_by_tree::<7>(lanes),
+                8 => self.find_by_tree::<8>(lanes),
+                _ => self.find_by_tree::<0>(lanes),
+            },
+        };
+        if let Some(cycle) = self.cycle(lanes) {
+            self.order = Order::Cycle(cycle);
+        }
+    }
+
+    /// Finds one long turn of the current thread. Returns the number of turns found, as the other
+    /// ways do.
+    fn find_run(&mut self, lanes: &mut [Lane<'_>]) -> usize {
+        let (rank, packing) = (self.rank, self.packing);
+        let (Order::Tree(tree), Some(lane), Some(turn)) =
+            (&self.order, lanes.get_mut(rank), self.found.first_mut())
+        else {
+            return 0;
+        };
+        let last = packing.last_before(rank, tree.runner_up(rank));
+        let count = lane.pass_run(last, LONGEST_RUN);
+        *turn = Turn { rank, count };
+        if lane.is_waiting() {
+            self.replay(lanes);
+        }
+        1
+    }
+
+    /// Finds turns in a tree of this many levels; 0 stands for any number.
+    #[inline(never)]
+    fn find_by_tree<const LEVELS: u32>(&mut self, lanes: &mut [Lane<'_>]) -> usize {
+        let Order::Tree(tree) = &mut self.order else {
+            return 0;
+        };
+        let levels = if LEVELS == 0 { tree.levels() } else { LEVELS };
+        let packing = self.packing;
+        let (mut rank, mut repeats) = (self.rank, self.repeats);
+        let mut turns = 0_usize;
+        for turn in self.found.iter_mut() {
+            let Some(lane) = lanes.get_mut(rank).filter(|_| repeats < FORESEEN) else {
+                break;
+            };
+            lane.pass();
+            *turn = Turn { rank, count: 1 };
+            turns = turns.wrapping_add(1);
+            if !lane.is_waiting() {
+                break;
+            }
+            let following = packing.key_or_end(lane.time(1), rank);
+            let winner = packing.rank(tree.replay(levels, rank, following));
+            repeats = if winner == rank {
+                repeats.wrapping_add(1)
+            } else {
+                0
+            };
+            rank = winner;
+        }
+        (self.rank, self.repeats) = (rank, repeats);
+        turns
+    }
+
+    fn find_by_cycle(&mut self, lanes: &mut [Lane<'_>]) -> usize {
+        let Order::Cycle(cycle) = &mut self.order else {
+            return 0;
+        };
+        let packing = self.packing;
+        let mut rank = self.rank;
+        let mut turns = 0_usize;
+        for turn in self.found.iter_mut() {
+            let Some(lane) = lanes.get_mut(rank) else {
+                break;
+            };
+            lane.pass();
+            *turn = Turn { rank, count: 1 };
+            turns = turns.wrapping_add(1);
+            let Some(time) = lane.time(0) else {
+                break;
+            };
+            let least = cycle.replay(packing.key(time, rank));
+            rank = least.map_or(usize::MAX, |least| packing.rank(least));
+        }
+        self.rank = rank;
+        turns
+    }
+
+    /// Returns the cycle that the last turns found by the tree repeat.
+    fn cycle(&self, lanes: &[Lane<'_>]) -> Option<Cycle> {
+        let Order::Tree(_) = self.order else {
+            return None;
+        };
+        let (last, before) = self.found.get(..self.end)?.split_last()?;
+        let start = before.iter().rposition(|turn| turn == last)?;
+        let (before, cycle) = self.found.split_at(start.checked_add(1)?);
+        if self.end < MOST || !before.ends_with(cycle) {
+            return None;
+        }
+        let key = |turn: &Turn| {
+            let head = lanes.get(turn.rank).and_then(|lane| lane.time(0));
+            self.packing.key_or_end(head, turn.rank)
+        };
+        Cycle::new(cycle.iter().map(key).collect(), self.keys(lanes, 0))
+    }
+}
