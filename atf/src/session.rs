@@ -1,6 +1,7 @@
 //! A traced process: its threads and its manifest.
 
 mod nested;
+mod segments;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -17,8 +18,13 @@ use crate::source::{Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
 use crate::thread::{self, DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 
+pub use segments::{Segments, ThreadSegment, ThreadSegments};
+pub(crate) use segments::{problems, threads};
+
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
+/// Its name until it is complete.
+pub(crate) const MANIFEST_PART: &str = "manifest.json.part";
 /// The prefix of thread folders; the id in decimal follows.
 pub const THREAD_FOLDER: &str = "thread_";
 /// The prefix of process folders; the process id in decimal follows.
@@ -438,7 +444,7 @@ pub struct ProcessName {
 }
 
 impl ProcessName {
-    /// Reads the name of a folder; `None` if it is no such name.
+    /// Reads the name of a folder; `None` if it has another form.
     #[must_use]
     pub fn parse(folder_name: &str) -> Option<Self> {
         let rest = folder_name.strip_prefix(PROCESS_FOLDER)?;

@@ -102,7 +102,7 @@ impl ThreadReader {
         let ring = ring::read(&path, options).transpose();
         let index = Input::open_in_session(&path.join(INDEX_FILE), options)?;
         let mut index = IndexReader::new(index)?;
-        let mut detail = match Input::open_in_session(&path.join(DETAIL_FILE), options) {
+        let mut detail = match Input::open_detail(&path.join(DETAIL_FILE), options) {
             Ok(input) => Some(Ok(input)),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
             Err(error) => Some(Err(error)),

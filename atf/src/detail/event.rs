@@ -1,5 +1,7 @@
 //! An event of `detail.atf`.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::wire::{DetailEventType, Wire};
 
@@ -62,5 +64,11 @@ impl DetailEvent {
     #[must_use]
     pub fn payload_size(&self) -> u64 {
         u64::from(self.header.total_length).saturating_sub(DetailEventHeader::SIZE as u64)
+    }
+
+    /// Returns the range of its bytes in the file.
+    pub(crate) fn place(&self) -> Range<u64> {
+        let size = u64::from(self.header.total_length);
+        self.offset..self.offset.saturating_add(size)
     }
 }

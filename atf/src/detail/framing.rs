@@ -190,13 +190,15 @@ impl EventWalker {
                 crc.update(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
-            hop.through(window.chunk(hop.end, crc_end)?, end, look_for_footer)
+            let readable_end = input.unreadable().next(hop.end).min(crc_end);
+            hop.through(window.chunk(hop.end, readable_end)?, end, look_for_footer)
                 .map_err(|error| error.with_path(input.path()))?;
             // The checksum goes first, so that the window moves only forward.
             if hop.end >= crc_end {
                 continue;
             }
-            // Handle one event the slow way: it crosses the end of a block, or is invalid.
+            // Handle one event the slow way: it crosses the end of a block, is invalid, or follows
+            // an unreadable range.
             let available = end.saturating_sub(hop.end);
             if available < EVENT_HEADER_SIZE {
                 let kind = ErrorKind::EventCutShort {
@@ -214,7 +216,13 @@ impl EventWalker {
                 }
             }
             let event = DetailEventHeader::decode(header.wire, header.thread_id, &bytes);
-            let found = event.total_length;
+            let place = hop.end..hop.end.saturating_add(EVENT_HEADER_SIZE);
+            // Part of the length may be missing.
+            let found = if input.unreadable().overlaps(&place) {
+                0
+            } else {
+                event.total_length
+            };
             if !(EVENT_HEADER_SIZE..=available).contains(&found.into()) {
                 let min = u32::try_from(EVENT_HEADER_SIZE).unwrap_or(u32::MAX);
                 let kind = ErrorKind::BadTotalLength {

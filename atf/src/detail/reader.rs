@@ -55,7 +55,7 @@ pub struct DetailReader {
     lookups: SharedWindow,
 }
 
-/// Bytes of the largest read that goes through the window of the lookups.
+/// The largest read, in bytes, that uses the lookups' window.
 const SMALL: usize = 1 << 10;
 
 impl DetailReader {
@@ -217,6 +217,12 @@ impl DetailReader {
     #[must_use]
     pub fn event_offset(&self, seq: u64) -> Option<u64> {
         self.place(seq).map(|place| place.start)
+    }
+
+    /// Returns whether all bytes of an event could be read when its file was probed for unreadable
+    /// ranges.
+    pub(crate) fn is_readable(&self, event: &DetailEvent) -> bool {
+        !self.input.unreadable().overlaps(&event.place())
     }
 
     /// Returns the event at position `seq`, or `None` after the last one.
@@ -444,7 +450,7 @@ impl DetailReader {
     }
 
     /// Returns where event `seq` begins and ends.
-    pub(super) fn place(&self, seq: u64) -> Option<Range<u64>> {
+    pub(crate) fn place(&self, seq: u64) -> Option<Range<u64>> {
         let seq = usize::try_from(seq).ok()?;
         let start = *self.framing.offsets.get(seq)?;
         let end = self

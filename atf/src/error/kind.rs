@@ -269,6 +269,13 @@ pub enum ErrorKind {
         /// The names of their folders, by process id; the first 100.
         folders: Vec<String>,
     },
+    /// Segments of a recording are missing between two others.
+    SegmentsMissing {
+        /// The number of the first one.
+        first: u32,
+        /// The number of the last one.
+        last: u32,
+    },
     /// The output path already exists. A rewrite needs a new one.
     OutputExists,
     /// The output path is inside the input, or would be read as part of a trace.

@@ -170,6 +170,16 @@ impl fmt::Display for ErrorKind {
                 "has several processes; open one of them: {}",
                 folders.join(", ")
             ),
+            Self::SegmentsMissing { first, last } if first == last => {
+                write!(
+                    f,
+                    "segment {first} of the recording is missing before this one"
+                )
+            }
+            Self::SegmentsMissing { first, last } => write!(
+                f,
+                "segments {first} to {last} of the recording are missing before this one"
+            ),
             Self::OutputExists => f.write_str("already exists"),
             Self::OutputInside => {
                 f.write_str("is inside the input, or would be read as part of a trace")

@@ -279,9 +279,10 @@ impl IndexFollower {
         let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
         let read = input.read(start, &mut bytes)?;
         // A file that was truncated meanwhile ends where the read did.
-        let stop = match (read as u64) < size {
-            true => start.saturating_add(read as u64),
-            false => stop,
+        let stop = if (read as u64) < size {
+            start.saturating_add(read as u64)
+        } else {
+            stop
         };
         bytes.truncate(read);
         if let Some(last) = &self.last

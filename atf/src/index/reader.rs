@@ -229,6 +229,13 @@ impl IndexReader {
         (seq < self.event_count()).then(|| self.offset_of(seq))
     }
 
+    /// Returns whether all bytes of the event at position `seq` could be read when the file was probed
+    /// for unreadable ranges.
+    pub(crate) fn is_readable(&self, seq: u64) -> bool {
+        let place = self.offset_of(seq)..self.offset_of(seq.saturating_add(1));
+        !self.input.unreadable().overlaps(&place)
+    }
+
     /// Returns the event at position `seq`, or `None` after the last one.
     ///
     /// Lookups near one another share one read of up to 16 KiB; [`cursor`](Self::cursor) reads

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::report::{DropReason, NoteKind, Notes, Place, ThreadReport};
 use super::salvage::SalvagedDetails;
+use super::unreadable;
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::detail::DetailReader;
@@ -11,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::footer::FOOTER_SIZE;
 use crate::header::HEADER_SIZE;
 use crate::index::{IndexEvent, IndexReader};
+use crate::source::Unreadable;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 /// A file's end, as its reader found it.
@@ -29,9 +31,12 @@ struct End<'a> {
     checksum: Checksum,
     disagreements: Vec<Error>,
     framing_problem: Option<&'a Error>,
+    /// The bytes that cannot be read, and the other bytes of their events.
+    unreadable: Unreadable,
 }
 
 pub(super) fn index(index: &IndexReader, report: &mut ThreadReport) -> Result<()> {
+    let unreadable = unreadable::of_index(index);
     let end = End {
         file: INDEX_FILE,
         events_offset: index.header().events_offset,
@@ -46,9 +51,14 @@ pub(super) fn index(index: &IndexReader, report: &mut ThreadReport) -> Result<()
         file_size: index.file_size(),
         footer_offset: index.footer_offset(),
         completeness: index.completeness(),
-        checksum: index.checksum()?,
+        checksum: if unreadable.is_empty() {
+            index.checksum()?
+        } else {
+            Checksum::NotChecked
+        },
         disagreements: index.disagreements(),
         framing_problem: None,
+        unreadable,
     };
     end.note(&SalvagedDetails::default(), report);
     Ok(())
@@ -59,7 +69,7 @@ pub(super) fn detail(
     salvaged: &SalvagedDetails,
     report: &mut ThreadReport,
 ) -> Result<()> {
-    let end = End {
+    let mut end = End {
         file: DETAIL_FILE,
         events_offset: detail.header().events_offset,
         events_end: detail.events_end(),
@@ -72,10 +82,16 @@ pub(super) fn detail(
         file_size: detail.file_size(),
         footer_offset: detail.footer_offset(),
         completeness: detail.completeness(),
-        checksum: detail.checksum()?,
+        checksum: if detail.input.unreadable().is_empty() {
+            detail.checksum()?
+        } else {
+            Checksum::NotChecked
+        },
         disagreements: detail.disagreements(),
         framing_problem: detail.framing_problem(),
+        unreadable: Unreadable::default(),
     };
+    end.unreadable = unreadable::of_detail(detail, salvaged, end.section_end());
     end.note(salvaged, report);
     Ok(())
 }
@@ -84,53 +100,69 @@ impl End<'_> {
     fn note(&self, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
         self.note_header(report);
         self.note_checksum(report);
+        for Range { start, end } in self.unreadable.iter() {
+            let size = end.saturating_sub(*start);
+            report.drop(self.file, DropReason::Unreadable, *start, size);
+        }
         let gap = self.events_offset.saturating_sub(HEADER_SIZE as u64);
-        report.drop(
-            self.file,
+        self.drop(
             DropReason::BetweenHeaderAndEvents,
             HEADER_SIZE as u64,
             gap,
+            report,
         );
+        let section_end = self.section_end();
+        let why = match (self.completeness, self.framing_problem) {
+            (Completeness::Finalized | Completeness::HeaderNotUpdated, _) | (_, Some(_)) => {
+                DropReason::BehindFramingProblem
+            }
+            (_, None) => DropReason::EventCutShort,
+        };
+        self.gap(why, section_end, salvaged, report);
         match self.completeness {
             Completeness::Finalized | Completeness::HeaderNotUpdated => {
-                let footer = self.footer_offset.unwrap_or(self.events_end);
-                self.gap(DropReason::BehindFramingProblem, footer, salvaged, report);
-                self.behind_footer(footer, report);
+                self.behind_footer(section_end, report);
             }
             Completeness::DamagedFooter { offset, .. } => {
-                let why = match self.framing_problem {
-                    Some(_) => DropReason::BehindFramingProblem,
-                    None => DropReason::EventCutShort,
-                };
-                self.gap(why, *offset, salvaged, report);
                 let footer = self.file_size.saturating_sub(*offset);
                 let footer = footer.min(FOOTER_SIZE as u64);
-                report.drop(self.file, DropReason::DamagedFooter, *offset, footer);
+                self.drop(DropReason::DamagedFooter, *offset, footer, report);
                 self.behind_footer(*offset, report);
             }
             Completeness::Unfinalized {
-                trailing_bytes,
                 zero_tail_bytes,
                 partial_footer,
+                ..
             } => {
-                let why = match self.framing_problem {
-                    Some(_) => DropReason::BehindFramingProblem,
-                    None => DropReason::EventCutShort,
-                };
-                let end = self.events_end.saturating_add(*trailing_bytes);
-                self.gap(why, end, salvaged, report);
-                let mut end = end;
+                let mut end = section_end;
                 if let Some(partial) = partial_footer {
-                    report.drop(
-                        self.file,
-                        DropReason::FooterCutShort,
-                        partial.offset,
-                        partial.size,
-                    );
+                    let why = DropReason::FooterCutShort;
+                    self.drop(why, partial.offset, partial.size, report);
                     end = partial.offset.saturating_add(partial.size);
                 }
-                report.drop(self.file, DropReason::ZeroTail, end, *zero_tail_bytes);
+                self.drop(DropReason::ZeroTail, end, *zero_tail_bytes, report);
             }
+        }
+    }
+
+    /// Returns the offset after the events and whatever is between them and the footer or the zeros.
+    fn section_end(&self) -> u64 {
+        match self.completeness {
+            Completeness::Finalized | Completeness::HeaderNotUpdated => {
+                self.footer_offset.unwrap_or(self.events_end)
+            }
+            Completeness::DamagedFooter { offset, .. } => *offset,
+            Completeness::Unfinalized { trailing_bytes, .. } => {
+                self.events_end.saturating_add(*trailing_bytes)
+            }
+        }
+    }
+
+    /// Reports bytes as dropped, except those reported as unreadable.
+    fn drop(&self, why: DropReason, offset: u64, size: u64, report: &mut ThreadReport) {
+        let range = offset..offset.saturating_add(size);
+        for Range { start, end } in self.unreadable.gaps(range) {
+            report.drop(self.file, why, start, end.saturating_sub(start));
         }
     }
 
@@ -143,14 +175,14 @@ impl End<'_> {
         report: &mut ThreadReport,
     ) {
         for Range { start, end } in salvaged.gaps(self.events_end..end) {
-            report.drop(self.file, why, start, end.saturating_sub(start));
+            self.drop(why, start, end.saturating_sub(start), report);
         }
     }
 
     fn behind_footer(&self, footer_offset: u64, report: &mut ThreadReport) {
         let end = footer_offset.saturating_add(FOOTER_SIZE as u64);
         let size = self.file_size.saturating_sub(end);
-        report.drop(self.file, DropReason::BehindFooter, end, size);
+        self.drop(DropReason::BehindFooter, end, size, report);
     }
 
     fn note_header(&self, report: &mut ThreadReport) {
@@ -183,7 +215,11 @@ impl End<'_> {
                 }
             }
         }
-        if let Some(problem) = self.framing_problem {
+        let is_unreadable = |problem: &&Error| {
+            let offset = problem.offset();
+            offset.is_some_and(|at| self.unreadable.overlaps(&(at..at.saturating_add(1))))
+        };
+        if let Some(problem) = self.framing_problem.filter(|it| !is_unreadable(it)) {
             notes.add(NoteKind::Damaged, || Place::of(self.file, problem));
         }
     }
@@ -212,6 +248,10 @@ impl End<'_> {
             Place::new(self.file, "footer.checksum", self.footer_offset).found(found)
         };
         match self.checksum {
+            Checksum::NotChecked if self.footer_offset.is_some() => {
+                let found = "not compared: part of the file cannot be read";
+                notes.add(NoteKind::NoChecksum, || place(found.to_owned()));
+            }
             Checksum::Good | Checksum::NotChecked => {}
             Checksum::Absent if self.event_count == 0 => {}
             Checksum::Absent => notes.add(NoteKind::NoChecksum, || place("0".to_owned())),

@@ -1,49 +1,30 @@
 //! Reconstructs unreadable headers from the rest of the thread's files.
 
-use std::io;
-use std::path::Path;
-
 use crate::detail::{DetailHeader, DetailReader};
 use crate::error::Result;
 use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader};
-use crate::source::{Input, OpenOptions, ReadAt};
+use crate::source::Input;
 use crate::wire::{Arch, Clock, Os, Record, Wire};
 
 /// The number of events, or fewer in a shorter file, that must be valid in a wire version to identify it.
-const SAMPLE: u64 = 64;
+const SAMPLE: usize = 64;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
-/// A file whose header is replaced.
-struct Patched {
-    file: Input,
-    header: [u8; IndexHeader::SIZE],
-}
-
-impl ReadAt for Patched {
-    fn size(&self) -> u64 {
-        self.file.size()
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        match usize::try_from(offset)
-            .ok()
-            .and_then(|at| self.header.get(at..))
-        {
-            Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buffer),
-            _ => self.file.read(offset, buffer).map_err(io::Error::other),
-        }
-    }
+/// Returns whether the header of a file that was opened around its unreadable ranges is in one of them.
+pub(super) fn is_unreadable(file: &Input) -> bool {
+    file.unreadable().overlaps(&(0..HEADER_SIZE))
 }
 
 /// Opens an index file with a header reconstructed from its events, or returns `None` if they fit no
-/// wire version. `id` is the id in the folder's name, `detail` the header of the other file.
+/// wire version. `id` is the id in the folder's name, `clock` the manifest's clock, `detail` the header of
+/// the other file.
 pub(super) fn index(
-    path: &Path,
+    file: Input,
     id: Option<u32>,
+    clock: Option<Clock>,
     detail: Option<&DetailHeader>,
 ) -> Result<Option<IndexReader>> {
-    let file = Input::open_in_session(path, OpenOptions::new())?;
     let sample = Sample::read(&file)?;
     let wires = detail
         .map(|detail| detail.wire)
@@ -53,7 +34,7 @@ pub(super) fn index(
         return Ok(None);
     };
     let damaged = IndexHeader::from_bytes(wire, &sample.header);
-    let (arch, os, clock) = (damaged.arch, damaged.os, damaged.clock_type);
+    let (arch, os) = (damaged.arch, damaged.os);
     let header = IndexHeader {
         arch: known(arch, arch.name()).unwrap_or(detail.map_or(Arch(0), |detail| detail.arch)),
         os: known(os, os.name()).unwrap_or(detail.map_or(Os(0), |detail| detail.os)),
@@ -61,22 +42,23 @@ pub(super) fn index(
             .or(detail.map(|detail| detail.thread_id))
             .or(id)
             .unwrap_or(0),
-        clock_type: known(clock, clock.name()).unwrap_or(Clock(0)),
+        clock_type: known(damaged.clock_type, damaged.clock_type.name())
+            .or(clock)
+            .unwrap_or(Clock(0)),
         footer_offset: HEADER_SIZE,
         ..IndexHeader::new(wire, 0)
     };
     let header = header.encode()?;
-    IndexReader::from_source(Patched { file, header }).map(Some)
+    IndexReader::new(file.with_header(header)).map(Some)
 }
 
 /// Opens a detail file with a header that matches its index.
-pub(super) fn detail(path: &Path, index: &IndexHeader) -> Result<DetailReader> {
-    let file = Input::open_in_session(path, OpenOptions::new())?;
+pub(super) fn detail(file: Input, index: &IndexHeader) -> Result<DetailReader> {
     let header = DetailHeader::new(index.wire, index.thread_id)
         .arch(index.arch)
         .os(index.os)
         .encode();
-    DetailReader::from_source(Patched { file, header })
+    DetailReader::new(file.with_header(header))
 }
 
 /// Describes a reconstructed header.
@@ -96,7 +78,7 @@ fn known<T>(value: T, name: Option<&str>) -> Option<T> {
     name.map(|_| value)
 }
 
-/// The damaged header and the first events.
+/// The damaged header and the first events that can be read.
 struct Sample {
     header: [u8; IndexHeader::SIZE],
     events: Vec<[u8; IndexEvent::SIZE]>,
@@ -109,10 +91,14 @@ impl Sample {
         file.read(0, &mut header)?;
         let mut events = Vec::new();
         let count = file.size().saturating_sub(HEADER_SIZE) / EVENT_SIZE;
-        for seq in 0..count.min(SAMPLE) {
+        let offset = |seq: u64| HEADER_SIZE.saturating_add(seq.saturating_mul(EVENT_SIZE));
+        let is_readable = |seq: &u64| {
+            let place = offset(*seq)..offset(seq.saturating_add(1));
+            !file.unreadable().overlaps(&place)
+        };
+        for seq in (0..count).filter(is_readable).take(SAMPLE) {
             let mut event = [0; IndexEvent::SIZE];
-            let offset = HEADER_SIZE.saturating_add(seq.saturating_mul(EVENT_SIZE));
-            file.read(offset, &mut event)?;
+            file.read(offset(seq), &mut event)?;
             // After the last event comes a footer or unwritten space.
             if event.starts_with(&IndexFooter::MAGIC) || event == [0; IndexEvent::SIZE] {
                 break;

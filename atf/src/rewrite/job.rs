@@ -1,6 +1,8 @@
 //! The options of a rewrite. Recovery, conversion and scrubbing are the same walk with different options.
 
 use std::collections::BTreeSet;
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Error;
 use crate::manifest::Manifest;
@@ -60,7 +62,6 @@ pub(super) struct Job<'a> {
     /// The part to keep; `None` for all.
     pub(super) cut: Option<&'a CutRange>,
     pub(super) durability: Durability,
-    pub(super) progress: Option<ProgressFn<'a>>,
 }
 
 impl Job<'_> {
@@ -91,46 +92,48 @@ impl From<Error> for Failure {
     }
 }
 
-/// Counts the bytes read and calls the callback from time to time.
+/// Counts the bytes read of one thread.
+///
+/// It counts each byte once, even if it is read twice, so that progress never goes back.
 pub(super) struct Progress<'a> {
-    callback: Option<ProgressFn<'a>>,
-    done: u64,
-    told: u64,
-    total: u64,
+    /// The bytes of all threads.
+    done: &'a AtomicU64,
+    /// The thread's bytes that are not yet counted.
+    left: u64,
+    untold: u64,
+    tell: &'a dyn Fn(),
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(callback: Option<ProgressFn<'a>>, total: u64) -> Self {
-        let this = Self {
-            callback,
-            done: 0,
-            told: 0,
-            total,
-        };
-        this.tell();
-        this
+    /// Counts a thread of `size` bytes. `tell` is called from time to time.
+    pub(super) fn new(done: &'a AtomicU64, size: u64, tell: &'a dyn Fn()) -> Self {
+        Self {
+            done,
+            left: size,
+            untold: 0,
+            tell,
+        }
     }
 
     /// Adds bytes that were read.
     pub(super) fn advance(&mut self, bytes: u64) {
-        self.done = self.done.saturating_add(bytes);
-        if self.done.saturating_sub(self.told) >= STEP {
-            self.told = self.done;
+        let bytes = bytes.min(self.left);
+        self.left = self.left.saturating_sub(bytes);
+        self.untold = self.untold.saturating_add(bytes);
+        if self.untold >= STEP {
             self.tell();
         }
     }
 
-    /// Sets the count to `done`, whether or not all those bytes were read. Progress never goes back,
-    /// even if bytes were read twice.
-    pub(super) fn reach(&mut self, done: u64) {
-        self.done = self.told.max(done);
-        self.told = self.done;
+    /// Counts all bytes, whether or not they were read.
+    pub(super) fn finish(mut self) {
+        self.untold = self.untold.saturating_add(self.left);
         self.tell();
     }
 
-    fn tell(&self) {
-        if let Some(callback) = self.callback {
-            callback(self.done.min(self.total), self.total);
-        }
+    fn tell(&mut self) {
+        self.done
+            .fetch_add(mem::take(&mut self.untold), Ordering::Relaxed);
+        (self.tell)();
     }
 }

@@ -37,15 +37,23 @@ impl Facts {
     }
 }
 
-/// Writes the new session's manifest. Also returns whether the old one contains something that the
-/// new one lacks.
+/// The result of [`rewrite`].
+pub(super) struct Rewritten {
+    pub(super) report: ManifestReport,
+    /// Whether the old manifest contains something that the new one lacks.
+    pub(super) loses: bool,
+    /// Whether the new manifest is a copy of the old one.
+    pub(super) is_copied: bool,
+}
+
+/// Writes the new session's manifest.
 pub(super) fn rewrite(
     job: &Job<'_>,
     session: &Path,
     old: Option<&Manifest>,
     facts: &Facts,
     out: &Path,
-) -> Result<(ManifestReport, bool)> {
+) -> Result<Rewritten> {
     let mut report = ManifestReport {
         was_there: old.is_some(),
         ..ManifestReport::default()
@@ -88,7 +96,7 @@ pub(super) fn rewrite(
     let target = out.join(MANIFEST_FILE);
     // If the old manifest can no longer be read, it is written anew too.
     let is_copied = match old {
-        Some(old) if report.problem_count == 0 && job.keeps_rest && says_the_same(old, &new) => {
+        Some(old) if report.problem_count == 0 && job.keeps_rest && old.says_the_same(&new) => {
             stage::copy(&path, &target, job.durability)?.is_empty()
         }
         _ => false,
@@ -101,7 +109,11 @@ pub(super) fn rewrite(
         };
         stage::write(&target, &text, job.durability)?;
     }
-    Ok((report, loses))
+    Ok(Rewritten {
+        report,
+        loses,
+        is_copied,
+    })
 }
 
 fn manifest(
@@ -142,8 +154,7 @@ fn manifest(
         symbol.position = position;
     }
     // The version follows from the content, whatever the old manifest stated.
-    let version = if new.symbols.is_empty() { "2.0" } else { "2.1" };
-    new.format_version = Some(version.to_owned());
+    new.format_version = Some(new.version().to_owned());
     new
 }
 
@@ -255,19 +266,4 @@ fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 
     new.symbols.extend(missing.cloned());
     new.modules.extend(modules);
     taken.saturating_add(new.symbols.len().saturating_sub(before) as u64)
-}
-
-/// Returns whether two manifests differ only in formatting.
-fn says_the_same(old: &Manifest, new: &Manifest) -> bool {
-    old.format_version == new.format_version
-        && old.threads == new.threads
-        && (old.time_start_ns, old.time_end_ns) == (new.time_start_ns, new.time_end_ns)
-        && old.clock_type == new.clock_type
-        && old.modules == new.modules
-        && old.symbols == new.symbols
-        && old.timing_anchors == new.timing_anchors
-        && old.lost_events == new.lost_events
-        && old.unwritten_events == new.unwritten_events
-        && old.ended_by == new.ended_by
-        && old.clock_error_ns == new.clock_error_ns
 }

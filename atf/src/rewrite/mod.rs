@@ -29,12 +29,19 @@
 //! | `unreadable/` | unreadable files, unchanged |
 //! | `recovery.json` | the [`Report`], if any file was changed |
 //!
+//! If reading a file fails, the file is read again in pieces down to 512 bytes, and what then fails
+//! counts as [unreadable](DropReason::Unreadable): the events that have a byte there are lost, all
+//! others are kept, in their order. Details after it are found by their links, and an unreadable
+//! header is rebuilt from the rest, as with salvage. Nothing unreadable is replaced by zeros.
+//!
 //! A second recovery changes nothing: its output is identical, byte for byte.
 //!
 //! # Memory
 //!
-//! Threads are rewritten one after the other. A thread takes 8 bytes and one bit per detail event;
-//! a payload larger than 64 KiB is copied in pieces. Salvage takes another 56 bytes per detail that
+//! As many threads of a session are rewritten side by side as the machine has cores. Each takes 8
+//! bytes and one bit per detail event, and the details themselves if that needs at most 256 MiB for
+//! all threads at a time; larger ones are read twice. A payload larger than 64 KiB is copied in pieces.
+//! Salvage takes another 56 bytes per detail that
 //! it finds after damage.
 //!
 //! ```
@@ -68,6 +75,7 @@ mod set_aside_writer;
 mod stage;
 mod thread;
 mod tree;
+mod unreadable;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -216,9 +224,8 @@ pub fn recover(
         module_names_only: false,
         cut: None,
         durability: options.durability,
-        progress: options.progress,
     };
-    engine::run(&job, path.as_ref(), out.as_ref())
+    engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
 
 /// Writes a trace in another wire version to `out`, which must not exist, and recovers it if
@@ -249,9 +256,8 @@ pub fn convert(
         module_names_only: false,
         cut: None,
         durability: options.durability,
-        progress: options.progress,
     };
-    engine::run(&job, path.as_ref(), out.as_ref())
+    engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
 
 /// Writes a copy of a trace to `out`, which must not exist, without the memory content of the traced
@@ -286,9 +292,8 @@ pub fn scrub(
         module_names_only: options.module_names_only,
         cut: None,
         durability: options.durability,
-        progress: options.progress,
     };
-    engine::run(&job, path.as_ref(), out.as_ref())
+    engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
 
 /// Writes the part of a session in a time range to `out`, which must not exist. Recovers the session
@@ -342,7 +347,6 @@ pub fn cut(
         module_names_only: false,
         cut: Some(&range),
         durability: options.durability,
-        progress: options.progress,
     };
-    engine::run(&job, path.as_ref(), out.as_ref())
+    engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }

@@ -31,17 +31,23 @@ impl SalvagedDetails {
             _ => detail.footer_offset().unwrap_or(detail.file_size()),
         };
         let mut events = index.cursor();
-        let (mut offset, mut next) = last_confirmed(detail, &mut events)?;
+        let (mut offset, mut next) = last_confirmed(index, detail, &mut events)?;
+        let unreadable = detail.input.unreadable();
         let mut window = Window::new(&detail.input);
         let mut found = Vec::new();
         while end.saturating_sub(offset) >= HEADER_SIZE {
+            let header_end = offset.saturating_add(HEADER_SIZE);
+            if unreadable.overlaps(&(offset..header_end)) {
+                offset = offset.saturating_add(1);
+                continue;
+            }
             let bytes = window.record(offset)?;
             let header =
                 DetailEventHeader::decode(detail.wire(), detail.header().thread_id, &bytes);
             let size = u64::from(header.total_length);
             let fits = (HEADER_SIZE..=end.saturating_sub(offset)).contains(&size);
             let seq = if fits {
-                confirmed(&mut events, &header)?.filter(|seq| *seq >= next)
+                confirmed(index, &mut events, &header)?.filter(|seq| *seq >= next)
             } else {
                 None
             };
@@ -82,8 +88,13 @@ impl SalvagedDetails {
     /// Returns the parts of a range of bytes that no found detail covers.
     pub(super) fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let Range { mut start, end } = range;
-        let first = self.0.partition_point(|found| place(found).end <= start);
-        let found = self.0.get(first..).unwrap_or_default().iter().map(place);
+        let first = self.0.partition_point(|found| found.place().end <= start);
+        let found = self
+            .0
+            .get(first..)
+            .unwrap_or_default()
+            .iter()
+            .map(DetailEvent::place);
         let inside = found.map(move |found| found.start.max(start)..found.end.min(end));
         let inside = inside.take_while(|found| !found.is_empty());
         let gaps = inside.chain(iter::once(end..end)).map(move |found| {
@@ -95,28 +106,31 @@ impl SalvagedDetails {
     }
 }
 
-/// Returns the range of a detail's bytes.
-pub(super) fn place(event: &DetailEvent) -> Range<u64> {
-    let size = u64::from(event.header.total_length);
-    event.offset..event.offset.saturating_add(size)
-}
-
 /// Returns the end of the last detail that an index event confirms, and the next position.
-fn last_confirmed(detail: &DetailReader, events: &mut IndexCursor<'_>) -> Result<(u64, u64)> {
+fn last_confirmed(
+    index: &IndexReader,
+    detail: &DetailReader,
+    events: &mut IndexCursor<'_>,
+) -> Result<(u64, u64)> {
     for seq in (0..detail.event_count()).rev() {
         let Some(event) = detail.get(seq)? else {
             continue;
         };
-        if confirmed(events, &event.header)? == Some(seq) {
-            return Ok((place(&event).end, seq.saturating_add(1)));
+        if confirmed(index, events, &event.header)? == Some(seq) {
+            return Ok((event.place().end, seq.saturating_add(1)));
         }
     }
     Ok((detail.header().events_offset, 0))
 }
 
 /// Returns the position that the detail's index event links to, if that event has the same timestamp.
-fn confirmed(events: &mut IndexCursor<'_>, header: &DetailEventHeader) -> Result<Option<u64>> {
+fn confirmed(
+    index: &IndexReader,
+    events: &mut IndexCursor<'_>,
+    header: &DetailEventHeader,
+) -> Result<Option<u64>> {
     let event = events.get(header.index_seq)?;
+    let event = event.filter(|_| index.is_readable(header.index_seq));
     let event = event.filter(|event| event.timestamp_ns == header.timestamp);
     Ok(event.and_then(|event| event.detail_seq))
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
+use crate::footer::FOOTER_SIZE;
+use crate::header::HEADER_SIZE;
 use crate::platform::{self, Mode, Output};
 use crate::session;
 use crate::write::{Disk, Durability, Storage};
@@ -137,6 +139,17 @@ pub(super) fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result
     let written = File::create(path).and_then(|file| Output(file).write_all(bytes));
     written.map_err(at(path))?;
     sync(path, durability)
+}
+
+/// Removes a file or a folder, if it exists, with all that is in it.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    };
+    removed.map_err(at(path))
 }
 
 /// Returns an unused path in `folder`: `stem.extension`, `stem-2.extension`, …
@@ -305,12 +318,43 @@ pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     compare(one, other).unwrap_or(false)
 }
 
-fn compare(one: &Path, other: &Path) -> io::Result<bool> {
+/// Returns whether two paths, as for [`is_same`], have the same size, header and footer, or at least the
+/// same bytes at the places of both.
+pub(super) fn ends_are_same(one: &Path, other: &Path) -> bool {
+    let compare = || -> io::Result<bool> {
+        let Some(size) = same_size(one, other)? else {
+            return Ok(false);
+        };
+        let ends = |path| -> io::Result<_> {
+            let mut file = File::open(path)?;
+            let (mut header, mut footer) = (Vec::new(), Vec::new());
+            (&mut file)
+                .take(HEADER_SIZE as u64)
+                .read_to_end(&mut header)?;
+            file.seek(SeekFrom::Start(size.saturating_sub(FOOTER_SIZE as u64)))?;
+            file.read_to_end(&mut footer)?;
+            Ok((header, footer))
+        };
+        Ok(size == 0 || ends(one)? == ends(other)?)
+    };
+    compare().unwrap_or(false)
+}
+
+/// Returns the size of two regular files of the same size, 0 if neither path exists, or `None`.
+fn same_size(one: &Path, other: &Path) -> io::Result<Option<u64>> {
     match [one, other].map(fs::symlink_metadata) {
-        [Err(one), Err(other)] => return Ok(one.kind() == other.kind()),
+        [Err(one), Err(other)] => Ok((one.kind() == other.kind()).then_some(0)),
         // Only regular files are opened: a FIFO could block forever.
-        [Ok(a), Ok(b)] if a.is_file() && b.is_file() && a.len() == b.len() => {}
-        _ => return Ok(false),
+        [Ok(a), Ok(b)] if a.is_file() && b.is_file() && a.len() == b.len() => Ok(Some(a.len())),
+        _ => Ok(None),
+    }
+}
+
+fn compare(one: &Path, other: &Path) -> io::Result<bool> {
+    match same_size(one, other)? {
+        Some(0) => return Ok(true),
+        Some(_) => {}
+        None => return Ok(false),
     }
     let mut a = BufReader::with_capacity(BUFFER_SIZE, File::open(one)?);
     let mut b = BufReader::with_capacity(BUFFER_SIZE, File::open(other)?);

@@ -1,11 +1,14 @@
 //! A source as the readers use it.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::{FileSource, Followed, OpenOptions, ReadAt, Reopened};
+use super::{
+    AroundErrors, FileSource, Followed, OpenOptions, Patched, ReadAt, Reopened, Unreadable,
+};
 use crate::error::{Error, ErrorKind, Result};
+use crate::header::HEADER_SIZE;
 use crate::sys::{self, Memory};
 
 /// Where the bytes are. Bytes in memory are a separate case, so that lookups there need no call
@@ -20,6 +23,7 @@ pub(crate) struct Input {
     source: Source,
     size: u64,
     path: Option<PathBuf>,
+    unreadable: Unreadable,
 }
 
 impl Input {
@@ -44,11 +48,20 @@ impl Input {
             source,
             size,
             path: None,
+            unreadable: Unreadable::default(),
         }
     }
 
     pub(crate) fn open(path: &Path, options: OpenOptions) -> Result<Self> {
         let file = FileSource::open(path)?;
+        if options.around_errors {
+            let source = AroundErrors::new(file);
+            let source = source.map_err(|error| Error::io(error).with_path(Some(path)))?;
+            return Ok(Self {
+                unreadable: source.unreadable.clone(),
+                ..Self::at(path, source)
+            });
+        }
         let source = match options.map {
             Some(permit) => sys::map(&file, permit)
                 .map(Source::InMemory)
@@ -71,6 +84,31 @@ impl Input {
         Self::open(path, options)
     }
 
+    /// As [`open_in_session`](Self::open_in_session), for a file that is read more than once: into
+    /// memory if it is small enough.
+    pub(crate) fn open_detail(path: &Path, options: OpenOptions) -> Result<Self> {
+        check_link(path, options)?;
+        if options.map.is_some() || options.around_errors || options.detail_in_memory == 0 {
+            return Self::open(path, options);
+        }
+        let file = FileSource::open(path)?;
+        let failed = |error: Error| error.with_path(Some(path));
+        let size = usize::try_from(file.size()).unwrap_or(usize::MAX);
+        let mut bytes = Vec::new();
+        if file.size() > options.detail_in_memory || bytes.try_reserve_exact(size).is_err() {
+            return Ok(Self::at(path, file));
+        }
+        let read = (&file.file).take(file.size()).read_to_end(&mut bytes);
+        let read = read.map_err(|error| failed(Error::io(error)))?;
+        match size.saturating_sub(read) as u64 {
+            0 => Ok(Self {
+                path: Some(path.to_path_buf()),
+                ..Self::from_bytes(bytes)
+            }),
+            missing => Err(failed(Error::new(ErrorKind::UnexpectedEnd { missing }))),
+        }
+    }
+
     /// As [`open_in_session`](Self::open_in_session), for one of very many files: it is open only
     /// during reads.
     pub(crate) fn open_briefly(path: &Path, options: OpenOptions) -> Result<Self> {
@@ -86,8 +124,23 @@ impl Input {
     pub(crate) fn followed_by(self, tail: Vec<u8>) -> Self {
         Self {
             path: self.path.clone(),
+            unreadable: self.unreadable.clone(),
             ..Self::new(Followed { input: self, tail })
         }
+    }
+
+    /// The same input with its header replaced.
+    pub(crate) fn with_header(self, header: [u8; HEADER_SIZE]) -> Self {
+        Self {
+            path: self.path.clone(),
+            unreadable: self.unreadable.clone(),
+            ..Self::new(Patched { file: self, header })
+        }
+    }
+
+    /// Returns the ranges that read as zeros because they cannot be read.
+    pub(crate) fn unreadable(&self) -> &Unreadable {
+        &self.unreadable
     }
 
     /// Returns the size in bytes as of opening.

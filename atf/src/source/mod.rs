@@ -6,8 +6,10 @@ mod growing;
 mod identity;
 mod input;
 mod options;
+mod patched;
 mod reopened;
 mod seekable;
+mod unreadable;
 
 use std::io;
 
@@ -17,8 +19,11 @@ pub(crate) use growing::Growing;
 pub(crate) use identity::Identity;
 pub(crate) use input::Input;
 pub use options::OpenOptions;
+use patched::Patched;
 pub(crate) use reopened::Reopened;
 pub use seekable::Seekable;
+use unreadable::AroundErrors;
+pub(crate) use unreadable::{Unreadable, is_bad_sector};
 
 /// Bytes that can be read at any offset without a cursor.
 ///

@@ -32,6 +32,12 @@ pub struct OpenOptions {
     pub(crate) map: Option<MapPermit>,
     pub(crate) follow_links: bool,
     pub(crate) manifest_limit: u64,
+    /// Whether files are first read as a whole, to find their unreadable ranges, which then read as
+    /// zeros: [`Input::unreadable`](super::Input::unreadable). Not for mapped files.
+    pub(crate) around_errors: bool,
+    /// The size in bytes of the largest `detail.atf` that is read into memory as a whole: it is walked
+    /// when it is opened, and then read again.
+    pub(crate) detail_in_memory: u64,
 }
 
 impl Default for OpenOptions {
@@ -48,6 +54,8 @@ impl OpenOptions {
             map: None,
             follow_links: false,
             manifest_limit: Manifest::LIMIT,
+            around_errors: false,
+            detail_in_memory: 0,
         }
     }
 

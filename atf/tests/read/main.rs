@@ -14,6 +14,7 @@ mod lookups;
 mod manifest;
 mod many_events;
 mod memory;
+mod payload;
 mod problems;
 mod session;
 mod source;

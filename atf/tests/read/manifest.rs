@@ -237,8 +237,6 @@ fn only_values_of_the_wrong_type_are_skipped() {
     assert_eq!(
         fields,
         [
-            "modules",
-            "clock_type",
             "threads[0].id",
             "threads[1].id",
             "threads[2].id",
@@ -248,6 +246,8 @@ fn only_values_of_the_wrong_type_are_skipped() {
             "threads[6].has_detail",
             "threads[7].id",
             "time_end_ns",
+            "clock_type",
+            "modules",
             "symbols[0].function_id",
             "symbols[1].function_id",
             "symbols[2].function_id",
@@ -256,7 +256,7 @@ fn only_values_of_the_wrong_type_are_skipped() {
         ]
     );
     assert_eq!(
-        manifest.problems[2].to_string(),
+        manifest.problems[0].to_string(),
         "threads[0].id: \"../../etc\", expected a u32 (at 0x14)"
     );
 }

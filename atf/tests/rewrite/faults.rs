@@ -77,14 +77,16 @@ fn details_after_a_framing_fault_are_found_by_their_links() {
             assert_eq!((thread.events.kept, thread.details.kept), (15, kept));
             assert_eq!(thread.details.salvaged, kept - 1);
             let found: Vec<_> = links(&places).into_iter().step_by(3).collect();
-            let expected = match salvage {
-                false => [Some(0), None, None, None, None],
-                true => [Some(0), None, Some(1), Some(2), Some(3)],
+            let expected = if salvage {
+                [Some(0), None, Some(1), Some(2), Some(3)]
+            } else {
+                [Some(0), None, None, None, None]
             };
             assert_eq!(found, expected);
-            let size = match salvage {
-                false => detail.places()[5] - detail.places()[1],
-                true => detail.places()[2] - detail.places()[1],
+            let size = if salvage {
+                detail.places()[2] - detail.places()[1]
+            } else {
+                detail.places()[5] - detail.places()[1]
             };
             let gap = dropped(thread, DropReason::BehindFramingProblem);
             assert_eq!(gap, Some((detail.places()[1], size, 1)));

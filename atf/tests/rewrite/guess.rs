@@ -1,5 +1,7 @@
 //! Reconstruction of headers that cannot be read.
 
+use atf::index::IndexReader;
+use atf::manifest::Manifest;
 use atf::rewrite::{NoteKind, RecoverOptions, Report, recover};
 
 use crate::{Places, files};
@@ -125,4 +127,21 @@ fn nothing_is_guessed_if_the_events_fit_no_version() {
         let found = files(&places.path("out"));
         assert!(found["unreadable/thread_7/index.atf"] == index);
     }
+}
+
+#[test]
+fn an_unknown_clock_is_the_manifests() {
+    let index = IndexFile::finalized(1, 9);
+    let places = Places::new();
+    let damaged = patched(&index.bytes(), 0, &[0; 64]);
+    places.put("in/thread_7/index.atf", damaged);
+    let manifest = r#"{"format_version": "2.0", "threads": [{"id": 7}], "clock_type": 4}"#;
+    places.put("in/manifest.json", manifest);
+    let options = RecoverOptions::default().salvage(true);
+    let out = places.path("out");
+    recover(places.path("in"), &out, &options).unwrap();
+    let index = IndexReader::open(out.join("thread_7/index.atf")).unwrap();
+    assert_eq!(index.header().clock_type.0, 4);
+    let manifest = Manifest::open(out.join("manifest.json")).unwrap();
+    assert_eq!(manifest.clock_type.map(|clock| clock.0), Some(4));
 }

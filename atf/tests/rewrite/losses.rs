@@ -127,8 +127,7 @@ fn a_missing_detail_file_and_an_invalid_manifest_are_losses() {
     places.put("in/thread_7/index.atf", &index);
     let report = recovered(&places);
     assert_eq!(report.losses(), 3, "{report}");
-    let said =
-        "lost: a detail that a finalized index links to: 3 times, first index.atf: events[0]";
+    let said = "lost: a detail that the index links to: 3 times, first index.atf: events[0]";
     assert!(report.to_string().contains(said), "{report}");
 
     let places = Places::new();
@@ -284,4 +283,28 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     let mut file: serde_json::Value = serde_json::from_slice(&file).unwrap();
     let action = file.as_object_mut().unwrap().remove("action");
     assert_eq!((action, &file), (Some(json!("recover")), session));
+}
+
+/// A writer leaves these bytes 0, so the checksum fits the new file and not the old one.
+#[test]
+fn mended_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
+    let index = IndexFile::finalized(2, 9);
+    let bytes = patched(&index.bytes(), 64 + 3 * 32 + 28, &[7]);
+    let detail = DetailFile::finalized(2, 3).bytes();
+    let report = thread(&bytes, &detail);
+    assert!(report.changed() && report.losses() > 0, "{report}");
+    assert_eq!(count(&report, NoteKind::ChecksumBad), 1);
+}
+
+#[test]
+fn a_manifest_that_a_killed_writer_had_begun_is_not_a_loss() {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
+    places.put(
+        "in/thread_7/detail.atf",
+        DetailFile::finalized(1, 3).bytes(),
+    );
+    places.put("in/manifest.json.part", "{");
+    let report = recovered(&places);
+    assert_eq!((report.events(), report.losses()), (9, 0), "{report}");
 }

@@ -72,14 +72,15 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
     } else {
         (Vec::new(), Vec::new())
     };
-    let [index_start, detail_start] = match has_footer {
-        true => [index.header(), detail.header()],
-        false => [index.clone().placeholder().header(), {
+    let [index_start, detail_start] = if has_footer {
+        [index.header(), detail.header()]
+    } else {
+        [index.clone().placeholder().header(), {
             let mut header = detail.clone().placeholder().header();
             // The header's last reserved bytes.
             header[60..64].copy_from_slice(&SECRET[..4]);
             header
-        }],
+        }]
     };
     let file = |parts: [&[u8]; 4]| parts.concat();
     places.put(

@@ -4,24 +4,64 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::{fs, io};
 
+use super::Engine;
 use super::session::{is_earlier, not_copied};
-use super::{Engine, size};
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::HEADER_SIZE;
 use crate::index::IndexReader;
 use crate::manifest::ManifestThread;
 use crate::rewrite::guess;
-use crate::rewrite::job::Failure;
-use crate::rewrite::report::{NoteKind, Place, SessionReport, ThreadReport};
-use crate::rewrite::stage::{self, at, free_path, is_numbered, names};
+use crate::rewrite::job::{Failure, Progress};
+use crate::rewrite::report::{LeftBehind, NoteKind, Place, ThreadReport};
+use crate::rewrite::stage::{self, free_path, is_numbered, names, remove};
 use crate::rewrite::thread::{self, ORPHANS, Pair, Rewritten, SALVAGED};
 use crate::rewrite::tree::left_behind;
 use crate::ring;
-use crate::source::{Input, OpenOptions};
+use crate::source::{self, Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
+use crate::wire::Clock;
+
+/// How often files are rewritten if reads fail elsewhere each time.
+const ATTEMPTS: usize = 3;
+
+/// A thread's additions to its session's report, besides its own report.
+#[derive(Default)]
+pub(super) struct Beside {
+    pub(super) changed: bool,
+    pub(super) left_behind: Vec<LeftBehind>,
+}
+
+/// The result for a thread.
+pub(super) struct Attempt {
+    pub(super) report: ThreadReport,
+    pub(super) beside: Beside,
+    /// A read error ends only this thread.
+    pub(super) rewritten: Result<Rewritten, Failure>,
+}
+
+/// Rewrites files by `attempt`. After an error that may be a bad sector's, `clear` removes what was
+/// written, and the next attempt searches for unreadable ranges. The first one does not, because that
+/// reads all files once more.
+pub(super) fn around_errors(
+    mut attempt: impl FnMut(OpenOptions) -> Result<Attempt>,
+    mut clear: impl FnMut() -> Result<()>,
+    mut options: OpenOptions,
+) -> Result<Attempt> {
+    let mut last = attempt(options)?;
+    for _ in 1..ATTEMPTS {
+        if !matches!(&last.rewritten, Err(Failure::Read(error)) if is_bad_sector(error)) {
+            break;
+        }
+        clear()?;
+        options.around_errors = true;
+        last = attempt(options)?;
+    }
+    Ok(last)
+}
 
 /// The source and the target of a thread.
+#[derive(Clone, Copy)]
 pub(super) struct Route<'a> {
     /// The session's folder; paths in its report are relative to it.
     pub(super) root: &'a Path,
@@ -33,55 +73,91 @@ pub(super) struct Route<'a> {
     pub(super) id: Option<u32>,
     /// What the manifest says of it.
     pub(super) listed: Option<&'a ManifestThread>,
+    /// The session's clock, as the manifest says.
+    pub(super) clock: Option<Clock>,
+    /// How its files are opened.
+    pub(super) options: OpenOptions,
+}
+
+impl Route<'_> {
+    fn open(&self, name: &str) -> Result<Input> {
+        Input::open_in_session(&self.from.join(name), self.options)
+    }
+
+    /// Removes what was written for the thread.
+    pub(super) fn clear(&self) -> Result<()> {
+        [self.to, self.unreadable].into_iter().try_for_each(remove)
+    }
+
+    /// Returns whether another attempt, around unreadable ranges, is better than to go on.
+    fn starts_again(&self, error: &Error) -> bool {
+        !self.options.around_errors && is_bad_sector(error)
+    }
 }
 
 impl Engine<'_> {
-    /// Rewrites a thread. The outer error ends the whole rewrite; an inner read error ends only this
-    /// thread.
+    /// Rewrites a thread once. An error ends the whole rewrite.
     pub(super) fn thread(
-        &mut self,
+        &self,
+        folder: &str,
         route: &Route<'_>,
-        report: &mut ThreadReport,
-        session: &mut SessionReport,
-    ) -> Result<Result<Rewritten, Failure>> {
-        self.done = self.done.saturating_add(size(route.from));
+        progress: &mut Progress<'_>,
+    ) -> Result<Attempt> {
         stage::create_folder(route.to)?;
-        match names(route.from) {
-            Ok(names) => self.keep_sides(&names, route, report, session)?,
-            Err(error) => return Ok(Err(Failure::Read(error))),
-        }
-        let rewritten = self.open_and_rewrite(route, report, session);
-        self.progress.reach(self.done);
+        let mut report = ThreadReport {
+            folder: folder.to_owned(),
+            ..ThreadReport::default()
+        };
+        let mut beside = Beside::default();
+        let rewritten = match names(route.from) {
+            Ok(names) => {
+                self.keep_sides(&names, route, &report, &mut beside)?;
+                self.open_and_rewrite(route, &mut report, &mut beside, progress)
+            }
+            Err(error) => Err(Failure::Read(error)),
+        };
         if rewritten.is_ok() {
-            let is_same = |name| stage::is_same(&route.from.join(name), &route.to.join(name));
+            let is_same = |name| {
+                let (from, to) = (route.from.join(name), route.to.join(name));
+                // A footer has the checksum of the events, which differs if any event changed, and
+                // the report names each change on purpose.
+                stage::ends_are_same(&from, &to)
+                    && (report.is_clean() || stage::is_same(&from, &to))
+            };
             // Files are compared until one differs.
-            session.changed =
-                session.changed || ![INDEX_FILE, DETAIL_FILE].into_iter().all(is_same);
+            beside.changed = beside.changed || ![INDEX_FILE, DETAIL_FILE].into_iter().all(is_same);
         }
-        Ok(rewritten)
+        Ok(Attempt {
+            report,
+            beside,
+            rewritten,
+        })
     }
 
     fn open_and_rewrite(
-        &mut self,
+        &self,
         route: &Route<'_>,
         report: &mut ThreadReport,
-        session: &mut SessionReport,
+        beside: &mut Beside,
+        progress: &mut Progress<'_>,
     ) -> Result<Rewritten, Failure> {
-        match ThreadReader::open(route.from) {
-            Ok(thread) => self.opened(&thread, route, report, session),
-            Err(error) if self.job.salvage => {
-                self.under_guessed_header(error, route, report, session)
+        match ThreadReader::open_with(route.from, route.options) {
+            Ok(thread) => self.opened(&thread, route, report, beside, progress),
+            Err(error) if route.starts_again(&error) => Err(Failure::Read(error)),
+            Err(error) if self.job.salvage || route.options.around_errors => {
+                self.under_guessed_header(error, route, report, beside, progress)
             }
             Err(error) => Err(Failure::Read(error)),
         }
     }
 
     fn opened(
-        &mut self,
+        &self,
         thread: &ThreadReader,
         route: &Route<'_>,
         report: &mut ThreadReport,
-        session: &mut SessionReport,
+        beside: &mut Beside,
+        progress: &mut Progress<'_>,
     ) -> Result<Rewritten, Failure> {
         for error in thread.disagreements() {
             let file = match error.kind() {
@@ -93,17 +169,20 @@ impl Engine<'_> {
         }
         match (thread.ring(), thread.ring_error()) {
             (Some(_), _) => {}
+            (None, Some(error)) if route.starts_again(error) => {
+                return Err(Failure::Read(error.clone()));
+            }
             (None, Some(error)) => {
                 let place = Place::of(RING_FILE, error);
-                self.keep_ring(NoteKind::RingNotRead, place, route, report, session)?;
+                self.keep_ring(NoteKind::RingNotRead, place, route, report, beside)?;
             }
             (None, None) => {
                 let place = Place::new(RING_FILE, "", None).found("index.atf is finalized");
-                self.keep_ring(NoteKind::RingLeftOver, place, route, report, session)?;
+                self.keep_ring(NoteKind::RingLeftOver, place, route, report, beside)?;
             }
         }
         let guessed = match thread.detail_error() {
-            Some(error) => self.unread_detail(error, thread.index(), route, report, session)?,
+            Some(error) => self.unread_detail(error, thread.index(), route, report, beside)?,
             None => None,
         };
         let pair = Pair {
@@ -113,35 +192,49 @@ impl Engine<'_> {
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
         };
-        thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
+        thread::rewrite(self.job, pair, route.to, report, progress)
     }
 
     /// Rewrites a thread whose index cannot be opened, if its header can be reconstructed from its
     /// events.
     fn under_guessed_header(
-        &mut self,
+        &self,
         error: Error,
         route: &Route<'_>,
         report: &mut ThreadReport,
-        session: &mut SessionReport,
+        beside: &mut Beside,
+        progress: &mut Progress<'_>,
     ) -> Result<Rewritten, Failure> {
-        let detail = Input::open_in_session(&route.from.join(DETAIL_FILE), OpenOptions::new());
-        let detail = detail.and_then(DetailReader::new);
-        let header = detail.as_ref().ok().map(DetailReader::header);
-        let index = guess::index(&route.from.join(INDEX_FILE), route.id, header);
-        let Ok(Some(index)) = index else {
+        let file = route.open(INDEX_FILE);
+        let is_unreadable = file.as_ref().is_ok_and(guess::is_unreadable);
+        if !self.job.salvage && !is_unreadable {
             return Err(Failure::Read(error));
+        }
+        let detail = route.open(DETAIL_FILE).and_then(DetailReader::new);
+        let header = detail.as_ref().ok().map(DetailReader::header);
+        let index = match file.and_then(|file| guess::index(file, route.id, route.clock, header)) {
+            Ok(Some(index)) => index,
+            Err(error) if route.starts_again(&error) => return Err(Failure::Read(error)),
+            Ok(None) | Err(_) => return Err(Failure::Read(error)),
         };
-        self.put_aside(route, INDEX_FILE, session)?;
-        let mut place = Place::of(INDEX_FILE, &error);
-        place.found = format!("{}; {}", place.found, guess::describe(index.header()));
+        let assumed = guess::describe(index.header());
+        let place = if is_unreadable {
+            // The file cannot be copied either.
+            let place = Place::new(INDEX_FILE, "header", Some(0));
+            place.found(format!("cannot be read; {assumed}"))
+        } else {
+            self.put_aside(route, INDEX_FILE, beside)?;
+            let place = Place::of(INDEX_FILE, &error);
+            let found = format!("{}; {assumed}", place.found);
+            place.found(found)
+        };
         report.notes.add(NoteKind::HeaderGuessed, || place);
         let place = Place::new(RING_FILE, "", None).found("index.atf has no header");
-        self.keep_ring(NoteKind::RingNotRead, place, route, report, session)?;
+        self.keep_ring(NoteKind::RingNotRead, place, route, report, beside)?;
         let detail = match detail {
             Ok(detail) => Some(detail),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
-            Err(error) => self.unread_detail(&error, &index, route, report, session)?,
+            Err(error) => self.unread_detail(&error, &index, route, report, beside)?,
         };
         let pair = Pair {
             index: &index,
@@ -150,7 +243,7 @@ impl Engine<'_> {
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
         };
-        thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
+        thread::rewrite(self.job, pair, route.to, report, progress)
     }
 
     /// Sets aside a detail file that cannot be opened. With salvage, opens it with a header that
@@ -161,10 +254,21 @@ impl Engine<'_> {
         index: &IndexReader,
         route: &Route<'_>,
         report: &mut ThreadReport,
-        session: &mut SessionReport,
+        beside: &mut Beside,
     ) -> Result<Option<DetailReader>, Failure> {
-        self.put_aside(route, DETAIL_FILE, session)?;
-        let guessed = self.guess_detail(route, index, report);
+        if route.starts_again(error) {
+            return Err(Failure::Read(error.clone()));
+        }
+        let file = route.open(DETAIL_FILE);
+        let is_unreadable = file.as_ref().is_ok_and(guess::is_unreadable);
+        let guessed = match file {
+            Ok(file) if self.job.salvage || is_unreadable => guess_detail(file, index, report),
+            _ => None,
+        };
+        // With an unreadable header, the file cannot be copied, and its other events are kept.
+        if guessed.is_none() || !is_unreadable {
+            self.put_aside(route, DETAIL_FILE, beside)?;
+        }
         // A header that could not be read may be intact, so report the error, not the guess.
         if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
             let what = match error.kind() {
@@ -177,26 +281,6 @@ impl Engine<'_> {
         Ok(guessed)
     }
 
-    /// Opens a detail file with a header that matches its index.
-    fn guess_detail(
-        &self,
-        route: &Route<'_>,
-        index: &IndexReader,
-        report: &mut ThreadReport,
-    ) -> Option<DetailReader> {
-        if !self.job.salvage {
-            return None;
-        }
-        let path = route.from.join(DETAIL_FILE);
-        let detail = guess::detail(&path, index.header()).ok()?;
-        let place = || {
-            let place = Place::new(DETAIL_FILE, "header", Some(0));
-            place.found("assumed to match index.atf")
-        };
-        report.notes.add(NoteKind::HeaderGuessed, place);
-        Some(detail)
-    }
-
     /// Sets aside `ring.atf` if there is one whose events are not read.
     fn keep_ring(
         &self,
@@ -204,23 +288,18 @@ impl Engine<'_> {
         place: Place,
         route: &Route<'_>,
         report: &mut ThreadReport,
-        session: &mut SessionReport,
+        beside: &mut Beside,
     ) -> Result<(), Failure> {
         if fs::symlink_metadata(route.from.join(RING_FILE)).is_err() {
             return Ok(());
         }
         report.notes.add(what, || place);
-        self.put_aside(route, RING_FILE, session)
+        self.put_aside(route, RING_FILE, beside)
     }
 
     /// Copies an unreadable file unchanged.
-    fn put_aside(
-        &self,
-        route: &Route<'_>,
-        name: &str,
-        session: &mut SessionReport,
-    ) -> Result<(), Failure> {
-        session.changed = true;
+    fn put_aside(&self, route: &Route<'_>, name: &str, beside: &mut Beside) -> Result<(), Failure> {
+        beside.changed = true;
         let from = route.from.join(name);
         if !self.job.keeps_rest || fs::symlink_metadata(&from).is_err() {
             return Ok(());
@@ -229,7 +308,7 @@ impl Engine<'_> {
             .and_then(|()| free_path(route.unreadable, name, ""))
             .and_then(|to| stage::copy(&from, &to, self.job.durability));
         let left = copied.map_err(Failure::Write)?;
-        session.left_behind.extend(not_copied(route.root, left));
+        beside.left_behind.extend(not_copied(route.root, left));
         Ok(())
     }
 
@@ -240,7 +319,7 @@ impl Engine<'_> {
         names: &[OsString],
         route: &Route<'_>,
         report: &ThreadReport,
-        session: &mut SessionReport,
+        beside: &mut Beside,
     ) -> Result<()> {
         for name in names {
             let text = name.to_string_lossy();
@@ -251,12 +330,12 @@ impl Engine<'_> {
             if is_side && self.job.keeps_rest {
                 let from = route.from.join(name);
                 let left = stage::copy(&from, &route.to.join(name), self.job.durability)?;
-                session.left_behind.extend(not_copied(route.root, left));
+                beside.left_behind.extend(not_copied(route.root, left));
             } else if is_side {
                 let why = "set aside by an earlier recovery";
-                session.left_behind.push(left_behind(&below, why));
+                beside.left_behind.push(left_behind(&below, why));
             } else if !is_known(&text, report.folder.is_empty()) {
-                session
+                beside
                     .left_behind
                     .push(left_behind(&below, "not part of a thread"));
             }
@@ -265,19 +344,36 @@ impl Engine<'_> {
     }
 
     /// Sets aside all files of an unreadable thread, and removes the part already written.
-    pub(super) fn give_up(&self, route: &Route<'_>, session: &mut SessionReport) -> Result<()> {
-        session.changed = true;
-        fs::remove_dir_all(route.to).map_err(at(route.to))?;
+    pub(super) fn give_up(&self, route: &Route<'_>, beside: &mut Beside) -> Result<()> {
+        beside.changed = true;
+        route.clear()?;
         if !self.job.keeps_rest {
             return Ok(());
         }
-        if fs::symlink_metadata(route.unreadable).is_ok() {
-            fs::remove_dir_all(route.unreadable).map_err(at(route.unreadable))?;
-        }
         let left = stage::copy(route.from, route.unreadable, self.job.durability)?;
-        session.left_behind.extend(not_copied(route.root, left));
+        beside.left_behind.extend(not_copied(route.root, left));
         Ok(())
     }
+}
+
+/// Opens a detail file with a header that matches its index.
+fn guess_detail(
+    file: Input,
+    index: &IndexReader,
+    report: &mut ThreadReport,
+) -> Option<DetailReader> {
+    let detail = guess::detail(file, index.header()).ok()?;
+    let place = || {
+        let place = Place::new(DETAIL_FILE, "header", Some(0));
+        place.found("assumed to match index.atf")
+    };
+    report.notes.add(NoteKind::HeaderGuessed, place);
+    Some(detail)
+}
+
+/// Returns whether an error may be that of a bad sector, so that other parts of the file can be read.
+fn is_bad_sector(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io(kind) if source::is_bad_sector(*kind))
 }
 
 /// Returns whether a thread has no index file, or an empty one, and no event elsewhere. Its writer was killed

@@ -1,22 +1,34 @@
-//! Rewrites all sessions at a path, one thread after the other.
+//! Rewrites all sessions at a path, the threads of each session side by side.
 
 mod folder;
 mod session;
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::job::{Job, Progress};
+use super::job::{Job, ProgressFn};
 use super::modes;
 use super::report::Report;
 use super::stage::{self, Stage, names};
 use super::tree::{self, Tree};
 use crate::error::{Error, ErrorKind, Result};
+use crate::parallel;
 use crate::session::thread_id;
+use crate::source::OpenOptions;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
+/// The memory in bytes for all details that are read as a whole.
+const MEMORY: u64 = 256 << 20;
+
 /// Rewrites what is at `path` and writes the result to `out`.
-pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
+pub(super) fn run(
+    job: &Job<'_>,
+    progress: Option<ProgressFn<'_>>,
+    path: &Path,
+    out: &Path,
+) -> Result<Report> {
     let tree = Tree::find(path)?;
     if let Some(thread) = tree
         .items
@@ -29,11 +41,17 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
     let stage = Stage::create(path, out)?;
     let total = tree.items.iter().map(|item| size(&path.join(&item.below)));
     let total = total.fold(0, u64::saturating_add);
-    let mut engine = Engine {
+    let engine = Engine {
         job,
-        progress: Progress::new(job.progress, total),
-        done: 0,
+        jobs: parallel::cores(),
+        done: AtomicU64::new(0),
     };
+    let tell = || {
+        if let Some(callback) = progress {
+            callback(engine.done.load(Ordering::Relaxed), total);
+        }
+    };
+    tell();
     let mut report = Report {
         action: job.action,
         sessions: Vec::new(),
@@ -43,7 +61,7 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
     for item in &tree.items {
         let target = stage.folder().join(&item.below);
         stage::create_folder(&target)?;
-        match engine.session(&path.join(&item.below), item, &target)? {
+        match engine.session(&path.join(&item.below), item, &target, &tell)? {
             Ok(session) => {
                 modes::keep(&path.join(&item.below), &target)?;
                 report.sessions.push(session);
@@ -61,7 +79,6 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
     if let (Some(error), []) = (unread, report.sessions.as_slice()) {
         return Err(error);
     }
-    engine.progress.reach(total);
     stage.publish(path, job.durability)?;
     Ok(report)
 }
@@ -69,9 +86,21 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
 /// The job and its progress.
 struct Engine<'a> {
     job: &'a Job<'a>,
-    progress: Progress<'a>,
-    /// The size in bytes of the threads that are done.
-    done: u64,
+    /// How many threads are rewritten at a time.
+    jobs: NonZero<usize>,
+    /// The number of bytes processed.
+    done: AtomicU64,
+}
+
+impl Engine<'_> {
+    /// How the files of a session with this number of threads are opened.
+    fn options(&self, threads: usize) -> OpenOptions {
+        let at_a_time = self.jobs.get().min(threads).max(1) as u64;
+        OpenOptions {
+            detail_in_memory: MEMORY.checked_div(at_a_time).unwrap_or_default(),
+            ..OpenOptions::new()
+        }
+    }
 }
 
 /// Returns the size in bytes of the files of a thread, or of all threads of a session.

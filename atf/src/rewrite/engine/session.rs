@@ -7,16 +7,20 @@ use std::path::Path;
 use serde_core::ser::SerializeMap as _;
 use serde_core::{Serialize, Serializer};
 
-use super::Engine;
-use super::folder::{Route, is_unwritten};
+use super::folder::{Attempt, Beside, Route, around_errors, is_unwritten};
+use super::{Engine, size};
 use crate::error::Result;
-use crate::rewrite::job::Failure;
+use crate::parallel::{Results, in_order};
+use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
 use crate::rewrite::report::loss;
 use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport};
-use crate::rewrite::stage::{self, Left, at, free_path, is_numbered, names};
+use crate::rewrite::stage::{self, Left, at, free_path, is_numbered, names, remove};
+use crate::rewrite::thread::Rewritten;
 use crate::rewrite::tree::{self, Item, left_behind};
-use crate::session::{self, MANIFEST_FILE, Presence, SessionReader, THREAD_FOLDER};
+use crate::session::{
+    self, MANIFEST_FILE, MANIFEST_PART, Presence, SessionReader, THREAD_FOLDER, ThreadEntry,
+};
 use crate::thread::INDEX_FILE;
 
 /// The name of the report in a changed session.
@@ -28,10 +32,11 @@ impl Engine<'_> {
     /// Rewrites a session, or a thread without a session. The outer error ends the whole rewrite; the
     /// inner error is why such a thread cannot be read.
     pub(super) fn session(
-        &mut self,
+        &self,
         path: &Path,
         item: &Item,
         out: &Path,
+        tell: &dyn Fn(),
     ) -> Result<Result<SessionReport>> {
         let mut report = SessionReport {
             folder: item.below.to_string_lossy().into_owned(),
@@ -41,14 +46,13 @@ impl Engine<'_> {
             manifest: None,
             left_behind: Vec::new(),
         };
-        self.keep_earlier(path, out, &mut report)?;
-        let read = if item.is_thread {
-            self.lone_thread(path, out, &mut report)?
+        if item.is_thread {
+            if let Err(error) = self.lone_thread(path, out, &mut report, tell)? {
+                return Ok(Err(error));
+            }
         } else {
-            self.threads(path, out, &mut report).map(Ok)?
-        };
-        if let Err(error) = read {
-            return Ok(Err(error));
+            self.keep_earlier(path, out, &mut report.left_behind)?;
+            self.threads(path, out, &mut report, tell)?;
         }
         report.changed |= !report.left_behind.is_empty();
         report.losses = loss::of_session(&report);
@@ -59,24 +63,28 @@ impl Engine<'_> {
     }
 
     /// Copies what an earlier rewrite left next to the threads.
-    fn keep_earlier(&self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
+    fn keep_earlier(
+        &self,
+        path: &Path,
+        out: &Path,
+        left_behind: &mut Vec<LeftBehind>,
+    ) -> Result<()> {
         for name in names(path)? {
             let text = name.to_string_lossy();
             let from = path.join(&name);
             if is_earlier(&text) {
                 let is_folder = fs::symlink_metadata(&from).is_ok_and(|found| found.is_dir());
                 if text == UNREADABLE && !is_folder {
-                    let left = left_behind(Path::new(&name), "not a folder");
-                    report.left_behind.push(left);
+                    left_behind.push(tree::left_behind(Path::new(&name), "not a folder"));
                 } else if self.job.keeps_rest {
                     let left = stage::copy(&from, &out.join(&name), self.job.durability)?;
-                    report.left_behind.extend(not_copied(path, left));
+                    left_behind.extend(not_copied(path, left));
                 } else {
                     let why = "set aside by an earlier recovery";
-                    report.left_behind.push(LeftBehind {
+                    left_behind.push(LeftBehind {
                         // A report has no part of the trace.
                         is_loss: text == UNREADABLE,
-                        ..left_behind(Path::new(&name), why)
+                        ..tree::left_behind(Path::new(&name), why)
                     });
                 }
             }
@@ -95,10 +103,11 @@ impl Engine<'_> {
     }
 
     fn lone_thread(
-        &mut self,
+        &self,
         path: &Path,
         out: &Path,
         report: &mut SessionReport,
+        tell: &dyn Fn(),
     ) -> Result<Result<()>> {
         let real = fs::canonicalize(path).map_err(at(path))?;
         let name = real.file_name().unwrap_or_default().to_string_lossy();
@@ -109,75 +118,87 @@ impl Engine<'_> {
             unreadable: &out.join(UNREADABLE),
             id: session::thread_id(&name),
             listed: None,
+            clock: None,
+            options: self.options(1),
         };
-        let mut thread = ThreadReport::default();
-        match self.thread(&route, &mut thread, report)? {
+        let mut progress = Progress::new(&self.done, size(path), tell);
+        let attempt = |options| {
+            let mut left_behind = Vec::new();
+            self.keep_earlier(path, out, &mut left_behind)?;
+            let mut attempt = self.thread("", &Route { options, ..route }, &mut progress)?;
+            left_behind.append(&mut attempt.beside.left_behind);
+            attempt.beside.left_behind = left_behind;
+            Ok(attempt)
+        };
+        let clear = || {
+            names(out)?
+                .iter()
+                .try_for_each(|name| remove(&out.join(name)))
+        };
+        let Attempt {
+            report: thread,
+            beside,
+            rewritten,
+        } = around_errors(attempt, clear, route.options)?;
+        progress.finish();
+        match rewritten {
             Ok(_) => report.threads.push(thread),
             Err(Failure::Write(error)) => return Err(error),
             Err(Failure::Read(error)) => return Ok(Err(error)),
         }
+        report.add(beside);
         Ok(Ok(()))
     }
 
-    fn threads(&mut self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
+    fn threads(
+        &self,
+        path: &Path,
+        out: &Path,
+        report: &mut SessionReport,
+        tell: &dyn Fn(),
+    ) -> Result<()> {
         let session = SessionReader::open(path)?;
         let mut facts = Facts::default();
-        let listed = session.manifest().into_iter();
-        let listed = listed.flat_map(|manifest| &manifest.threads);
-        let threads = session.threads().iter();
-        for entry in threads.filter(|entry| self.job.has_thread(entry.id())) {
-            let name = entry.path().file_name().unwrap_or_default();
-            let why = match entry.presence() {
-                Presence::Folder => None,
-                Presence::SymbolicLink => Some("a symlink, which is not followed"),
-                Presence::NotAFolder => Some("not a folder"),
-                // The new manifest does not list it, and the report states that.
-                Presence::Missing => continue,
-            };
-            if let Some(why) = why {
-                report.left_behind.push(left_behind(Path::new(name), why));
-                continue;
-            }
-            let unreadable = out.join(UNREADABLE);
-            let route = Route {
-                root: path,
-                from: entry.path(),
-                to: &out.join(name),
-                unreadable: &match self.job.keeps_rest {
-                    true => free_path(&unreadable, &name.to_string_lossy(), "")?,
-                    false => unreadable,
-                },
-                id: Some(entry.id()),
-                listed: listed.clone().find(|listed| listed.id == entry.id()),
-            };
-            let mut thread = ThreadReport {
-                folder: name.to_string_lossy().into_owned(),
-                ..ThreadReport::default()
-            };
-            let before = report.left_behind.len();
-            match self.thread(&route, &mut thread, report)? {
-                Ok(rewritten) => facts.add(entry.id(), &rewritten),
-                Err(Failure::Write(error)) => return Err(error),
-                Err(Failure::Read(error)) if is_unwritten(&route, &error) => {
-                    thread.nothing_written = true;
-                    report.changed = true;
-                    fs::remove_dir_all(route.to).map_err(at(route.to))?;
+        let mut error = None;
+        let produce = |take: &mut dyn FnMut(_) -> bool| {
+            let threads = session.threads().iter();
+            let mut threads = threads.filter(|entry| self.job.has_thread(entry.id()));
+            // Nobody wants more once `take` returns false.
+            let _ = threads.all(take);
+        };
+        let work = |entry: &ThreadEntry, found: &Results<Found>| {
+            let tell = || found.offer(Found::Progress);
+            let finished = self.entry(&session, entry, path, out, &tell);
+            let finished = finished.map(|it| it.map(Box::new)).transpose();
+            finished
+                .map(Found::Finished)
+                .into_iter()
+                .for_each(|it| found.send(it));
+        };
+        in_order(self.jobs, produce, work, |found| {
+            match found {
+                Found::Progress => {}
+                Found::Finished(Ok(finished)) => {
+                    if let (Some(id), Some(rewritten)) = (finished.id, &finished.rewritten) {
+                        facts.add(id, rewritten);
+                    }
+                    report.threads.extend(finished.report);
+                    report.add(finished.beside);
                 }
-                Err(Failure::Read(error)) => {
-                    thread = ThreadReport {
-                        folder: thread.folder,
-                        not_recovered: Some(Place::of(INDEX_FILE, &error)),
-                        ..ThreadReport::default()
-                    };
-                    // All of its files are set aside below.
-                    report.left_behind.truncate(before);
-                    self.give_up(&route, report)?;
-                }
+                Found::Finished(Err(first)) => error = Some(first),
             }
-            report.threads.push(thread);
+            tell();
+            error.is_none()
+        });
+        if let Some(error) = error {
+            return Err(error);
         }
         self.others(path, &session, out, report)?;
-        let (manifest, loses) = manifest::rewrite(self.job, path, session.manifest(), &facts, out)?;
+        let manifest::Rewritten {
+            report: manifest,
+            loses,
+            is_copied,
+        } = manifest::rewrite(self.job, path, session.manifest(), &facts, out)?;
         let (old, new) = (path.join(MANIFEST_FILE), out.join(MANIFEST_FILE));
         if loses && self.job.keeps_rest {
             let folder = out.join(UNREADABLE);
@@ -186,9 +207,98 @@ impl Engine<'_> {
             let left = stage::copy(&old, &to, self.job.durability)?;
             report.left_behind.extend(not_copied(path, left));
         }
-        report.changed = report.changed || !stage::is_same(&old, &new);
+        report.changed = report.changed || !(is_copied || stage::is_same(&old, &new));
         report.manifest = Some(manifest);
         Ok(())
+    }
+
+    /// Rewrites an entry of a session; `None` if there is nothing at its path.
+    fn entry(
+        &self,
+        session: &SessionReader,
+        entry: &ThreadEntry,
+        path: &Path,
+        out: &Path,
+        tell: &dyn Fn(),
+    ) -> Result<Option<Finished>> {
+        let name = entry.path().file_name().unwrap_or_default();
+        let why = match entry.presence() {
+            Presence::Folder => None,
+            Presence::SymbolicLink => Some("a symlink, which is not followed"),
+            Presence::NotAFolder => Some("not a folder"),
+            // The new manifest does not list it, and the report states that.
+            Presence::Missing => return Ok(None),
+        };
+        if let Some(why) = why {
+            let beside = Beside {
+                left_behind: vec![left_behind(Path::new(name), why)],
+                ..Beside::default()
+            };
+            return Ok(Some(Finished {
+                id: None,
+                report: None,
+                beside,
+                rewritten: None,
+            }));
+        }
+        let manifest = session.manifest();
+        let mut listed = manifest.into_iter().flat_map(|manifest| &manifest.threads);
+        let unreadable = out.join(UNREADABLE);
+        let route = Route {
+            root: path,
+            from: entry.path(),
+            to: &out.join(name),
+            unreadable: &if self.job.keeps_rest {
+                free_path(&unreadable, &name.to_string_lossy(), "")?
+            } else {
+                unreadable
+            },
+            id: Some(entry.id()),
+            listed: listed.find(|listed| listed.id == entry.id()),
+            clock: manifest.and_then(|manifest| manifest.clock_type),
+            options: self.options(session.threads().len()),
+        };
+        self.in_session(&name.to_string_lossy(), &route, tell)
+            .map(Some)
+    }
+
+    /// Rewrites a thread of a session, and sets aside its files if that fails.
+    fn in_session(&self, name: &str, route: &Route<'_>, tell: &dyn Fn()) -> Result<Finished> {
+        let mut progress = Progress::new(&self.done, size(route.from), tell);
+        let attempt = |options| self.thread(name, &Route { options, ..*route }, &mut progress);
+        let Attempt {
+            mut report,
+            mut beside,
+            rewritten,
+        } = around_errors(attempt, || route.clear(), route.options)?;
+        progress.finish();
+        let rewritten = match rewritten {
+            Ok(rewritten) => Some(rewritten),
+            Err(Failure::Write(error)) => return Err(error),
+            Err(Failure::Read(error)) if is_unwritten(route, &error) => {
+                report.nothing_written = true;
+                beside.changed = true;
+                remove(route.to)?;
+                None
+            }
+            Err(Failure::Read(error)) => {
+                report = ThreadReport {
+                    folder: report.folder,
+                    not_recovered: Some(Place::of(INDEX_FILE, &error)),
+                    ..ThreadReport::default()
+                };
+                // All of its files are set aside.
+                beside = Beside::default();
+                self.give_up(route, &mut beside)?;
+                None
+            }
+        };
+        Ok(Finished {
+            id: route.id,
+            report: Some(report),
+            beside,
+            rewritten,
+        })
     }
 
     /// Reports entries of a session's folder that are not part of it. A folder with thread files, or
@@ -205,7 +315,9 @@ impl Engine<'_> {
         for name in names(path)? {
             let text = name.to_string_lossy();
             let is_thread = threads.contains(&Some(name.as_os_str()));
-            if is_thread || text == MANIFEST_FILE || is_earlier(&text) {
+            // What a killed writer had of a manifest is in the one before it, or in the threads.
+            let is_manifest = text == MANIFEST_FILE || text == MANIFEST_PART;
+            if is_thread || is_manifest || is_earlier(&text) {
                 continue;
             }
             let from = path.join(&name);
@@ -232,6 +344,29 @@ impl Engine<'_> {
             report.left_behind.push(left_behind(Path::new(&name), why));
         }
         Ok(())
+    }
+}
+
+/// The result for an entry of a session that may be a thread.
+struct Finished {
+    id: Option<u32>,
+    /// `None` if the entry is no folder.
+    report: Option<ThreadReport>,
+    beside: Beside,
+    rewritten: Option<Rewritten>,
+}
+
+/// A message from the rewrite of a thread.
+enum Found {
+    /// Bytes were processed.
+    Progress,
+    Finished(Result<Box<Finished>>),
+}
+
+impl SessionReport {
+    fn add(&mut self, mut beside: Beside) {
+        self.changed |= beside.changed;
+        self.left_behind.append(&mut beside.left_behind);
     }
 }
 

@@ -97,6 +97,8 @@ pub enum DropReason {
     BehindFooter,
     /// They are details without an event, in a scrubbed trace.
     Orphans,
+    /// They cannot be read, or are the rest of an event with such bytes. The other events are kept.
+    Unreadable,
     /// They looked like details, but overlap with details that were found by their links.
     Overlap,
 }

@@ -52,6 +52,7 @@ names! {
         DamagedFooter = "damaged_footer",
         BehindFooter = "behind_footer",
         Orphans = "orphans",
+        Unreadable = "unreadable",
         Overlap = "overlap",
     }
     Effect { Mended = "mended", Stays = "stays", Lost = "lost", Guessed = "guessed" }

@@ -49,6 +49,7 @@ fn is_loss(why: DropReason) -> bool {
         DropReason::Hole
         | DropReason::BehindHole
         | DropReason::BehindFramingProblem
+        | DropReason::Unreadable
         | DropReason::Overlap => true,
         DropReason::BetweenHeaderAndEvents
         | DropReason::EventCutShort

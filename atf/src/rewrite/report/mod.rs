@@ -11,6 +11,9 @@ pub use aside::{DropReason, Dropped, EventRange, SetAside};
 
 pub use note::{Effect, Note, NoteKind, Notes, Place};
 
+/// How many unreadable ranges of a file the report names; further ones are only counted.
+const RANGES: usize = 64;
+
 /// The report of [`recover`](super::recover), [`convert`](super::convert), [`scrub`](super::scrub) or
 /// [`cut`](super::cut).
 ///
@@ -123,18 +126,32 @@ pub struct ThreadReport {
 }
 
 impl ThreadReport {
+    /// Returns whether all events are in the new files as they were.
+    pub(super) fn is_clean(&self) -> bool {
+        // With a wrong checksum, anything may have changed, also into what the checksum is right for.
+        let is_kept =
+            |note: &Note| note.effect == Effect::Stays && note.kind != NoteKind::ChecksumBad;
+        self.set_aside.is_empty() && self.dropped.is_empty() && self.notes.iter().all(is_kept)
+    }
+
     /// Records bytes that are in no new file.
     pub(super) fn drop(&mut self, file: &'static str, why: DropReason, offset: u64, size: u64) {
         if size == 0 {
             return;
         }
-        let mut known = self.dropped.iter_mut();
-        match known.find(|dropped| dropped.file == file && dropped.why == why) {
-            Some(dropped) => {
+        let is_same = |dropped: &&mut Dropped| dropped.file == file && dropped.why == why;
+        let known = self.dropped.iter_mut().filter(is_same);
+        // Each of the first unreadable ranges is named.
+        let most = match why {
+            DropReason::Unreadable => RANGES,
+            _ => 1,
+        };
+        match known.enumerate().last() {
+            Some((last, dropped)) if last.saturating_add(1) >= most => {
                 dropped.size = dropped.size.saturating_add(size);
                 dropped.count = dropped.count.saturating_add(1);
             }
-            None => self.dropped.push(Dropped {
+            _ => self.dropped.push(Dropped {
                 file,
                 why,
                 offset,

@@ -175,7 +175,8 @@ pub enum NoteKind {
     LinkNotReturned,
     /// Links did not count 0, 1, 2 and so on through the index.
     LinkOutOfOrder,
-    /// The file had no checksum that could reveal changed events; the new file has one.
+    /// The file had no checksum that could reveal changed events, or part of the file cannot be read. The new
+    /// file has one.
     NoChecksum,
     /// The manifest was wrong about the threads.
     ManifestDisagrees,
@@ -206,7 +207,8 @@ pub enum NoteKind {
     KeyDropped,
     /// Events that a finalized header counts, but the file no longer has.
     EventsMissing,
-    /// A link to a detail whose file is missing, although the finalized index states that it exists.
+    /// A link to a detail that is lost: its file is missing, although the finalized index states that it exists,
+    /// or part of its file cannot be read.
     DetailMissing,
     /// A detail file that cannot be read. It is copied to `unreadable`, unless the trace is scrubbed.
     DetailFileUnreadable,

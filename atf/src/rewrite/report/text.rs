@@ -180,16 +180,18 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
     if manifest.symbols_taken > 0 {
         write!(f, " ({} from the other manifest)", manifest.symbols_taken)?;
     }
-    match manifest.was_there {
-        true => writeln!(f)?,
-        false => writeln!(f, "; the original had none")?,
+    if manifest.was_there {
+        writeln!(f)?;
+    } else {
+        writeln!(f, "; the original had none")?;
     }
     if let Some(first) = manifest.problems.first() {
         let count = manifest.problem_count;
         let problems = counted(count, "problem");
-        match manifest.is_lost {
-            true => writeln!(f, "    lost: the whole manifest: {}", At(first))?,
-            false => writeln!(f, "    mended: {problems}, first {}", At(first))?,
+        if manifest.is_lost {
+            writeln!(f, "    lost: the whole manifest: {}", At(first))?;
+        } else {
+            writeln!(f, "    mended: {problems}, first {}", At(first))?;
         }
     }
     if let Some(events) = manifest.unwritten_events {
@@ -227,9 +229,10 @@ struct Line<'a>(&'a str);
 impl Display for Line<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for letter in self.0.chars() {
-            match letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
-                true => write!(f, "{}", letter.escape_unicode())?,
-                false => f.write_char(letter)?,
+            if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
+                write!(f, "{}", letter.escape_unicode())?;
+            } else {
+                f.write_char(letter)?;
             }
         }
         Ok(())
@@ -251,6 +254,7 @@ impl Display for DropReason {
             Self::DamagedFooter => "a footer that contradicts the file",
             Self::BehindFooter => "bytes after the footer",
             Self::Orphans => "details that no event refers to",
+            Self::Unreadable => "bytes that cannot be read, and the rest of their events",
             Self::Overlap => "bytes that overlap with details found by their links",
         })
     }
@@ -262,7 +266,7 @@ impl Display for NoteKind {
             Self::NotFinalized => "the file was not finalized",
             Self::Damaged => "the file is damaged",
             Self::EventsMissing => "events that the header counts",
-            Self::DetailMissing => "a detail that a finalized index links to",
+            Self::DetailMissing => "a detail that the index links to",
             Self::HeaderDisagrees => {
                 "a header contradicted the events, the footer or the other file"
             }
@@ -270,7 +274,7 @@ impl Display for NoteKind {
             Self::LinkToNothing => "a link to a missing detail was removed",
             Self::LinkNotReturned => "a link to the detail of another event was removed",
             Self::LinkOutOfOrder => "links did not count through the index",
-            Self::NoChecksum => "the events had no checksum",
+            Self::NoChecksum => "the events had no usable checksum",
             Self::ManifestDisagrees => "the manifest was wrong about the threads",
             Self::RingNotRead => {
                 "the contents of a ring.atf that does not belong to the thread's files"

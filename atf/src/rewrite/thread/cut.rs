@@ -166,7 +166,7 @@ impl Walk<'_, '_> {
         let part = cutting.step(seq, event, &mut added);
         if part == Part::Before {
             if let Some(link) = event.detail_seq {
-                self.next_link = link.saturating_add(1);
+                self.next_link = Some(link.saturating_add(1));
             }
             self.before = Some(*event);
         }

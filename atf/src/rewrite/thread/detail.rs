@@ -17,9 +17,10 @@ impl Walk<'_, '_> {
         detail: &DetailEvent,
     ) -> Result<(), Failure> {
         self.count_detail_from_ring(detail);
-        match detail.payload_size() > FunctionPayload::LARGEST as u64 {
-            true => self.with_large_detail(event, detail),
-            false => self.with_small_detail(event, detail),
+        if detail.payload_size() > FunctionPayload::LARGEST as u64 {
+            self.with_large_detail(event, detail)
+        } else {
+            self.with_small_detail(event, detail)
         }
     }
 
@@ -90,9 +91,12 @@ impl Walk<'_, '_> {
         let written = self
             .writer
             .write_decoded_from(event, &detail.header, &mut read);
-        written.map_err(|error| match is_unread {
-            true => Failure::Read(error),
-            false => Failure::Write(error),
+        written.map_err(|error| {
+            if is_unread {
+                Failure::Read(error)
+            } else {
+                Failure::Write(error)
+            }
         })
     }
 

@@ -15,7 +15,7 @@ use super::report::{NoteKind, ThreadReport};
 use super::salvage::SalvagedDetails;
 use crate::detail::{DetailCursor, DetailEvent, DetailReader};
 use crate::error::Error;
-use crate::index::{IndexEvent, IndexReader};
+use crate::index::{IndexEvent, IndexReader, Pass};
 use crate::manifest::Cut;
 use crate::thread::Ring;
 use crate::wire::{Clock, Wire};
@@ -28,6 +28,8 @@ pub(super) const ORPHANS: (&str, &str) = ("orphans", ".atf");
 pub(super) const SALVAGED: (&str, &str) = ("salvaged", ".atf");
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
+/// The number of index events that are read at once: 64 KiB.
+const BLOCK: usize = 2048;
 
 /// A thread's files, open for reading.
 #[derive(Debug, Clone, Copy)]
@@ -60,11 +62,23 @@ pub(super) fn rewrite(
     progress: &mut Progress<'_>,
 ) -> Result<Rewritten, Failure> {
     let salvaged = match pair.detail {
-        Some(detail) if job.salvage => SalvagedDetails::find(pair.index, detail)?,
+        Some(detail) if job.salvage || !detail.input.unreadable().is_empty() => {
+            SalvagedDetails::find(pair.index, detail)?
+        }
         _ => SalvagedDetails::default(),
     };
     let walk = Walk::new(job, pair, &salvaged, out, report, progress)?;
     walk.run()
+}
+
+/// The next step after an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Event,
+    /// The event is the first one of a hole.
+    Hole,
+    /// The event is after the end of the cut.
+    PastCut,
 }
 
 /// The state of a rewrite.
@@ -84,8 +98,8 @@ struct Walk<'a, 'b> {
     used: Bits,
     /// The same for details found past damage.
     used_salvaged: Bits,
-    /// The next link, if links count through the index.
-    next_link: u64,
+    /// The next link, if links count through the index; `None` after events that cannot be read.
+    next_link: Option<u64>,
     cutting: Option<Cutting>,
     /// The previous event.
     before: Option<IndexEvent>,
@@ -135,7 +149,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             details: pair.detail.map(DetailReader::cursor),
             used,
             used_salvaged,
-            next_link: 0,
+            next_link: Some(0),
             cutting: job.cut.map(Cutting::new),
             before: None,
             bytes: Vec::new(),
@@ -144,35 +158,35 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     fn run(mut self) -> Result<Rewritten, Failure> {
         let index = self.pair.index;
-        let mut events = index.cursor();
+        let mut records = vec![[0; IndexEvent::SIZE]; BLOCK];
+        let mut pass = Pass::new(index);
         let mut seq = 0_u64;
-        let mut is_past_cut = false;
-        while let Some(bytes) = events.bytes(seq)? {
-            if index.is_hole(&bytes)? {
+        let mut next = Next::Event;
+        while next == Next::Event {
+            let count = index.read_records(seq, &mut records)?;
+            let block = records.get(..count).unwrap_or_default();
+            if block.is_empty() {
                 break;
             }
-            let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
-            match self.cut(seq, &event)? {
-                Part::Before => {}
-                Part::Inside => {
-                    let offset = index.event_offset(seq);
-                    let offset = offset
-                        .ok_or_else(|| Error::internal("an event that was read has an offset"))?;
-                    self.event(seq, offset, event)?;
-                    self.count_from_ring(offset);
-                }
-                Part::After => {
-                    is_past_cut = true;
+            if let Some(pass) = &mut pass {
+                pass.add(index, block);
+            }
+            for bytes in block {
+                next = self.step(seq, bytes)?;
+                if next != Next::Event {
                     break;
                 }
+                seq = seq.saturating_add(1);
+                self.progress.advance(EVENT_SIZE);
             }
-            seq = seq.saturating_add(1);
-            self.progress.advance(EVENT_SIZE);
+        }
+        if let Some(pass) = pass {
+            pass.complete(index)?;
         }
         let summary = self.writer.finalize().map_err(Failure::Write)?;
         self.report.events.kept = summary.event_count;
         self.report.details.kept = summary.detail_count;
-        if !is_past_cut {
+        if next != Next::PastCut {
             self.behind_hole(seq)?;
         }
         self.orphans()?;
@@ -190,6 +204,31 @@ impl<'a, 'b> Walk<'a, 'b> {
             time_range: summary.time_range,
             clock: index.header().clock_type,
         })
+    }
+
+    /// Handles the event at a position, and returns what follows.
+    fn step(&mut self, seq: u64, bytes: &[u8; IndexEvent::SIZE]) -> Result<Next, Failure> {
+        let index = self.pair.index;
+        if !index.is_readable(seq) {
+            (self.next_link, self.before) = (None, None);
+            return Ok(Next::Event);
+        }
+        if index.is_hole(bytes)? {
+            return Ok(Next::Hole);
+        }
+        let event = IndexEvent::decode(index.wire(), index.header().thread_id, bytes);
+        match self.cut(seq, &event)? {
+            Part::Before => {}
+            Part::Inside => {
+                let offset = index.event_offset(seq);
+                let offset = offset
+                    .ok_or_else(|| Error::internal("an event that was read has an offset"))?;
+                self.event(seq, offset, event)?;
+                self.count_from_ring(offset);
+            }
+            Part::After => return Ok(Next::PastCut),
+        }
+        Ok(Next::Event)
     }
 
     /// Counts an event at this offset if part of it comes from `ring.atf`.
@@ -256,11 +295,17 @@ impl<'a, 'b> Walk<'a, 'b> {
             Some(details) => details.get(link)?,
             None => None,
         };
+        let is_readable = |detail: &DetailEvent| {
+            let reader = self.pair.detail;
+            reader.is_some_and(|reader| reader.is_readable(detail))
+        };
+        let found = found.filter(is_readable);
         let mut detail = found.filter(|detail| detail.header.index_seq == seq);
         if detail.is_some() {
             self.used.set(link);
         } else if let Some((place, found)) = self.salvaged.get(link)
             && found.header.index_seq == seq
+            && is_readable(&found)
         {
             self.used_salvaged.set(place);
             let kept = &mut self.report.details;
@@ -275,17 +320,21 @@ impl<'a, 'b> Walk<'a, 'b> {
                 return Ok(None);
             }
             (Some(_), _) => {
-                if link != self.next_link {
+                if self.next_link.is_some_and(|next| next != link) {
                     self.report.notes.add(NoteKind::LinkOutOfOrder, at);
                 }
-                self.next_link = link.saturating_add(1);
+                self.next_link = Some(link.saturating_add(1));
             }
             (None, Some(_)) => self.report.notes.add(NoteKind::LinkNotReturned, at),
             (None, None) => {
                 let had_details =
                     index.completeness().has_verified_footer() && index.header().has_detail_file();
                 let is_noted = self.report.notes.count(NoteKind::DetailFileUnreadable) > 0;
-                let what = if self.details.is_none() && had_details && !is_noted {
+                let is_missing = match self.pair.detail {
+                    Some(detail) => !detail.input.unreadable().is_empty(),
+                    None => had_details && !is_noted,
+                };
+                let what = if is_missing {
                     NoteKind::DetailMissing
                 } else {
                     NoteKind::LinkToNothing

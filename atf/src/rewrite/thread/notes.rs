@@ -20,7 +20,7 @@ pub(super) fn thread_id(pair: Pair<'_>, report: &mut ThreadReport) -> crate::Res
     let first = pair
         .index
         .get(0)?
-        .filter(|_| pair.index.wire().records_thread_id());
+        .filter(|_| pair.index.is_readable(0) && pair.index.wire().records_thread_id());
     let witness = match first {
         Some(event) => Some(event.thread_id),
         None => pair.detail.map(|detail| detail.header().thread_id),

@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::index::IndexEvent;
 use crate::rewrite::job::Failure;
 use crate::rewrite::report::{DropReason, SetAside};
-use crate::rewrite::salvage::place;
 use crate::rewrite::set_aside_writer::{OrphansWriter, SalvagedWriter};
 use crate::rewrite::stage::free_path;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
@@ -25,6 +24,9 @@ impl Walk<'_, '_> {
                 break;
             };
             self.progress.advance(EVENT_SIZE);
+            if !index.is_readable(seq) {
+                continue;
+            }
             let why = match is_zero(&bytes) {
                 true => DropReason::Hole,
                 false if self.job.salvage => {
@@ -101,8 +103,11 @@ impl Walk<'_, '_> {
             if cutting.is_some_and(|cutting| !cutting.contains(detail.header.index_seq)) {
                 continue;
             }
-            let mut gaps = self.salvaged.gaps(place(&detail)).peekable();
-            if !is_salvaged && gaps.peek() != Some(&place(&detail)) {
+            if !reader.is_readable(&detail) {
+                continue;
+            }
+            let mut gaps = self.salvaged.gaps(detail.place()).peekable();
+            if !is_salvaged && gaps.peek() != Some(&detail.place()) {
                 for Range { start, end } in gaps {
                     let size = end.saturating_sub(start);
                     self.report

@@ -1,0 +1,28 @@
+//! A source whose first bytes are replaced.
+
+use std::io;
+
+use super::{Input, ReadAt};
+use crate::header::HEADER_SIZE;
+
+/// A file whose header is replaced.
+pub(super) struct Patched {
+    pub(super) file: Input,
+    pub(super) header: [u8; HEADER_SIZE],
+}
+
+impl ReadAt for Patched {
+    fn size(&self) -> u64 {
+        self.file.size()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match usize::try_from(offset)
+            .ok()
+            .and_then(|at| self.header.get(at..))
+        {
+            Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buffer),
+            _ => self.file.read(offset, buffer).map_err(io::Error::other),
+        }
+    }
+}

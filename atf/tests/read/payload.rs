@@ -1,0 +1,173 @@
+//! Payloads of `detail.atf`: read whole, in parts, and in memory.
+
+use atf::detail::DetailReader;
+use atf::{Checksum, Completeness, ErrorKind};
+
+use crate::detail::open;
+use crate::details;
+use crate::ways;
+use atf_samples::files::{DetailFile, DetailRecord, patched};
+
+#[test]
+fn a_payload_is_read_in_parts_and_never_past_the_callers_limit() {
+    let payload: Vec<u8> = (0..200_000_u32).map(|i| i.to_le_bytes()[0]).collect();
+    let event = DetailRecord {
+        event_type: 77,
+        index_seq: 0,
+        timestamp: 5,
+        payload: payload.clone(),
+    };
+    let file = DetailFile::of(2, vec![event]);
+    let detail = open(&file);
+    let event = detail.get(0).unwrap().unwrap();
+    let kind = ErrorKind::PayloadTooLarge {
+        found: 200_000,
+        limit: 199_999,
+    };
+    assert_eq!(detail.payload(&event, 199_999).unwrap_err().kind(), &kind);
+    assert_eq!(detail.payload(&event, 200_000).unwrap(), payload);
+    assert_eq!(detail.function_payload(&event).unwrap(), None);
+    let mut part = [0; 1000];
+    assert_eq!(
+        detail.read_payload(&event, 199_500, &mut part).unwrap(),
+        500
+    );
+    assert_eq!(part[..500], payload[199_500..]);
+    assert_eq!(detail.read_payload(&event, u64::MAX, &mut part).unwrap(), 0);
+}
+
+#[test]
+fn a_payload_of_another_shape_is_opaque() {
+    let mut event = DetailRecord::call(0, 1, 300);
+    let whole = DetailFile::of(1, vec![event.clone()]);
+    let whole = open(&whole);
+    let payload = whole
+        .function_payload(&whole.get(0).unwrap().unwrap())
+        .unwrap()
+        .unwrap();
+    assert_eq!(payload.stack.len(), 300);
+    event.payload.pop();
+    let other = open(&DetailFile::of(1, vec![event]));
+    assert_eq!(
+        other
+            .function_payload(&other.get(0).unwrap().unwrap())
+            .unwrap(),
+        None
+    );
+}
+
+#[test]
+fn a_payload_in_memory_is_not_copied() {
+    let bytes = DetailFile::finalized(1, 3).bytes();
+    let detail = DetailReader::from_bytes(bytes.clone()).unwrap();
+    let event = detail.get(2).unwrap().unwrap();
+    assert_eq!(detail.payload_bytes(&event), Some(&[5, 5, 5][..]));
+    let seekable = atf::Seekable::new(std::io::Cursor::new(bytes)).unwrap();
+    let detail = DetailReader::from_source(seekable).unwrap();
+    assert_eq!(detail.payload_bytes(&event), None);
+}
+
+#[test]
+fn events_across_blocks_and_larger_than_blocks_are_found() {
+    for version in [1, 2] {
+        let mut file = DetailFile::finalized(version, 2000);
+        for (seq, size) in [(5, 65_536), (900, 200_001), (901, 0), (1999, 70_000)] {
+            file.events[seq].payload = vec![9; size];
+        }
+        let file = DetailFile::of(version, file.events);
+        let detail = ways::detail(file.bytes()).unwrap();
+        assert!(details(&detail, &file) == file.events);
+        let places: Vec<u64> = (0..2000)
+            .map(|seq| detail.event_offset(seq).unwrap())
+            .collect();
+        assert_eq!(places, file.places()[..2000]);
+        assert_eq!(detail.checksum().unwrap(), Checksum::Good);
+        let cut = ways::detail(file.without_footer()).unwrap();
+        assert_eq!(
+            (cut.event_count(), cut.events_end()),
+            (2000, file.places()[2000])
+        );
+        let last = usize::try_from(file.places()[2000]).unwrap() - 1;
+        let changed = ways::detail(patched(&file.bytes(), last, &[8])).unwrap();
+        assert!(matches!(changed.checksum().unwrap(), Checksum::Bad { .. }));
+    }
+}
+
+#[cfg(target_pointer_width = "32")]
+#[test]
+fn a_payload_larger_than_any_vector_is_an_error_but_can_be_read_in_parts() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("detail.atf");
+    let mut bytes = DetailFile::finalized(1, 1).placeholder().without_footer();
+    // The event's length; after its header comes a hole, which takes no disk space.
+    let length = (2_u32 << 30) + 24;
+    bytes[64..68].copy_from_slice(&length.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(64 + u64::from(length)).unwrap();
+
+    let detail = DetailReader::open(&path).unwrap();
+    let event = detail.get(0).unwrap().unwrap();
+    assert_eq!(event.payload_size(), 2 << 30);
+    let error = detail.payload(&event, usize::MAX).unwrap_err();
+    let expected = ErrorKind::Io(std::io::ErrorKind::OutOfMemory);
+    assert_eq!((error.kind(), error.offset()), (&expected, Some(88)));
+    let mut last = [7; 9];
+    let size = detail.read_payload(&event, (2 << 30) - 8, &mut last);
+    assert_eq!((size.unwrap(), last), (8, [0, 0, 0, 0, 0, 0, 0, 0, 7]));
+}
+
+#[test]
+fn the_largest_function_payload_is_decoded_and_one_byte_more_is_not() {
+    let mut event = DetailRecord::call(0, 1, u16::MAX);
+    let mut read = || {
+        let detail = open(&DetailFile::of(1, vec![event.clone()]));
+        let payload = detail.function_payload(&detail.get(0).unwrap().unwrap());
+        event.payload.push(0);
+        payload.unwrap().map(|payload| payload.stack.len())
+    };
+    assert_eq!(read(), Some(65_535));
+    assert_eq!(read(), None);
+}
+
+/// A payload is program memory and may look like a footer, with matching numbers or not: followed
+/// by zeros that never reached the disk, or by the beginning of another event.
+#[test]
+fn a_payload_that_looks_like_a_footer_is_a_payload() {
+    for version in [1, 2] {
+        for (behind, fits) in [
+            (Vec::new(), false),
+            (Vec::new(), true),
+            (vec![0; 24], false),
+            (vec![0; 24], true),
+            ([vec![200, 0, 0, 0], vec![0; 24]].concat(), false),
+        ] {
+            let before = DetailFile::finalized(version, 5).placeholder();
+            let offset = before.section().len() + 24 + 100;
+            let mut footer = b"2DTA\0\0\0\0".to_vec();
+            for number in [6, offset as u64, 1, 9].map(|it| it * u64::from(fits)) {
+                footer.extend(number.to_le_bytes());
+            }
+            footer.extend([0; 24]);
+            // Enough of it is payload for all of it to end the file.
+            footer.truncate(64 - behind.len());
+            let mut events = before.events.clone();
+            events.push(DetailRecord {
+                event_type: 3,
+                index_seq: 9,
+                timestamp: 9,
+                payload: [vec![7; 100], footer].concat(),
+            });
+            let section = DetailFile::of(version, events.clone()).section();
+            let bytes = [before.header().to_vec(), section, behind.clone()].concat();
+            let detail = ways::detail(bytes).unwrap();
+            assert_eq!(detail.event_count(), 6, "{version} {behind:?} {fits}");
+            let last = detail.events_in(5..).next().unwrap().unwrap();
+            assert_eq!(last.payload_size(), 164 - behind.len() as u64);
+            assert!(matches!(
+                detail.completeness(),
+                Completeness::Unfinalized { .. }
+            ));
+        }
+    }
+}

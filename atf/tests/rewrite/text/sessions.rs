@@ -1,0 +1,239 @@
+//! The text on rings, manifests, whole sessions, and what a mode drops.
+
+use super::*;
+
+#[test]
+fn rings() {
+    let places = Places::new();
+    put(&places, 1, index(1, 2).bytes(), None);
+    places.put("in/thread_1/ring.atf", RingFile::of(1, 1).bytes());
+    put(&places, 2, index(2, 2).placeholder().without_footer(), None);
+    places.put("in/thread_2/ring.atf", RingFile::of(1, 3).bytes());
+    let expected = "\
+session: recovered, 4 events and 0 details of 2 threads
+  thread_1: 2 events, 0 details
+    mended: a ring.atf whose events the files have already: ring.atf: index.atf is finalized
+  thread_2: 2 events, 0 details
+    mended: the file was not finalized: index.atf: footer: no footer (at 0x80)
+    lost: the contents of a ring.atf that does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2
+  manifest.json: 0 modules, 0 symbols; the original had none
+";
+    assert_report(&recovered(&places, false), 1, expected);
+}
+
+#[test]
+fn fields_that_the_other_wire_version_lacks() {
+    let places = Places::new();
+    let index = linked(7, 4).placeholder().without_footer();
+    let index = patched(&index, EVENTS + EVENT + 16, &[8]);
+    put(&places, 7, index, Some(&detail(7, 2).bytes()));
+    let options = ConvertOptions::default();
+    let report = convert(places.path("in"), places.path("2"), Wire::V2, &options).unwrap();
+    let expected = "\
+session: converted, 4 events and 2 details of 1 thread
+  thread_7: 4 events, 2 details
+    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0)
+    lost: wire version 2 has no call_depth: 4 times, first index.atf: events[0].call_depth (at 0x58)
+    lost: wire version 2 has no thread_id of events: index.atf: events[1].thread_id: 8, the header has 7 (at 0x70)
+  manifest.json: 0 modules, 0 symbols; the original had none
+";
+    assert_report(&report, 0, expected);
+    let report = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
+    let expected = "\
+session: converted, 4 events and 2 details of 1 thread
+  thread_7: 4 events, 2 details
+    deduced: call_depth, counted from calls and returns: 4 times, first index.atf: events[0].call_depth (at 0x40)
+  manifest.json: 0 modules, 0 symbols
+";
+    assert_report(&report, 0, expected);
+    let report = convert(places.path("1"), places.path("0"), Wire::V1, &options).unwrap();
+    let expected = "\
+session: nothing to change, 4 events and 2 details of 1 thread
+  thread_7: 4 events, 2 details
+  manifest.json: 0 modules, 0 symbols
+";
+    assert_report(&report, 0, expected);
+}
+
+#[test]
+fn content_that_scrubbing_drops() {
+    let places = Places::new();
+    let mut details = detail(7, 3).events;
+    (details[1].event_type, details[1].payload) = (9, vec![1; 5]);
+    // A detail that no event refers to.
+    details.push(DetailRecord::call(77, TIME, 9));
+    let details = DetailFile::of(1, details).bytes();
+    put(&places, 7, linked(7, 7).bytes(), Some(&details));
+    places.put("in/thread_7/orphans.atf", "x");
+    places.put("in/recovery.json", "x");
+    places.put("in/thread_X/index.atf", "x");
+    let one = ScrubOptions::default();
+    let two = ScrubOptions::default().drop_details(true);
+    let report = scrub(places.path("in"), places.path("one"), &one).unwrap();
+    let expected = "\
+session: scrubbed, 7 events and 3 details of 1 thread
+  thread_7: 7 events, 3 details
+    dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
+    stays: breaks ATF-LINK-007: detail.atf: events[1].event_type: 9, expected 3: index event 3 has kind 1 (at 0xc0)
+    lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
+    lost: a payload of unknown shape: detail.atf: events[1].payload (at 0xd4)
+  manifest.json: 0 modules, 0 symbols; the original had none
+  recovery.json: not copied: set aside by an earlier recovery
+  thread_7/orphans.atf: not copied: set aside by an earlier recovery
+  thread_X: not copied: not a thread's name: rename it to thread_N to have it read
+";
+    assert_report(&report, 2, expected);
+    let report = scrub(places.path("in"), places.path("two"), &two).unwrap();
+    let expected = "\
+session: scrubbed, 7 events and 0 details of 1 thread
+  thread_7: 7 events, 0 details
+    dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
+    lost: a detail: 3 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+  manifest.json: 0 modules, 0 symbols; the original had none
+  recovery.json: not copied: set aside by an earlier recovery
+  thread_7/orphans.atf: not copied: set aside by an earlier recovery
+  thread_X: not copied: not a thread's name: rename it to thread_N to have it read
+";
+    assert_report(&report, 2, expected);
+}
+
+#[test]
+fn manifests() {
+    let places = Places::new();
+    let details = detail(7, 2).bytes();
+    put(&places, 7, linked(7, 4).bytes(), Some(&details));
+    put(&places, 8, patched(&index(8, 1).bytes(), 16, &[1]), None);
+    put(&places, 9, index(9, 1).bytes(), None);
+    let own = r#"{"format_version": "2.1",
+    "threads": [{"id": 7, "has_detail": false}, {"id": 8, "x": 1}, {"id": 12, "has_detail": true}],
+    "time_start_ns": 5, "time_end_ns": "x", "clock_type": 2, "tool": "t", "run": 1,
+    "modules": [{"module_id": 1, "path": "/bin/app", "uuid": "AA"}]}"#;
+    places.put("in/manifest.json", own);
+    let other = r#"{"threads": [], "modules": [{"module_id": 1, "path": "/bin/app", "uuid": "BB"},
+        {"module_id": 2, "path": "/bin/lib"}],
+    "symbols": [{"function_id": "0x0000000100000001", "name": "no"},
+        {"function_id": "0x0000000200000001", "name": "yes"}]}"#;
+    let options = RecoverOptions::default().symbols(Some(Manifest::parse(other.as_bytes())));
+    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let expected = "\
+session: recovered, 6 events and 2 details of 3 threads
+  thread_7: 4 events, 2 details
+  thread_8: 1 event, 0 details
+  thread_9: 1 event, 0 details
+  manifest.json: 2 modules, 1 symbol (1 from the other manifest)
+    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59)
+    mended: the manifest was wrong about the threads: 5 times, first manifest.json: threads[0].has_detail: false
+    stays: threads with different clocks: manifest.json: clock_type: 1, 3
+    stays: names of another build, which were not used: manifest.json: modules.uuid: AA, the other manifest has BB
+";
+    assert_report(&report, 0, expected);
+    let manifest = report.sessions[0].manifest.as_ref().unwrap();
+    let mut notes = manifest.notes.iter();
+    let wrong = notes.find(|note| note.kind == NoteKind::ManifestDisagrees);
+    let wrong: Vec<_> = wrong.unwrap().first.iter().map(said).collect();
+    let expected = [
+        ("threads[0].has_detail", "false"),
+        ("threads[2]", "there is no thread 12"),
+        ("threads", "thread 9 is not listed"),
+        ("time_start_ns", "5"),
+        ("clock_type", "2"),
+    ];
+    assert_eq!(wrong, expected);
+    let problems: Vec<_> = manifest.problems.iter().map(said).collect();
+    let expected = [
+        ("threads[1].x", "unknown key"),
+        ("time_end_ns", "\"x\", expected a u64"),
+    ];
+    assert_eq!(problems, expected);
+    // The old manifest is kept, because the new one lacks some of its content.
+    let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
+    assert_eq!(kept, own.as_bytes());
+
+    let options = ScrubOptions::default();
+    let report = scrub(places.path("in"), places.path("scrubbed"), &options).unwrap();
+    let expected = "\
+session: scrubbed, 6 events and 2 details of 3 threads
+  thread_7: 4 events, 2 details
+    lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
+  thread_8: 1 event, 0 details
+  thread_9: 1 event, 0 details
+  manifest.json: 1 module, 0 symbols
+    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59)
+    mended: the manifest was wrong about the threads: 5 times, first manifest.json: threads[0].has_detail: false
+    stays: threads with different clocks: manifest.json: clock_type: 1, 3
+    lost: an unknown key: 2 times, first manifest.json: tool
+";
+    assert_report(&report, 0, expected);
+    assert!(!places.path("scrubbed/unreadable").exists());
+}
+
+/// Returns a field and the value found there.
+fn said(place: &Place) -> (&str, &str) {
+    (&place.field, &place.found)
+}
+
+#[test]
+fn a_tree_of_sessions() {
+    let places = Places::new();
+    let manifest = format!(
+        r#"{{"format_version": "2.0", "threads": [{{"id": 1, "has_detail": false}}],
+        "time_start_ns": {TIME}, "time_end_ns": {TIME}, "clock_type": 3}}"#
+    );
+    let clean = index(1, 1).bytes();
+    places.put("in/a/pid_1/thread_1/index.atf", &clean);
+    places.put("in/a/pid_1/manifest.json", manifest);
+    places.put("in/a/pid_2/thread_1/index.atf", &clean);
+    places.put("in/a/pid_2/notes.txt", "x");
+    places.put("in/a/pid_2/notes/a.txt", "x");
+    places.put("in/a/pid_2/renamed/detail.atf", "x");
+    places.put("in/a/pid_2/thread_1/core", "x");
+    places.put("in/a/pid_2/thread_2", "x");
+    places.put("in/a/pid_3/index.atf", &clean);
+    places.put("in/b/notes.txt", "x");
+    places.put("in/README", "x");
+    let expected = "\
+a/pid_1: nothing to change, 1 event and 0 details of 1 thread
+  thread_1: 1 event, 0 details
+  manifest.json: 0 modules, 0 symbols
+a/pid_2: recovered, 1 event and 0 details of 1 thread
+  thread_1: 1 event, 0 details
+  manifest.json: 0 modules, 0 symbols; the original had none
+  thread_1/core: not copied: not part of a thread
+  thread_2: not copied: not a folder
+  notes: not copied: not part of a session
+  notes.txt: not copied: not part of a session
+  renamed: not copied: not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/
+a/pid_3: nothing to change, 1 event and 0 details of 1 thread
+  the thread: 1 event, 0 details
+README: not copied: not part of a session
+b: not copied: not a session, and contains none
+";
+    assert_report(&recovered(&places, false), 5, expected);
+}
+
+#[test]
+fn a_thread_without_a_session() {
+    let places = Places::new();
+    put(&places, 1, index(1, 1).bytes(), None);
+    let options = RecoverOptions::default();
+    let report = recover(places.path("in/thread_1"), places.path("a"), &options).unwrap();
+    let expected = "\
+thread: nothing to change, 1 event and 0 details of 1 thread
+  the thread: 1 event, 0 details
+";
+    assert_report(&report, 0, expected);
+    // The report escapes line separators.
+    places.put("in/thread_1/a\u{2028}b", "x");
+    places.put("in/thread_1/recovery-1.json", "x");
+    // Files of an earlier recovery.
+    places.put("in/thread_1/recovery.json", "x");
+    places.put("in/thread_1/orphans-2.atf", "x");
+    let report = recover(places.path("in/thread_1"), places.path("b"), &options).unwrap();
+    let expected = "\
+thread: recovered, 1 event and 0 details of 1 thread
+  the thread: 1 event, 0 details
+  a\\u{2028}b: not copied: not part of a thread
+  recovery-1.json: not copied: not part of a thread
+";
+    assert_report(&report, 2, expected);
+}
