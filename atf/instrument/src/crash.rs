@@ -1,9 +1,12 @@
-//! The last events of a program that crashes.
+//! The last events of a program that a signal ends.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+use atf::clock::now_ns;
 
 use crate::process;
 use crate::signals;
@@ -18,8 +21,14 @@ const FATAL: [c_int; 5] = [
     libc::SIGILL,
 ];
 
-/// How long a crash is put off, until its events are written.
+/// Signals by which users end programs that have no handler for them.
+const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
+/// How long the end is put off, until the last events are written.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The part of the time that a program may wait for the events of faults that it handles.
+const SHARE: u64 = 100;
 
 /// The size of a stack for handlers, in bytes: a thread may crash because its own is full. The
 /// program's handlers may run on it too.
@@ -32,23 +41,38 @@ const GUARD: usize = 64 << 10;
 /// Both.
 const MAPPED: usize = GUARD + STACK;
 
-/// Has the last events written when the program crashes.
+/// Has the last events written when the program crashes, or when such a signal ends it.
 pub(crate) fn arm() {
     for signal in FATAL {
         signals::handle(signal, crashed);
     }
+    // What the program has set itself stays untouched: a handler may not mean to end it.
+    for signal in ENDING
+        .into_iter()
+        .filter(|signal| signals::is_default(*signal))
+    {
+        signals::handle(signal, ended);
+    }
+}
+
+/// Triggers, waits until the events are written, and lets the program end as it would have.
+extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
+    thread::keep_errno(|| write_last(PATIENCE));
+    signals::restore(signal);
+    // SAFETY: the call has no conditions. The signal comes when this function returns.
+    unsafe { libc::raise(signal) };
 }
 
 /// Triggers, waits until the events are written, and calls the program's handler, which may return
 /// or jump elsewhere; without one, lets the program die as it would have.
 extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    thread::keep_errno(|| {
-        let process = process::recorded().filter(|_| !thread::is_own_thread());
-        if let Some(process) = process {
-            process.trigger.fire();
-            // If the drain cannot write them in that time, they are lost with the process.
-            let _ = process.trigger.wait(PATIENCE);
+    thread::keep_errno(|| match signals::has_handler(signal) {
+        true => {
+            let start = now_ns();
+            write_last(HANDLED.patience(start));
+            HANDLED.spend(now_ns().saturating_sub(start));
         }
+        false => write_last(PATIENCE),
     });
     if signals::pass_on(signal, info, context) {
         return;
@@ -60,6 +84,48 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
         // A fault happens again when this function returns. A signal that was sent does not.
         // SAFETY: the calls have no conditions. The signal comes when this function returns.
         unsafe { libc::raise(signal) };
+    }
+}
+
+/// Triggers, and waits until the events are written.
+fn write_last(patience: Duration) {
+    let process = process::recorded().filter(|_| !thread::is_own_thread());
+    if let Some(process) = process {
+        process.trigger.fire_last();
+        // If the drain cannot write them in that time, they are lost with the process.
+        let _ = process.trigger.wait(patience);
+    }
+}
+
+/// How long the program waited for the events of faults that it handles, as garbage collectors do all
+/// the time. It may be about to end, so it waits: at most [`PATIENCE`] and a [`SHARE`] of its time.
+struct Waits {
+    /// When the first one began.
+    since_ns: AtomicU64,
+    spent_ns: AtomicU64,
+}
+
+static HANDLED: Waits = Waits::new();
+
+impl Waits {
+    const fn new() -> Self {
+        Self {
+            since_ns: AtomicU64::new(u64::MAX),
+            spent_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns how long a wait that begins now may take.
+    fn patience(&self, now_ns: u64) -> Duration {
+        let since = self.since_ns.fetch_min(now_ns, Ordering::Relaxed);
+        let share = now_ns.saturating_sub(since) / SHARE;
+        let spent = Duration::from_nanos(self.spent_ns.load(Ordering::Relaxed));
+        let left = PATIENCE.saturating_add(Duration::from_nanos(share));
+        left.saturating_sub(spent).min(PATIENCE)
+    }
+
+    fn spend(&self, time_ns: u64) {
+        self.spent_ns.fetch_add(time_ns, Ordering::Relaxed);
     }
 }
 
@@ -87,7 +153,7 @@ impl HandlerStack {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: the memory is that of the new mapping.
         if unsafe { libc::mprotect(place, STACK, rights) } != 0 {
-            // SAFETY: nobody else knows the mapping.
+            // SAFETY: nothing else uses the mapping.
             unsafe { libc::munmap(whole, MAPPED) };
             return None;
         }
@@ -114,5 +180,28 @@ impl Drop for HandlerStack {
         }
         // SAFETY: `new` mapped it, and no handler runs on it: this function is not called by one.
         unsafe { libc::munmap(self.0.wrapping_byte_sub(GUARD), MAPPED) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_handles_faults_waits_for_a_hundredth_of_its_time_after_the_first_waits() {
+        let second = 1_000_000_000;
+        let waits = Waits::new();
+        let milliseconds = |now| u64::try_from(waits.patience(now).as_millis()).unwrap_or(0);
+        assert_eq!(milliseconds(5 * second), 2000);
+        waits.spend(3 * second / 2);
+        assert_eq!(milliseconds(5 * second), 500);
+        waits.spend(second / 2);
+        assert_eq!(milliseconds(5 * second), 0);
+        assert_eq!(milliseconds(6 * second), 10);
+        // A wait may take a little longer than it should.
+        waits.spend(second / 50);
+        assert_eq!(milliseconds(6 * second), 0);
+        assert_eq!(milliseconds(15 * second), 80);
+        assert_eq!(milliseconds(3600 * second), 2000);
     }
 }

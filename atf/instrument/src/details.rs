@@ -71,6 +71,9 @@ enum Length {
 /// The most that a flight recorder keeps, in bytes: half of the largest ring.
 const MOST_FLIGHT: u64 = 512 << 20;
 
+/// The most bytes of payloads in a ring without windows: more than 200,000 details.
+const MOST_DRAINED: usize = 64 << 20;
+
 impl Details {
     /// Reads the variables. `are_chosen` if `ATF_DETAIL_FUNCTIONS` is set, and `are_triggers` if
     /// `ATF_TRIGGER_FUNCTIONS` is.
@@ -131,9 +134,14 @@ impl Details {
         })
     }
 
-    /// Returns how many bytes of payloads a ring of so many events holds, so that each has room.
+    /// Returns how many bytes of payloads a ring of so many events holds. With windows, each event has
+    /// room; without, the drain takes them at once.
     pub(crate) fn payload_size(&self, events: usize) -> usize {
-        events.saturating_mul(payload(self.stack_size)).min(1 << 30)
+        let most = match self.window {
+            Some(_) => 1 << 30,
+            None => MOST_DRAINED,
+        };
+        events.saturating_mul(payload(self.stack_size)).min(most)
     }
 }
 
@@ -193,7 +201,7 @@ impl Length {
     }
 }
 
-/// Returns the number of a signal that programs leave to others.
+/// Returns the number of a signal that programs rarely use themselves.
 fn signal(name: &str) -> Result<c_int, String> {
     match name.strip_prefix("SIG").unwrap_or(name) {
         "HUP" => Ok(libc::SIGHUP),

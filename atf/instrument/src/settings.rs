@@ -16,7 +16,7 @@
 //! | `ATF_DETAILS=off`, `all` or `trigger` | whether calls and returns are recorded with registers and stack: never (as without this variable), always, or in windows around triggers |
 //! | `ATF_STACK=BYTES` | how much of the stack: 128 without this variable, at most 256 |
 //! | `ATF_DETAIL_FUNCTIONS=GLOB,!GLOB,…` | which functions have details |
-//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events and details per thread, in rings of twice that size, and write them only when there is a trigger, when the program exits, and when it dies by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. A handler that the program set before its first call is called after that, each time. The overflow of a stack is written only if that handler has a stack of its own (`SA_ONSTACK`), or if there is none |
+//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events and details per thread, in rings of twice that size, and write them only when there is a trigger, when the program exits, and when it dies by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. A handler that the program set before its first call is called after that, each time; for such handlers, the program waits at most two seconds in all and a hundredth of its time. It is also written when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program, which has no handler for it and does not ignore it. The overflow of a stack is written only if that handler has a stack of its own (`SA_ONSTACK`), or if there is none |
 //! | `ATF_PRE_ROLL=MS`, `ATF_POST_ROLL=MS` | how long windows are, before and after their trigger: 0 without these variables |
 //! | `ATF_TRIGGER_SIGNAL=USR2` | a signal that is a trigger: HUP, USR1, USR2, URG or WINCH. A handler that the program set before its first call is called too; one that it sets later replaces the trigger. If the program ignores the signal (`SIG_IGN`), the programs that it starts by `exec` do not: a handler becomes the default action there |
 //! | `ATF_TRIGGER_AFTER=MS` | a trigger so long after the first call |
@@ -26,7 +26,9 @@
 //! | `ATF_KEEP=N` | keep only the last segments |
 //!
 //! Windows and segments need rings. Unless `ATF_RING` is set, it is 65536; with windows 131072, and
-//! with `ATF_FLIGHT=SECONDS` without details 1048576. A window holds at most half of a ring. The rings of
+//! with `ATF_FLIGHT=SECONDS` without details 1048576. A window holds at most half of a ring. In a ring, an
+//! event takes 32 bytes, and the details have at most 64 MiB, or 1 GiB with windows, whose rings have room
+//! for the details of each event. The rings of
 //! threads that have ended are kept too, with at most 512 MiB together: see [`Window`](atf::record::Window). The program can also call
 //! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!

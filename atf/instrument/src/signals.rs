@@ -55,14 +55,30 @@ pub(crate) fn restore(signal: c_int) {
     unsafe { libc::sigaction(signal, ptr::from_ref(before), ptr::null_mut()) };
 }
 
+/// Returns whether nobody has set anything for a signal.
+pub(crate) fn is_default(signal: c_int) -> bool {
+    // SAFETY: zeros are valid for its numbers and its set of signals.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    // SAFETY: the call writes what is set now to the last pointer.
+    let status = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
+    status == 0 && action.sa_sigaction == libc::SIG_DFL
+}
+
+/// Returns whether [`pass_on`] calls a handler of the program's.
+pub(crate) fn has_handler(signal: c_int) -> bool {
+    own(signal).is_some()
+}
+
+/// Returns the program's action for a signal if it is a handler.
+fn own(signal: c_int) -> Option<&'static libc::sigaction> {
+    // SAFETY: null, or an action that `handle` leaked.
+    let before = unsafe { place(signal)?.load(Ordering::Acquire).as_ref() };
+    before.filter(|before| is_function(before))
+}
+
 /// Calls the program's handler. Returns false if it has none.
 pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) -> bool {
-    let Some(place) = place(signal) else {
-        return false;
-    };
-    // SAFETY: null, or an action that `handle` leaked.
-    let before = unsafe { place.load(Ordering::Acquire).as_ref() };
-    let Some(before) = before.filter(|before| is_function(before)) else {
+    let (Some(place), Some(before)) = (place(signal), own(signal)) else {
         return false;
     };
     if before.sa_flags & libc::SA_RESETHAND != 0 {

@@ -29,8 +29,9 @@ struct Thread {
     process: &'static Process,
     /// Whether this thread is recording an event: only then does it use `state`.
     is_busy: Cell<bool>,
-    /// Counts events that a signal handler could not record.
-    losses: Cell<Option<&'static LossCounter>>,
+    /// Counts events that a signal handler could not record; null before the thread is registered and
+    /// after its end.
+    losses: Cell<*const LossCounter>,
     state: UnsafeCell<State>,
 }
 
@@ -85,7 +86,8 @@ pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
 fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
     if thread.is_busy.replace(true) {
         // A signal handler interrupted this very function.
-        let losses = thread.losses.get().unwrap_or(&thread.process.losses);
+        // SAFETY: null, or from `Box::into_raw`, and freed only where no handler can be in between.
+        let losses = unsafe { thread.losses.get().as_ref() }.unwrap_or(&thread.process.losses);
         return losses.lose_event(thread.process.now_ns());
     }
     // A handler must find it set before anything else changes.
@@ -116,7 +118,7 @@ fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     let thread = Box::leak(Box::new(Thread {
         process,
         is_busy: Cell::new(false),
-        losses: Cell::new(None),
+        losses: Cell::new(ptr::null()),
         state: UnsafeCell::new(State {
             process,
             registration: Registration::None,
@@ -140,7 +142,7 @@ impl State {
         function: usize,
         kind: EventKind,
         registers: &Registers,
-        losses: &Cell<Option<&'static LossCounter>>,
+        losses: &Cell<*const LossCounter>,
     ) {
         let Some((function_id, marks)) = self.function(function) else {
             return;
@@ -190,11 +192,11 @@ impl State {
     }
 
     #[cold]
-    fn register(&mut self, losses: &Cell<Option<&'static LossCounter>>) {
+    fn register(&mut self, losses: &Cell<*const LossCounter>) {
         let thread = THREAD.replace(OFF);
         self.registration = Registration::Over;
         if let Some(recorder) = self.process.add_thread() {
-            losses.set(Some(Box::leak(Box::new(recorder.loss_counter()))));
+            losses.set(Box::into_raw(Box::new(recorder.loss_counter())));
             self.registration = Registration::Recorder(recorder);
         }
         let stack_size = self.process.settings.stack_size;
@@ -301,6 +303,12 @@ unsafe extern "C" fn ended(thread: *mut c_void) {
             let before = THREAD.replace(OFF);
             state.process.end_thread(recorder);
             THREAD.set(before);
+        }
+        let losses = thread.losses.replace(ptr::null());
+        compiler_fence(Ordering::SeqCst);
+        if !losses.is_null() {
+            // SAFETY: it is from `Box::into_raw`, and handlers no longer find it.
+            drop(unsafe { Box::from_raw(losses.cast_mut()) });
         }
     }
     thread.is_busy.set(false);

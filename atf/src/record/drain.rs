@@ -206,11 +206,12 @@ impl Drain {
 
     /// Counts what new windows ask for and was let go.
     fn claim(&mut self, windows: &Windows) {
-        for (start, end) in windows.added() {
+        for (start, end) in windows.added().iter().filter(|_| windows.have_a_start()) {
             if let Some(loss) = self.outlet.let_go.claim(*start, *end) {
                 self.lane(windows).add_all(&loss);
             }
         }
+        self.outlet.let_go.forget(windows.decided_ns());
     }
 
     /// Returns the counter of what windows select.

@@ -1,5 +1,7 @@
 //! The thread that drains the rings of a recording.
 
+mod register;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,13 +10,17 @@ use super::shared::{Shared, State};
 use super::thread::Direct;
 use super::trigger::Calls;
 use super::window::Windows;
-use super::{Drain, ThreadRecorder, channel_for};
+use super::{Drain, Lanes};
 use crate::clock::now_ns;
 use crate::error::Result;
 use crate::write::{SessionWriter, ThreadWriter};
 
 /// How often the manifest is written while it changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How many times longer than it took to write the manifest it is left alone: that of a program with very
+/// many threads is large.
+const MANIFEST_REST: u32 = 50;
 
 /// The most memory of rings whose threads have ended, in bytes. One ring may have more.
 const MOST_ENDED: usize = 512 << 20;
@@ -29,9 +35,12 @@ pub(super) struct Drainer {
     rings: Vec<Ring>,
     windows: Option<Windows>,
     calls: Calls,
-    /// The manifest as it was last written, and when that was.
-    manifest: Vec<u8>,
+    /// When the manifest was last written, and when it will be next if it changes.
     manifest_time: Instant,
+    manifest_interval: Duration,
+    /// Its size in bytes, and whether the last attempt to write it succeeded.
+    manifest_size: usize,
+    is_manifest_stored: bool,
 }
 
 /// A ring with the writer that it is drained into.
@@ -47,7 +56,7 @@ struct Ring {
 /// A segment that was created, with a writer for each ring.
 struct NextSegment {
     session: Arc<SessionWriter>,
-    manifest: Vec<u8>,
+    manifest_size: usize,
     writers: Vec<ThreadWriter>,
 }
 
@@ -71,7 +80,7 @@ struct Requests {
 }
 
 impl Drainer {
-    pub(super) fn new(shared: Arc<Shared>, manifest: Vec<u8>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
         Self {
             session: Arc::clone(&shared.session),
             segments: shared
@@ -82,8 +91,10 @@ impl Drainer {
             windows: shared.options.window.map(Windows::new),
             calls: Calls::default(),
             shared,
-            manifest,
             manifest_time: Instant::now(),
+            manifest_interval: MANIFEST_INTERVAL,
+            manifest_size: 0,
+            is_manifest_stored: true,
         }
     }
 
@@ -95,10 +106,11 @@ impl Drainer {
             for direct in &requests.ended {
                 self.shared.close_direct(direct);
             }
-            for thread_id in &requests.wanted {
-                self.add_thread(*thread_id);
+            if !requests.wanted.is_empty() {
+                self.add_threads(&requests.wanted);
             }
             let is_behind = self.drain(&requests);
+            self.prepare_end(&requests);
             let served = if requests.is_last {
                 u64::MAX
             } else {
@@ -109,10 +121,12 @@ impl Drainer {
                 clock.adjust();
             }
             self.write_manifest(&requests);
-            if !requests.is_last {
+            if requests.is_last {
+                if let Some(error) = self.segments.as_mut().and_then(Segments::take_error) {
+                    self.shared.fail(error);
+                }
+            } else if !self.shared.triggers.is_ending() {
                 self.change_segment();
-            } else if let Some(error) = self.segments.as_mut().and_then(Segments::take_error) {
-                self.shared.fail(error);
             }
             let mut state = self.shared.lock();
             state.flushed = requests.flushes;
@@ -136,43 +150,6 @@ impl Drainer {
         // Before the time of the pass: what these ask for happened before it, and none of it is held.
         let fired = self.shared.triggers.fired();
         Requests::take(&mut self.shared.lock(), fired)
-    }
-
-    /// Creates a thread for whoever waits for it.
-    fn add_thread(&mut self, thread_id: u32) {
-        let made = self.create_thread(thread_id);
-        let mut state = self.shared.lock();
-        if made.is_err() {
-            state.live = state.live.saturating_sub(1);
-        }
-        state.made.push((thread_id, made));
-        self.shared.changed.notify_all();
-    }
-
-    /// Creates a thread's files, and its ring if it has one.
-    fn create_thread(&mut self, thread_id: u32) -> Result<ThreadRecorder> {
-        let shared = &self.shared;
-        let writer = self.session.thread(thread_id)?;
-        if self.session.options().survive_kill {
-            let direct = Arc::new(Direct::new(writer));
-            let mut state = shared.lock();
-            state.losses.push((thread_id, direct.losses()));
-            state.direct.push(Arc::clone(&direct));
-            let shared = Arc::clone(shared);
-            return Ok(ThreadRecorder::direct(thread_id, direct, shared));
-        }
-        // The capacity was checked at the start.
-        let options = &shared.options;
-        let is_judged = options.window.is_some();
-        let (recorder, drain) = channel_for(options.capacity, options.overflow, is_judged)?;
-        shared.lock().losses.push((thread_id, drain.losses()));
-        self.rings.push(Ring {
-            thread_id,
-            drain,
-            writer,
-            ended_ns: None,
-        });
-        Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
 
     /// Brings the windows up to date, before any event is judged.
@@ -269,17 +246,20 @@ impl Drainer {
     fn create_segment(&self, segments: &mut Segments) -> Result<NextSegment> {
         let session = segments.create(&self.session)?;
         session.take_over(&self.shared.session);
+        let threads = self.rings.iter().map(|ring| ring.thread_id);
+        session.take_names(&self.shared.session, threads.clone());
         let options = &self.shared.options;
         session.set_unwritten_events(options.unwritten_events(session.options()));
-        let threads = self.rings.iter().map(|ring| ring.thread_id);
-        let created = session.store_manifest(&[]).and_then(|manifest| {
-            let writers = threads.clone().map(|thread_id| session.thread(thread_id));
-            Ok((manifest, writers.collect::<Result<_>>()?))
+        let writers = threads.clone().map(|thread_id| session.thread(thread_id));
+        // The manifest lists all of them. If it cannot be written, they are dropped here.
+        let created = writers.collect::<Result<_>>().and_then(|writers| {
+            let manifest_size = session.store_manifest()?;
+            Ok((manifest_size, writers))
         });
         match created {
-            Ok((manifest, writers)) => Ok(NextSegment {
+            Ok((manifest_size, writers)) => Ok(NextSegment {
                 session: Arc::new(session),
-                manifest,
+                manifest_size,
                 writers,
             }),
             Err(error) => {
@@ -299,12 +279,15 @@ impl Drainer {
             ring.writer = writer;
         }
         self.shared.tell(true);
+        // Names that the last segment was told meanwhile.
+        let threads = self.rings.iter().map(|ring| ring.thread_id);
+        next.session.take_names(&self.shared.session, threads);
         if finalized.is_ok() {
             // The next segment gets what is still in the rings.
             self.session.set_unwritten_events(None);
         }
         let ended = std::mem::replace(&mut self.session, Arc::clone(&next.session));
-        self.manifest = next.manifest;
+        self.manifest_size = next.manifest_size;
         let finished = ended.finalize();
         let totals = ended.totals();
         let deleted = segments.end(&ended, &totals);
@@ -322,17 +305,51 @@ impl Drainer {
         }
     }
 
+    /// If the process may end once its triggers are served, and everything that they ask for was passed
+    /// to the system, makes the manifest say so before whoever waits for them goes on.
+    fn prepare_end(&mut self, requests: &Requests) {
+        let triggers = &self.shared.triggers;
+        let is_asked = triggers.is_ending() && requests.triggers > triggers.served();
+        // Without such windows, each later event is wanted.
+        let is_over = self.windows.as_ref().is_some_and(|windows| {
+            windows.lanes() == Lanes::Both && !windows.ask_for_later(now_ns())
+        });
+        if is_asked && is_over && self.shared.lock().error.is_none() {
+            self.session.set_unwritten_events(None);
+            // Its error is told at the end.
+            let _ = self.store_manifest();
+        }
+    }
+
     /// Writes the manifest if it was requested, or has not been written for a while.
     fn write_manifest(&mut self, requests: &Requests) {
-        let is_due = self.manifest_time.elapsed() >= MANIFEST_INTERVAL && !requests.is_last;
-        if requests.is_manifest || is_due {
-            self.shared.tell(false);
-            match self.session.store_manifest(&self.manifest) {
-                Ok(stored) => self.manifest = stored,
-                Err(error) => self.shared.fail(error),
-            }
-            self.manifest_time = Instant::now();
+        let is_ending = self.shared.triggers.is_ending();
+        let interval = if is_ending {
+            MANIFEST_INTERVAL
+        } else {
+            self.manifest_interval
+        };
+        let is_due = self.manifest_time.elapsed() >= interval && !requests.is_last;
+        if is_due && self.shared.triggers.live_on() {
+            let unwritten = self.shared.options.unwritten_events(self.session.options());
+            self.session.set_unwritten_events(unwritten);
         }
+        if requests.is_manifest || is_due {
+            // Its error is told at the end.
+            let _ = self.store_manifest();
+        }
+    }
+
+    fn store_manifest(&mut self) -> Result<()> {
+        let start = Instant::now();
+        self.shared.tell(false);
+        let stored = self.session.store_manifest();
+        self.manifest_time = Instant::now();
+        let took = start.elapsed().saturating_mul(MANIFEST_REST);
+        self.manifest_interval = MANIFEST_INTERVAL.max(took);
+        self.is_manifest_stored = stored.is_ok();
+        self.manifest_size = stored.inspect_err(|error| self.shared.fail(error.clone()))?;
+        Ok(())
     }
 }
 
@@ -392,15 +409,20 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use super::*;
+    use crate::manifest::{Loss, Manifest, Module};
     use crate::record::{RecordOptions, Window};
     use crate::write::{Memory, WriteOptions};
 
     fn drainer() -> Result<Drainer> {
-        let write = WriteOptions::default();
-        let session = SessionWriter::create_on(Arc::new(Memory::new()), "pid_42", &write)?;
+        drainer_on(&Memory::new())
+    }
+
+    fn drainer_on(memory: &Memory) -> Result<Drainer> {
+        let (storage, write) = (Arc::new(memory.clone()), WriteOptions::default());
+        let session = SessionWriter::create_on(storage, "pid_42", &write)?;
         let options = RecordOptions::default().window(Some(Window::default()));
         let shared = Shared::new(Arc::new(session), options);
-        Ok(Drainer::new(Arc::new(shared), Vec::new()))
+        Ok(Drainer::new(Arc::new(shared)))
     }
 
     /// Returns how many triggers a pass serves, when this happens after it began.
@@ -409,6 +431,63 @@ mod tests {
         meanwhile(&drainer.shared);
         drainer.look_at_triggers(&mut requests);
         requests.triggers
+    }
+
+    #[test]
+    fn of_threads_that_have_ended_the_sums_of_their_losses_are_kept() -> Result<()> {
+        let memory = Memory::new();
+        let mut drainer = drainer_on(&memory)?;
+        let mut counters = Vec::new();
+        for thread_id in 0..5 {
+            drainer.add_threads(&[thread_id]);
+            let made = drainer.shared.lock().made.pop();
+            let recorder = made.map(|(_, made)| made).transpose()?;
+            let counter = recorder.map(|recorder| recorder.loss_counter());
+            counter.iter().for_each(|counter| counter.lose_event(7));
+            // Whoever has a counter may count more.
+            counters.extend(counter.filter(|_| thread_id == 4));
+        }
+        let requests = drainer.take_requests();
+        drainer.drain(&requests);
+        drainer.store_manifest()?;
+        counters.iter().for_each(|counter| counter.lose_event(8));
+        drainer.store_manifest()?;
+        let kept = drainer.shared.lock().losses.len();
+        assert_eq!((kept, drainer.shared.lock().lost), (1, (4, 0)));
+        let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
+        let threads = Manifest::parse(&manifest).threads;
+        let lost: Vec<_> = threads.iter().map(|thread| thread.lost_events).collect();
+        let (one, two) = (Some(Loss::new(1, 7, 7)), Some(Loss::new(2, 7, 8)));
+        assert_eq!(lost, [one, one, one, one, two]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_manifest_without_changes_is_not_written_again() -> Result<()> {
+        let memory = Memory::new();
+        let mut drainer = drainer_on(&memory)?;
+        let first = Arc::clone(&drainer.session);
+        let next = first.successor("pid_43".into())?;
+        first.set_modules(vec![Module::new(3)]);
+        first.set_thread_name(0, "main");
+        drainer.shared.lock().segment = Some(Arc::new(next));
+        drainer.session = drainer.shared.segment();
+        drainer.add_threads(&[0]);
+        let name = |memory: &Memory| {
+            let manifest = memory.bytes("pid_43/manifest.json").unwrap_or_default();
+            Manifest::parse(&manifest)
+                .threads
+                .pop()
+                .and_then(|thread| thread.name)
+        };
+        assert_eq!(name(&memory).as_deref(), Some("main"));
+        let steps = memory.steps();
+        drainer.store_manifest()?;
+        assert_eq!(memory.steps(), steps);
+        first.set_thread_name(0, "renamed");
+        drainer.store_manifest()?;
+        assert_eq!(name(&memory).as_deref(), Some("renamed"));
+        Ok(())
     }
 
     #[test]

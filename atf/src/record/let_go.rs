@@ -4,23 +4,32 @@ use std::collections::VecDeque;
 
 use crate::manifest::Loss;
 
+/// The most runs of events, or details, that are told apart: 1.5 MiB.
+const MOST_RUNS: usize = 1 << 16;
+
+/// How much later than it happened a trigger may be told, in nanoseconds.
+const LATE: u64 = 1_000_000_000;
+
 /// The times of events, or details, that were let go.
 #[derive(Debug)]
 pub(super) struct LetGo {
-    /// The latest, in order.
-    times: VecDeque<u64>,
+    /// The latest, in order and in runs.
+    runs: VecDeque<Loss>,
     limit: usize,
-    /// Those before.
+    /// How many a new run gets: more than one only once there were more than the limit.
+    each: u64,
+    /// The sum of those that only a trigger for the past asks for.
     older: Option<Loss>,
     last_ns: Option<u64>,
 }
 
 impl LetGo {
-    /// Remembers this many one by one.
+    /// Remembers this many one by one, and more in runs.
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            times: VecDeque::new(),
-            limit,
+            runs: VecDeque::new(),
+            limit: limit.clamp(1, MOST_RUNS),
+            each: 1,
             older: None,
             last_ns: None,
         }
@@ -28,13 +37,18 @@ impl LetGo {
 
     pub(super) fn add(&mut self, timestamp_ns: u64) {
         self.last_ns = Some(timestamp_ns);
-        self.times.push_back(timestamp_ns);
-        if self.times.len() > self.limit
-            && let Some(oldest) = self.times.pop_front()
-        {
-            let older = self.older.get_or_insert(Loss::new(0, oldest, oldest));
-            older.count = older.count.saturating_add(1);
-            older.last_ns = oldest;
+        let one = Loss::new(1, timestamp_ns, timestamp_ns);
+        match self.runs.back_mut() {
+            Some(last) if last.count < self.each => *last = joined(*last, one),
+            _ => self.runs.push_back(one),
+        }
+        if self.runs.len() > self.limit {
+            let mut runs = std::mem::take(&mut self.runs).into_iter();
+            while let Some(first) = runs.next() {
+                let pair = [Some(first), runs.next()].into_iter().flatten();
+                self.runs.extend(pair.reduce(joined));
+            }
+            self.each = self.each.saturating_mul(2);
         }
     }
 
@@ -43,24 +57,80 @@ impl LetGo {
         self.last_ns
     }
 
-    /// Removes those that happened from `start` to `end`, and returns how many they were. If it
-    /// remembers some of that time only as a sum, it returns the sum.
-    pub(super) fn claim(&mut self, start: u64, end: u64) -> Option<Loss> {
-        let is_touched = |older: &Loss| older.first_ns <= end && older.last_ns >= start;
-        let older = self.older.take_if(|older| is_touched(older));
-        let from = self.times.partition_point(|time| *time < start);
-        let to = self.times.partition_point(|time| *time <= end).max(from);
-        let ends = self.times.get(from).zip(self.times.get(to.wrapping_sub(1)));
-        let recent = ends
-            .filter(|_| from < to)
-            .map(|(first, last)| Loss::new(to.saturating_sub(from) as u64, *first, *last));
-        self.times.drain(from..to);
-        match (older, recent) {
-            (Some(older), Some(recent)) => {
-                let count = older.count.saturating_add(recent.count);
-                Some(Loss::new(count, older.first_ns, recent.last_ns))
-            }
-            (older, recent) => older.or(recent),
+    /// Forgets the times of those before this moment, and remembers their sum: no trigger asks for
+    /// them that is told in time.
+    pub(super) fn forget(&mut self, before_ns: u64) {
+        let before = before_ns.saturating_sub(LATE);
+        let forgotten = self.runs.partition_point(|run| run.last_ns < before);
+        let forgotten = self.runs.drain(..forgotten);
+        self.older = self.older.into_iter().chain(forgotten).reduce(joined);
+        if self.runs.len() <= self.limit / 4 {
+            self.each = (self.each / 2).max(1);
         }
+    }
+
+    /// Removes those that happened from `start` to `end`, and returns how many they were. Of runs that
+    /// begin before or end after that, it returns all.
+    pub(super) fn claim(&mut self, start: u64, end: u64) -> Option<Loss> {
+        let is_touched = |older: &mut Loss| older.first_ns <= end && older.last_ns >= start;
+        let older = self.older.take_if(is_touched);
+        let from = self.runs.partition_point(|run| run.last_ns < start);
+        let to = self.runs.partition_point(|run| run.first_ns <= end);
+        let claimed = self.runs.drain(from..to.max(from));
+        older.into_iter().chain(claimed).reduce(joined)
+    }
+}
+
+/// Joins two runs that follow one another.
+fn joined(first: Loss, second: Loss) -> Loss {
+    let count = first.count.saturating_add(second.count);
+    Loss::new(count, first.first_ns, second.last_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_is_exact_for_the_time_that_it_names_which_is_hardly_more_than_was_asked_for() {
+        for (events, limit) in [(100, 100), (100_000, 100), (100_003, 64), (1_000, 1)] {
+            let mut let_go = LetGo::new(limit);
+            (0..events).for_each(|n| let_go.add(10 * n));
+            let (start, end) = (299, 10 * events - 301);
+            let found = let_go.claim(start, end).map(|loss| {
+                assert_eq!((loss.last_ns - loss.first_ns) / 10 + 1, loss.count);
+                assert!(loss.first_ns <= 300 && loss.last_ns + 10 > end);
+                loss.count
+            });
+            let asked_for = events - 60;
+            let most = 4 * events / limit as u64;
+            assert!(
+                found.is_some_and(|found| (asked_for..=asked_for + most).contains(&found)),
+                "{found:?} of {asked_for}, at most {most} too many"
+            );
+            assert!(events > 100 || found == Some(asked_for));
+        }
+    }
+
+    #[test]
+    fn what_was_forgotten_is_claimed_by_no_later_time_and_only_as_a_sum() {
+        let second = 1_000_000_000;
+        let mut let_go = LetGo::new(10);
+        (0..1000).for_each(|n| let_go.add(n));
+        // There is room for each one again, some passes later.
+        (0..10).for_each(|_| let_go.forget(5 * second));
+        (0..5).for_each(|n| let_go.add(9 * second + n));
+        let_go.forget(9 * second);
+        // It may still be told late.
+        assert_eq!(
+            let_go
+                .claim(8 * second, 9 * second + 1)
+                .map(|loss| loss.count),
+            Some(2)
+        );
+        let_go.forget(11 * second);
+        assert_eq!(let_go.claim(10 * second, u64::MAX), None);
+        let sum = Loss::new(1003, 0, 9 * second + 4);
+        assert_eq!(let_go.claim(9 * second, u64::MAX), Some(sum));
     }
 }

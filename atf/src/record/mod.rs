@@ -203,7 +203,9 @@ fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()
 /// Creates a ring and writes every slot once, so that the system has allocated the memory.
 fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Consumer<T>) {
     let (mut producer, mut consumer) = RingBuffer::new(capacity);
-    while producer.push(value).is_ok() {}
+    if let Ok(all) = producer.write_chunk_uninit(capacity) {
+        all.fill_from_iter(std::iter::repeat_n(value, capacity));
+    }
     if let Ok(all) = consumer.read_chunk(consumer.slots()) {
         all.commit_all();
     }

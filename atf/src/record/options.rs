@@ -84,7 +84,7 @@ impl RecordOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordSummary {
-    /// What was written. With [segments](Segment), the sums over all of them: a thread counts in each.
+    /// Totals of the session. With [segments](Segment), the sums over all of them: a thread counts in each.
     pub totals: SessionTotals,
     /// How many sessions were written: 1 without [segments](Segment).
     pub segments: u64,

@@ -81,8 +81,8 @@ impl Recording {
         options.check(&session)?;
         session.set_unwritten_events(options.unwritten_events(session.options()));
         let shared = Arc::new(Shared::new(session, *options));
-        let manifest = shared.session.store_manifest(&[])?;
-        let drainer = Drainer::new(Arc::clone(&shared), manifest);
+        shared.session.store_manifest()?;
+        let drainer = Drainer::new(Arc::clone(&shared));
         let joining = spawn(Box::new(move || drainer.run())).map_err(Error::io)?;
         Ok(Self {
             shared,

@@ -19,8 +19,8 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 /// threads change at the same
 /// time, between two events each, and what the recording was told of modules, symbols, names and
 /// anchors is in all of them. A thread's depths go on: calls that are open at the change have their call
-/// in one segment and their return in a later one, where [`spans`](crate::spans) reports it as
-/// unmatched. Losses are in the segment during which they were counted.
+/// in one segment and their return in a later one. [`Segments`](crate::session::Segments) reads them as one
+/// trace. Losses are in the segment during which they were counted.
 ///
 /// At a change, each thread has two writers for a moment. If the next segment cannot be created, the
 /// recording goes on in this one and tries again about once a second, and stopping it returns the error

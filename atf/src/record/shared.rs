@@ -35,8 +35,10 @@ pub(super) struct State {
     /// Threads without a ring that record, and those that have ended and are not finalized.
     pub(super) direct: Vec<Arc<Direct>>,
     pub(super) ended: Vec<Arc<Direct>>,
-    /// The losses of each thread, also after it ended.
+    /// The losses of each thread that may still lose something.
     pub(super) losses: Vec<(u32, Arc<Losses>)>,
+    /// How many events and details the others lost, in all segments.
+    pub(super) lost: (u64, u64),
     /// Threads that the drain's thread creates, and those that it created.
     pub(super) wanted: Vec<u32>,
     pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
@@ -189,6 +191,7 @@ impl Shared {
     pub(super) fn tell(&self, is_over: bool) {
         let segment = self.segment();
         segment.take_over(&self.session);
+        segment.take_names(&self.session, self.session.take_named());
         segment.set_clock_error(self.clock.get().map(|clock| clock.error_ns()));
         let loss = |lane: &Lane| {
             if is_over {
@@ -198,12 +201,24 @@ impl Shared {
             }
         };
         segment.set_lost_events(loss(&self.unregistered.events));
-        for (thread_id, losses) in &self.lock().losses {
+        let mut state = self.lock();
+        let State { losses, lost, .. } = &mut *state;
+        losses.retain_mut(|(thread_id, losses)| {
+            // Checked first: if nobody else has them, they are final.
+            let is_final = Arc::get_mut(losses).is_some();
             let (events, details) = (loss(&losses.events), loss(&losses.details));
             if events.is_some() || details.is_some() {
                 segment.set_losses(*thread_id, events, details);
             }
-        }
+            if is_final {
+                let (events, details) = (losses.events.count(), losses.details.count());
+                *lost = (
+                    lost.0.saturating_add(events),
+                    lost.1.saturating_add(details),
+                );
+            }
+            !is_final
+        });
     }
 
     /// Finalizes what the drain does not, and the session.
@@ -230,12 +245,12 @@ impl Shared {
         segment.set_unwritten_events(None);
         let last = segment.finalize();
         let mut state = self.lock();
-        let sum = |lane: fn(&Losses) -> u64| {
+        let sum = |before: u64, lane: fn(&Losses) -> u64| {
             let counts = state.losses.iter().map(|(_, losses)| lane(losses));
-            counts.fold(0, u64::saturating_add)
+            counts.fold(before, u64::saturating_add)
         };
-        let lost_details = sum(|losses| losses.details.count());
-        let lost_events = sum(|losses| losses.events.count());
+        let lost_events = sum(state.lost.0, |losses| losses.events.count());
+        let lost_details = sum(state.lost.1, |losses| losses.details.count());
         let unregistered = self.unregistered.events.count();
         let (mut totals, segments) = state.over.unwrap_or((SessionTotals::default(), 1));
         // The first error counts.

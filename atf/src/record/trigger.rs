@@ -1,7 +1,7 @@
 //! Triggers, which any thread and any signal handler may fire.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,8 @@ pub(super) struct Triggers {
     /// How many were fired, and for how many what they asked for was passed to the system.
     fired: AtomicU64,
     served: AtomicU64,
+    /// Whether the process may end once they are served.
+    is_ending: AtomicBool,
 }
 
 /// How long a call may read the clock. After that its thread is thought to have left it, as a signal
@@ -58,6 +60,16 @@ impl Trigger {
 
     /// As [`Recording::trigger`](super::Recording::trigger).
     pub fn fire(&self) -> u64 {
+        self.0.fire()
+    }
+
+    /// As [`fire`](Self::fire), in a process that may end when the trigger is served, as the handler of
+    /// a fatal signal does. If the trigger asks for nothing later, and everything that it asks for was
+    /// written or counted as lost, the manifest has no `unwritten_events` from then on. If the process
+    /// lives on, it has them again about a second later.
+    pub fn fire_last(&self) -> u64 {
+        // Before the trigger, so that whoever serves that finds it.
+        self.0.is_ending.store(true, Ordering::Release);
         self.0.fire()
     }
 
@@ -109,6 +121,7 @@ impl Triggers {
             last_ns: AtomicU64::new(0),
             fired: AtomicU64::new(0),
             served: AtomicU64::new(0),
+            is_ending: AtomicBool::new(false),
         }
     }
 
@@ -146,6 +159,16 @@ impl Triggers {
     /// Returns how many were served.
     pub(super) fn served(&self) -> u64 {
         self.served.load(Ordering::Acquire)
+    }
+
+    /// Returns whether the process may end once the triggers so far are served.
+    pub(super) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Acquire)
+    }
+
+    /// Takes back that it may end: it lives on. Returns whether that was expected.
+    pub(super) fn live_on(&self) -> bool {
+        self.is_ending.swap(false, Ordering::AcqRel)
     }
 
     /// Returns how many triggers may be about to store an earlier time than now.

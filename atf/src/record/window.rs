@@ -14,7 +14,12 @@ use crate::setters::setters;
 /// The rings hold events until they are older than the pre-roll. A ring that is more than half full
 /// lets its oldest events go early: so the pre-roll is also limited to half of the
 /// [capacity](super::Capacity), in events and in payload bytes. What a trigger asks for afterwards is
-/// counted as lost.
+/// counted as lost; what was before its pre-roll is not. With a pre-roll of [`Duration::MAX`], a trigger asks
+/// for what the rings hold, and nothing that they let go early is lost.
+///
+/// A loss is exact for the times that the manifest names. Of a ring that lets more go than it holds, or more
+/// than 65,536 events, within the pre-roll, these may begin earlier than the window, by 1/16,000 of what was
+/// let go.
 ///
 /// A thread that has ended keeps its ring, and its place in `max_threads`, until no trigger can ask for
 /// its events. The rings of such threads have at most 512 MiB together, or are one ring: beyond that, the
@@ -147,9 +152,26 @@ impl Windows {
         self.options.lanes
     }
 
+    /// Returns whether they ask for events after this moment.
+    pub(super) fn ask_for_later(&self, now_ns: u64) -> bool {
+        let last = self.ranges.last();
+        self.open.is_some() || last.is_some_and(|last| last.1 > now_ns)
+    }
+
     /// Returns the ranges added since the last pass.
     pub(super) fn added(&self) -> &[(u64, u64)] {
         &self.added
+    }
+
+    /// Returns whether windows ask for a certain time before their trigger, and not for whatever the
+    /// rings hold.
+    pub(super) fn have_a_start(&self) -> bool {
+        nanoseconds(self.options.pre_roll) < u64::MAX
+    }
+
+    /// Returns the time before which no later trigger asks for events.
+    pub(super) fn decided_ns(&self) -> u64 {
+        self.decided_ns
     }
 
     /// Returns whether no later trigger asks for events of this time.

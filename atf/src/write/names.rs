@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::section::{sync, write_whole};
-use super::session::MANIFEST_PART;
 use super::{Disk, Storage, at};
 use crate::error::Result;
 use crate::manifest::{self, Symbol};
 use crate::platform::Mode;
 use crate::session::MANIFEST_FILE;
+use crate::session::MANIFEST_PART;
 
 /// Adds names of functions that have none to the manifest of the session in `folder`, for example names
 /// found after the run. All other values stay as they are, also those that this crate does not know;

@@ -1,9 +1,10 @@
 //! Writes sessions: their threads and their manifest.
 
+mod name;
 mod segment;
 mod totals;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,14 +14,12 @@ use std::time::SystemTime;
 use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at, sync_name};
 use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE};
-use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
+use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE, key};
+use crate::session::{MANIFEST_FILE, MANIFEST_PART, THREAD_FOLDER};
 
+pub use name::session_name;
 pub(crate) use segment::SessionFiles;
 pub use totals::SessionTotals;
-
-/// The manifest's file name until it is complete.
-pub(super) const MANIFEST_PART: &str = "manifest.json.part";
 
 /// Writes a session: a `thread_N` folder for each thread, and `manifest.json`.
 ///
@@ -49,31 +48,36 @@ pub struct SessionWriter {
     options: WriteOptions,
     storage: Arc<dyn Storage>,
     shared: Arc<Mutex<Shared>>,
-    /// Whether a manifest was written; locked during a write. Locked before `shared`, so that the
-    /// threads' writers never wait for a manifest.
-    has_manifest: Mutex<bool>,
+    /// Locked during a write, before `shared`, so that the threads' writers never wait for a manifest.
+    written: Mutex<Written>,
+}
+
+/// What is known of the manifest on the storage.
+#[derive(Debug, Default)]
+struct Written {
+    /// Whether each new thread is listed at once.
+    lists_threads: bool,
+    /// How many changes it has, and its size in bytes.
+    changes: Option<u64>,
+    size: usize,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
+    /// How often anything that the manifest contains changed.
+    changes: u64,
+    /// How often modules, symbols or anchors changed, and how many of another session's changes were
+    /// taken over.
+    told: u64,
+    taken_over: u64,
+    /// Threads whose names changed since the last session took them over.
+    named: BTreeSet<u32>,
     threads: BTreeMap<u32, Entry>,
-    /// By thread id, also of threads that have no writer yet.
-    notes: BTreeMap<u32, Notes>,
-    modules: Vec<Module>,
-    symbols: Vec<Symbol>,
-    anchors: Vec<TimingAnchor>,
-    lost_events: Option<Loss>,
-    unwritten_events: Option<u64>,
-    clock_error_ns: Option<u64>,
+    /// Facts from the tracer about threads, also about those that have no writer yet.
+    notes: BTreeMap<u32, ManifestThread>,
+    /// Facts from the tracer about the session.
+    manifest: Manifest,
     is_finalized: bool,
-}
-
-/// What the tracer told about a thread.
-#[derive(Debug, Clone, Default)]
-struct Notes {
-    name: Option<String>,
-    lost_events: Option<Loss>,
-    lost_details: Option<Loss>,
 }
 
 /// A thread as the session knows it.
@@ -143,7 +147,7 @@ impl SessionWriter {
             options: options.clone(),
             storage,
             shared: Arc::default(),
-            has_manifest: Mutex::default(),
+            written: Mutex::default(),
         })
     }
 
@@ -180,6 +184,7 @@ impl SessionWriter {
                 return refused(ErrorKind::ThreadHasWriter { id: thread_id });
             }
             shared.threads.insert(thread_id, Entry::default());
+            shared.count_change();
         }
         match self.list_and_create(&path, thread_id) {
             Ok(mut writer) => {
@@ -190,7 +195,7 @@ impl SessionWriter {
                 Ok(writer)
             }
             Err(error) => {
-                lock(&self.shared).threads.remove(&thread_id);
+                self.change(|shared| shared.threads.remove(&thread_id));
                 // The first error counts.
                 let _ = self.update_manifest();
                 Err(error)
@@ -206,18 +211,18 @@ impl SessionWriter {
 
     /// Sets the manifest's executables and libraries.
     pub fn set_modules(&self, modules: Vec<Module>) {
-        lock(&self.shared).modules = modules;
+        self.tell(|shared| shared.manifest.modules = modules);
     }
 
     /// Sets the manifest's functions.
     pub fn set_symbols(&self, symbols: Vec<Symbol>) {
-        lock(&self.shared).symbols = symbols;
+        self.tell(|shared| shared.manifest.symbols = symbols);
     }
 
     /// Adds a function to the manifest's, for tracers that learn of functions one by one. Of
     /// several entries for a function, the first one counts.
     pub fn add_symbol(&self, symbol: Symbol) {
-        lock(&self.shared).symbols.push(symbol);
+        self.tell(|shared| shared.manifest.symbols.push(symbol));
     }
 
     /// Sets a thread's name in the manifest. An empty name is not written.
@@ -225,7 +230,10 @@ impl SessionWriter {
     /// The thread may get its writer later: the name is kept until then. The name of a thread that
     /// never gets one is not written, since the manifest lists only threads that have a folder.
     pub fn set_thread_name(&self, thread_id: u32, name: impl Into<String>) {
-        self.note(thread_id, |notes| notes.name = Some(name.into()));
+        self.change(|shared| {
+            shared.notes_of(thread_id).name = Some(name.into());
+            shared.named.insert(thread_id);
+        });
     }
 
     /// Sets how many of a thread's events, and how many details of recorded events, the tracer
@@ -235,33 +243,57 @@ impl SessionWriter {
     /// is set after the last manifest was written is in no file, so call this before
     /// [`finalize`](Self::finalize).
     pub fn set_losses(&self, thread_id: u32, events: Option<Loss>, details: Option<Loss>) {
-        self.note(thread_id, |notes| {
+        let mut shared = lock(&self.shared);
+        let notes = shared.notes_of(thread_id);
+        if (notes.lost_events, notes.lost_details) != (events, details) {
             (notes.lost_events, notes.lost_details) = (events, details);
-        });
+            shared.count_change();
+        }
     }
 
     /// Sets how many events the tracer lost that belong to no thread with a writer, replacing what
     /// was set before; `None` if it lost none. As for [`set_losses`](Self::set_losses), call this
     /// before [`finalize`](Self::finalize).
     pub fn set_lost_events(&self, events: Option<Loss>) {
-        lock(&self.shared).lost_events = events;
+        self.set(|shared| &mut shared.manifest.lost_events, events);
     }
 
     /// Sets how many events of each thread the tracer holds in memory at most, before it passes them
     /// to the thread's writer and the writer to the system. Unset it before
     /// [`finalize`](Self::finalize): what is then in the manifest is missing.
     pub fn set_unwritten_events(&self, events: Option<u64>) {
-        lock(&self.shared).unwritten_events = events;
+        self.set(|shared| &mut shared.manifest.unwritten_events, events);
     }
 
     /// Sets the largest measured difference in nanoseconds between timestamps and the clock that the
     /// headers name, if they are not read from it.
     pub fn set_clock_error(&self, error_ns: Option<u64>) {
-        lock(&self.shared).clock_error_ns = error_ns;
+        self.set(|shared| &mut shared.manifest.clock_error_ns, error_ns);
     }
 
-    fn note(&self, thread_id: u32, change: impl FnOnce(&mut Notes)) {
-        change(lock(&self.shared).notes.entry(thread_id).or_default());
+    /// Changes something that the manifest contains.
+    fn change<T>(&self, change: impl FnOnce(&mut Shared) -> T) -> T {
+        let mut shared = lock(&self.shared);
+        shared.count_change();
+        change(&mut shared)
+    }
+
+    /// Changes something that the sessions after this one take over.
+    fn tell(&self, change: impl FnOnce(&mut Shared)) {
+        self.change(|shared| {
+            shared.told = shared.told.saturating_add(1);
+            change(shared);
+        });
+    }
+
+    /// Sets a field, which is no change if it had this value.
+    fn set<T: PartialEq>(&self, field: impl FnOnce(&mut Shared) -> &mut T, value: T) {
+        let mut shared = lock(&self.shared);
+        let field = field(&mut shared);
+        if *field != value {
+            *field = value;
+            shared.count_change();
+        }
     }
 
     /// Adds a moment on the trace's clock and on a recording's clock to the manifest.
@@ -280,9 +312,9 @@ impl SessionWriter {
             };
             let path = self.path.join(MANIFEST_FILE);
             let error = Error::new(kind).with_path(Some(&path));
-            return Err(error.with_field("media_timescale"));
+            return Err(error.with_field(key::MEDIA_TIMESCALE));
         }
-        lock(&self.shared).anchors.push(anchor);
+        self.tell(|shared| shared.manifest.timing_anchors.push(anchor));
         Ok(())
     }
 
@@ -335,29 +367,29 @@ impl SessionWriter {
     ///
     /// [`ErrorKind::Io`]; the previous manifest is then still in place.
     pub fn write_manifest(&self) -> Result<()> {
-        let mut has_manifest = lock(&self.has_manifest);
-        self.replace_manifest(&self.manifest().encode()?)?;
-        *has_manifest = true;
+        let mut written = lock(&self.written);
+        self.replace_manifest(&mut written)?;
+        written.lists_threads = true;
         Ok(())
     }
 
-    /// Writes the manifest if it differs from what was last written, and returns its bytes.
+    /// Writes the manifest if anything has changed since it was last written, and returns its size in
+    /// bytes.
     ///
     /// Unlike after [`write_manifest`](Self::write_manifest), new threads are not listed until the
     /// next call.
-    pub(crate) fn store_manifest(&self, last: &[u8]) -> Result<Vec<u8>> {
-        let _one_at_a_time = lock(&self.has_manifest);
-        let bytes = self.manifest().encode()?;
-        if bytes != last {
-            self.replace_manifest(&bytes)?;
+    pub(crate) fn store_manifest(&self) -> Result<usize> {
+        let mut written = lock(&self.written);
+        if written.changes != Some(lock(&self.shared).changes) {
+            self.replace_manifest(&mut written)?;
         }
-        Ok(bytes)
+        Ok(written.size)
     }
 
     /// Rewrites the manifest if one was written.
     fn update_manifest(&self) -> Result<()> {
-        let has_manifest = *lock(&self.has_manifest);
-        if has_manifest {
+        let lists_threads = lock(&self.written).lists_threads;
+        if lists_threads {
             self.write_manifest()
         } else {
             Ok(())
@@ -394,18 +426,15 @@ impl SessionWriter {
         }
     }
 
-    fn manifest(&self) -> Manifest {
+    /// Returns the manifest, and how many changes it has.
+    fn manifest(&self) -> (Manifest, u64) {
         let shared = lock(&self.shared);
         let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| {
-            let notes = shared.notes.get(id).cloned().unwrap_or_default();
+            let notes = shared.notes.get(id).cloned();
             ManifestThread {
                 position,
-                id: *id,
                 has_detail: (entry.has_detail || !entry.is_open()).then_some(entry.has_detail),
-                name: notes.name,
-                lost_events: notes.lost_events,
-                lost_details: notes.lost_details,
-                cut: None,
+                ..notes.unwrap_or_else(|| ManifestThread::new(*id))
             }
         };
         let times = if shared.threads.values().any(Entry::is_open) {
@@ -413,37 +442,29 @@ impl SessionWriter {
         } else {
             Some(shared.time_range().unwrap_or((0, 0)))
         };
-        let version = if shared.symbols.is_empty() {
-            "2.0"
-        } else {
-            "2.1"
-        };
-        Manifest {
-            format_version: Some(version.to_owned()),
+        let manifest = Manifest {
+            format_version: Some(shared.manifest.version().to_owned()),
             threads: shared.threads.iter().enumerate().map(thread).collect(),
             time_start_ns: times.map(|(start, _)| start),
             time_end_ns: times.map(|(_, end)| end),
             clock_type: Some(self.options.clock_type),
-            modules: shared.modules.clone(),
-            symbols: shared.symbols.clone(),
-            timing_anchors: shared.anchors.clone(),
-            lost_events: shared.lost_events,
-            unwritten_events: shared.unwritten_events,
-            clock_error_ns: shared.clock_error_ns,
-            ..Manifest::default()
-        }
+            ..shared.manifest.clone()
+        };
+        (manifest, shared.changes)
     }
 
     /// Writes a file next to the manifest and renames it to the manifest's name once it is
     /// complete.
-    fn replace_manifest(&self, bytes: &[u8]) -> Result<()> {
+    fn replace_manifest(&self, written: &mut Written) -> Result<()> {
+        let (manifest, changes) = self.manifest();
+        let bytes = manifest.encode()?;
         let part = self.path.join(MANIFEST_PART);
-        let written = self.write_part(&part, bytes);
-        if written.is_err() {
+        self.write_part(&part, &bytes).inspect_err(|_| {
             // The first error counts.
             let _ = self.storage.remove(&part);
-        }
-        written
+        })?;
+        (written.changes, written.size) = (Some(changes), bytes.len());
+        Ok(())
     }
 
     fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<()> {
@@ -470,6 +491,15 @@ impl SessionWriter {
 }
 
 impl Shared {
+    fn notes_of(&mut self, thread_id: u32) -> &mut ManifestThread {
+        let new = || ManifestThread::new(thread_id);
+        self.notes.entry(thread_id).or_insert_with(new)
+    }
+
+    fn count_change(&mut self) {
+        self.changes = self.changes.saturating_add(1);
+    }
+
     fn summaries(&self) -> impl Iterator<Item = &ThreadSummary> {
         self.threads
             .values()
@@ -506,10 +536,9 @@ impl Registration {
     }
 
     fn change(&self, change: impl FnOnce(&mut Entry)) {
-        lock(&self.shared)
-            .threads
-            .entry(self.thread_id)
-            .and_modify(change);
+        let mut shared = lock(&self.shared);
+        shared.threads.entry(self.thread_id).and_modify(change);
+        shared.count_change();
     }
 }
 
@@ -542,76 +571,4 @@ fn missing(storage: &dyn Storage, folder: &Path) -> Result<Vec<PathBuf>> {
         missing.push(folder.to_path_buf());
     }
     Ok(missing)
-}
-
-/// Returns the name of a folder, `session_<YYYYMMDD>_<HHMMSS>`, for a time in UTC (S0, S1). A time
-/// before 1970 or after 9999 is clamped: a wrong clock must not cost the trace.
-#[must_use]
-pub fn session_name(moment: SystemTime) -> String {
-    /// The last second of the year 9999.
-    const LAST: u64 = 253_402_300_799;
-    let since_1970 = moment.duration_since(SystemTime::UNIX_EPOCH);
-    let seconds = since_1970.map_or(0, |time| time.as_secs()).min(LAST);
-    let (year, month, day) = date(seconds / 86_400);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("session_{year}{month:02}{day:02}_{hour:02}{minute:02}{second:02}")
-}
-
-/// Returns the year, month and day of a day counted from 1970-01-01.
-fn date(mut day: u64) -> (u64, u64, u64) {
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while let Some(rest) = day.checked_sub(if is_leap(year) { 366 } else { 365 }) {
-        (year, day) = (year.saturating_add(1), rest);
-    }
-    let february = if is_leap(year) { 29 } else { 28 };
-    let mut months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].into_iter();
-    let mut month = 1;
-    while let Some(rest) = months.next().and_then(|days| day.checked_sub(days)) {
-        (month, day) = (u64::saturating_add(month, 1), rest);
-    }
-    (year, month, day.saturating_add(1))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_session_is_named_after_its_start_in_utc() {
-        // 2026-01-05T10:15:00Z, as printed by `date -u +%s`.
-        let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_767_608_100_999);
-        assert_eq!(session_name(moment), "session_20260105_101500");
-    }
-
-    #[test]
-    fn the_name_of_a_session_respects_leap_years() {
-        // As printed by `date -u -d "2024-02-29 23:59:59" +%s`, and so on.
-        for (seconds, name) in [
-            (951_782_400, "session_20000229_000000"),
-            (1_709_251_199, "session_20240229_235959"),
-            (1_709_251_200, "session_20240301_000000"),
-            (1_735_689_599, "session_20241231_235959"),
-            (1_735_689_600, "session_20250101_000000"),
-            (4_107_542_399, "session_21000228_235959"),
-            (4_107_542_400, "session_21000301_000000"),
-        ] {
-            let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            assert_eq!(session_name(moment), name);
-        }
-    }
-
-    #[test]
-    fn a_clock_out_of_range_for_a_name_is_clamped() {
-        let second = Duration::from_secs(1);
-        let before = SystemTime::UNIX_EPOCH - second;
-        assert_eq!(session_name(before), "session_19700101_000000");
-        let year_10000 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_800);
-        assert_eq!(session_name(year_10000), "session_99991231_235959");
-        assert_eq!(session_name(year_10000 - second), "session_99991231_235959");
-    }
 }

@@ -48,7 +48,7 @@ impl Error {
         &self.path
     }
 
-    /// What is wrong with it.
+    /// Returns the kind of error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind

@@ -40,7 +40,7 @@ impl<'a> ReadRef<'a> for Parts<'a> {
     }
 }
 
-/// What is wrong with a file's content.
+/// A fault in a file's content.
 pub(crate) struct Fault(pub(crate) String);
 
 impl Fault {

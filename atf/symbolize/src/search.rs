@@ -34,7 +34,7 @@ impl Search {
         Self { folders }
     }
 
-    /// Finds the first file with all functions or, if there is none, the first with exported functions.
+    /// Finds the first file with all functions, otherwise the first with exported functions.
     /// A file whose build id is not the module's is refused; without a build id of the module, none is
     /// compared. Build ids are hexadecimal, with or without dashes.
     #[must_use]

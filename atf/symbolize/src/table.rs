@@ -55,7 +55,7 @@ struct Entry {
     name: u32,
 }
 
-/// What a file contains.
+/// The contents of a file.
 pub(crate) struct Raw {
     pub(crate) build_id: Option<Vec<u8>>,
     /// Whether the symbols include functions that are not exported.

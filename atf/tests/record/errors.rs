@@ -1,13 +1,16 @@
 //! Refused events, and a failing writer.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use atf::manifest::Loss;
-use atf::record::Lost;
-use atf::write::{Detail, Fate, Memory, Step, ThreadWriter, WriteOptions};
+use atf::record::{Lost, RecordOptions, Recording};
+use atf::write::{Detail, Fate, Memory, SessionWriter, Step, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind, EventKind};
 
+use crate::segments::manifest_in;
 use crate::{event, read, ring, writer};
 
 const DETAIL: Detail<'_> = Detail::new(DetailEventType::FUNCTION_CALL, b"payload");
@@ -121,4 +124,62 @@ fn a_finalized_writer_leaves_the_events_in_the_ring() {
     assert_eq!(*error.kind(), ErrorKind::AlreadyFinalized);
     let mut second = writer(&folder.path().join("thread_1"));
     assert_eq!(drain.drain_into(&mut second).unwrap().events, 1);
+}
+
+/// Asserts that the manifest lists every thread's folder and nothing else (ATF-MANI-005, ATF-MANI-006).
+#[track_caller]
+fn assert_listed(memory: &Memory, expected: &[u32]) {
+    let manifest = manifest_in(memory, "pid_42");
+    let listed: Vec<_> = manifest.threads.iter().map(|thread| thread.id).collect();
+    assert_eq!(listed, expected);
+    let folders = memory.folders();
+    let threads = folders.iter().filter(|path| {
+        path.parent()
+            .is_some_and(|parent| parent.ends_with("pid_42"))
+    });
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|id| PathBuf::from(format!("pid_42/thread_{id}")))
+        .collect();
+    assert_eq!(threads.cloned().collect::<Vec<_>>(), expected);
+    let files = memory
+        .paths()
+        .into_iter()
+        .filter(|path| path.ends_with("index.atf"));
+    assert_eq!(files.count(), expected.len());
+}
+
+#[test]
+fn while_the_manifest_cannot_be_written_no_thread_is_created() {
+    let memory = Memory::new();
+    let write = WriteOptions::default();
+    let session = SessionWriter::create_on(Arc::new(memory.clone()), "pid_42", &write).unwrap();
+    let recording = Recording::start(session, &RecordOptions::default()).unwrap();
+    let mut first = recording.thread(None).unwrap();
+    assert_listed(&memory, &[0]);
+    let is_full = Arc::new(AtomicBool::new(true));
+    let is_now_full = Arc::clone(&is_full);
+    memory.decide(move |step, path| {
+        let is_manifest = path.ends_with("pid_42/manifest.json.part");
+        if step == Step::Write && is_manifest && is_now_full.load(Ordering::SeqCst) {
+            Fate::Refused(io::ErrorKind::StorageFull)
+        } else {
+            Fate::Done
+        }
+    });
+    let full = ErrorKind::Io(io::ErrorKind::StorageFull);
+    for _ in 0..2 {
+        assert_eq!(*recording.thread(None).unwrap_err().kind(), full);
+        assert_listed(&memory, &[0]);
+    }
+    first.record(&event(0)).unwrap();
+    is_full.store(false, Ordering::SeqCst);
+    let mut last = recording.thread(None).unwrap();
+    assert_eq!(last.thread_id(), 3);
+    assert_listed(&memory, &[0, 3]);
+    last.record(&event(0)).unwrap();
+    drop((first, last));
+    // The first error counts, and the session is finalized all the same.
+    assert_eq!(*recording.stop().unwrap_err().kind(), full);
+    assert_listed(&memory, &[0, 3]);
 }

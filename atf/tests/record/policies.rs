@@ -1,4 +1,4 @@
-//! What happens when a ring is full.
+//! The policies for a full ring.
 
 use std::thread;
 

@@ -316,7 +316,7 @@ fn names_of_segments_that_are_taken_are_skipped() {
 }
 
 /// The manifest of a session in memory.
-fn manifest_in(memory: &Memory, session: &str) -> Manifest {
+pub(crate) fn manifest_in(memory: &Memory, session: &str) -> Manifest {
     let path = Path::new(session).join("manifest.json");
     Manifest::parse(&memory.bytes(path).unwrap())
 }
@@ -363,6 +363,11 @@ fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
             is_full.store(!is_transient, Ordering::SeqCst);
             while is_transient && !has_second(&memory) {
                 assert!(recording.flush(DEADLINE).unwrap());
+            }
+            if is_transient {
+                // Its threads are listed from the beginning.
+                let second = manifest_in(&memory, "pid_42_segment_000002");
+                assert_eq!(second.threads.len(), 2);
             }
             let stopped = recording.stop();
             assert_eq!(has_second(&memory), is_transient, "{end}");

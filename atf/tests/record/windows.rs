@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use atf::clock::now_ns;
 use atf::index::IndexReader;
@@ -203,6 +203,40 @@ fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
 }
 
 #[test]
+fn of_what_a_small_ring_let_go_only_the_time_before_the_trigger_is_lost() {
+    const HOUR: u64 = 3_600_000_000_000;
+    // A window of some time, and one of what the ring holds.
+    for (pre_roll, lost) in [(DEADLINE, 96), (Duration::MAX, 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let window = Window::default().lanes(Lanes::Both).pre_roll(pre_roll);
+        let recording = start(folder.path(), false, &sleepy(8, 0, window));
+        let mut thread = recording.thread(None).unwrap();
+        recording.flush(DEADLINE).unwrap();
+        let now = now_ns();
+        let long_ago = now.saturating_sub(HOUR).min(now / 2);
+        for base in [long_ago, now] {
+            for n in 0..100 {
+                thread.record(&call(base + n)).unwrap();
+                if n % 4 == 3 {
+                    recording.flush(DEADLINE).unwrap();
+                }
+            }
+        }
+        let triggered = recording.trigger();
+        assert!(
+            triggered < now + 60_000_000_000,
+            "this took longer than the window"
+        );
+        let summary = recording.stop().unwrap();
+        assert_eq!(losses(&summary), (lost, 0));
+        let told = manifest(folder.path()).threads[0].lost_events;
+        assert_eq!(told, (lost > 0).then(|| Loss::new(96, now, now + 95)));
+        let kept: Vec<_> = (96..100).map(|n| (now + n, false)).collect();
+        assert_eq!(times(folder.path(), 0), kept);
+    }
+}
+
+#[test]
 fn a_payload_that_does_not_fit_is_lost_only_if_it_is_asked_for() {
     for (trigger, lost) in [(Some(1), 1), (Some(2), 0), (None, 0)] {
         let folder = tempfile::tempdir().unwrap();
@@ -239,7 +273,7 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
         (8, 3, &[Some(1), Some(3), Some(2)], &[true, false, true]),
         (8, 1, &[Some(1), Some(1)], &[true, true]),
         (1, 10, &[EVENT, EVENT, Some(5), Some(5)], &[true; 4]),
-        // What waits for a place in the index gets the room that comes with it.
+        // Waiting details get the room that comes with their event's place in the index.
         (1, 10, &[Some(5), Some(8)], &[true, true]),
     ];
     for (events, payload_size, payloads, expected) in cases {
@@ -410,4 +444,91 @@ fn a_session_that_survives_a_kill_has_no_windows() {
     let refused = Recording::start(session, &options).unwrap_err();
     assert_eq!(*refused.kind(), ErrorKind::NeedsRings);
     assert_eq!(refused.field(), Some("window"));
+}
+
+/// Returns the manifest's `unwritten_events` once `is_it` holds.
+fn unwritten(session: &Path, is_it: impl Fn(Option<u64>) -> bool) -> Option<u64> {
+    let start = Instant::now();
+    loop {
+        let found = manifest(session).unwritten_events;
+        if is_it(found) || start.elapsed() > DEADLINE {
+            return found;
+        }
+        thread::sleep(10 * MILLISECOND);
+    }
+}
+
+#[test]
+fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_lives_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
+    let options = sleepy(8, 0, window).interval(MILLISECOND);
+    let recording = start(folder.path(), false, &options);
+    let mut thread = recording.thread(None).unwrap();
+    let trigger = recording.trigger_handle();
+    thread.record(&call(now_ns())).unwrap();
+    // Another trigger is not the last one.
+    trigger.fire();
+    assert!(trigger.wait(DEADLINE));
+    recording.write_manifest().unwrap();
+    let expected = manifest(folder.path()).unwritten_events;
+    assert!(expected > Some(8));
+    // The second time it was thought to live on.
+    for round in 2..=3 {
+        thread.record(&call(now_ns())).unwrap();
+        let fired = Instant::now();
+        trigger.fire_last();
+        assert!(trigger.wait(DEADLINE));
+        let left = manifest(folder.path()).unwritten_events;
+        // On a slow machine, the drain may have seen meanwhile that the process lives on.
+        assert!(left.is_none() || fired.elapsed() >= Duration::from_secs(1));
+        assert_eq!(times(folder.path(), 0).len(), round);
+        let found = unwritten(folder.path(), |found| found.is_some());
+        assert_eq!(found, expected);
+    }
+    recording.stop().unwrap();
+}
+
+#[test]
+fn a_last_trigger_says_what_it_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
+    let recording = start(folder.path(), false, &sleepy(8, 0, window));
+    let mut thread = recording.thread(None).unwrap();
+    recording.flush(DEADLINE).unwrap();
+    let first = now_ns();
+    for n in 0..8 {
+        thread.record(&call(first + n)).unwrap();
+    }
+    recording.flush(DEADLINE).unwrap();
+    let trigger = recording.trigger_handle();
+    trigger.fire_last();
+    recording.flush(DEADLINE).unwrap();
+    assert!(trigger.wait(DEADLINE));
+    let manifest = manifest(folder.path());
+    assert_eq!(manifest.unwritten_events, None);
+    let lost = manifest.threads[0].lost_events;
+    assert_eq!(lost, Some(Loss::new(4, first, first + 3)));
+    recording.stop().unwrap();
+}
+
+#[test]
+fn a_last_trigger_that_asks_for_later_events_leaves_them_unwritten() {
+    let both = Window::default().lanes(Lanes::Both);
+    let windows = [
+        Some(both.post_roll(DEADLINE)),
+        Some(Window::default()),
+        None,
+    ];
+    for window in windows {
+        let folder = tempfile::tempdir().unwrap();
+        let options = RecordOptions::default().window(window);
+        let recording = start(folder.path(), false, &options);
+        let trigger = recording.trigger_handle();
+        trigger.fire_last();
+        assert!(trigger.wait(DEADLINE));
+        recording.write_manifest().unwrap();
+        assert!(manifest(folder.path()).unwritten_events.is_some());
+        recording.stop().unwrap();
+    }
 }

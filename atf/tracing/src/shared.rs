@@ -1,4 +1,4 @@
-//! What a layer, its guard and its threads share.
+//! The state that a layer, its guard and its threads share.
 
 use std::collections::HashMap;
 use std::env;

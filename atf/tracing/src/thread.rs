@@ -1,4 +1,4 @@
-//! What a thread records.
+//! The events that a thread records.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -192,7 +192,11 @@ fn a_crash_leaves_the_last_calls_and_the_signal() {
                     "{how}: {:?}",
                     run.output
                 );
-                let threads = run.session().threads();
+                let session = run.session();
+                // The handler waited for all that the crash asked for.
+                let unwritten = session.reader.manifest().unwrap().unwritten_events;
+                assert_eq!(unwritten, None);
+                let threads = session.threads();
                 let events = &threads[0].1;
                 // 1000 calls of leaf and the call of rare, which calls it too.
                 let complete = &events[..2004];
@@ -235,22 +239,29 @@ fn a_program_that_exits_has_its_last_calls_written() {
 }
 
 #[test]
-fn a_flight_recorder_of_a_size_has_no_more_memory_for_details() {
+fn the_memory_for_details_is_bounded() {
     Program::with("details.c", |program| {
-        let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -v 600000 && exec \"$0\" down"]);
-        command
-            .arg(program.path())
-            .current_dir(program.folder.path());
-        for (name, value) in program.command(&[]).get_envs() {
-            command.env(name, value.unwrap());
+        // A flight recorder of a size has no more, and a ring without windows 64 MiB.
+        for (setting, size) in [
+            (("ATF_FLIGHT", "64M"), 600_000),
+            (("ATF_RING", "1048576"), 300_000),
+        ] {
+            let mut command = Command::new("sh");
+            let limited = format!("ulimit -v {size} && exec \"$0\" down");
+            command.args(["-c", &limited]);
+            command
+                .arg(program.path())
+                .current_dir(program.folder.path());
+            for (name, value) in program.command(&[]).get_envs() {
+                command.env(name, value.unwrap());
+            }
+            command.envs([setting, ("ATF_DETAILS", "all")]);
+            let run = program.finished(&mut command);
+            assert!(run.output.status.success(), "{:?}", run.output);
+            let threads = detailed(&run.session().accepted().reader);
+            assert_eq!(threads[0].len(), 20);
+            assert!(threads[0].iter().all(|(_, payload)| payload.is_some()));
         }
-        command.envs([("ATF_FLIGHT", "64M"), ("ATF_DETAILS", "all")]);
-        let run = program.finished(&mut command);
-        assert!(run.output.status.success(), "{:?}", run.output);
-        let threads = detailed(&run.session().accepted().reader);
-        assert_eq!(threads[0].len(), 20);
-        assert!(threads[0].iter().all(|(_, payload)| payload.is_some()));
     });
 }
 

@@ -47,9 +47,12 @@ static PLAIN void threads(void) {
     for (int n = 0; n < 3; n++) pthread_join(all[n], 0);
 }
 
+static _Atomic int is_in_forever;
+
 static FUNCTION void *forever(void *unused) {
     calls++;
     leaf(1);
+    is_in_forever = 1;
     for (;;) pause();
     return unused;
 }
@@ -57,7 +60,7 @@ static FUNCTION void *forever(void *unused) {
 static PLAIN void leave_a_thread(void) {
     pthread_t thread;
     pthread_create(&thread, 0, forever, 0);
-    while (calls < 2) usleep(100);
+    while (!is_in_forever) usleep(100);
 }
 
 static FUNCTION void key_ended(void *unused) {

@@ -1,6 +1,7 @@
 // A program with handlers of signals: argv[1] names what it does.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -91,11 +92,46 @@ static PLAIN void guard(void) {
     _exit(mmap(below, 4096, PROT_NONE, kind, -1, 0) == MAP_FAILED ? 77 : 3);
 }
 
+// Makes 1000 calls and is ended by a signal. If its number is 0, a terminal ends a child by SIGINT.
+static PLAIN void end_by(int number) {
+    // Shells start background jobs with some of them ignored.
+    signal(number == 0 ? SIGINT : number, SIG_DFL);
+    int ready[2], terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0 || pipe(ready) != 0) _exit(1);
+    char byte = 3; // Ctrl-C.
+    pid_t child = number == 0 ? fork() : 0;
+    if (child == 0) {
+        // A session without a terminal gets the first one that it opens.
+        if (number == 0 && (setsid() < 0 || open(ptsname(terminal), O_RDWR) < 0)) _exit(2);
+        for (int n = 0; n < 1000; n++) leaf();
+        if (write(ready[1], &byte, 1) != 1) _exit(3);
+        if (number != 0) kill(getpid(), number);
+        for (;;) pause();
+    }
+    int status;
+    if (read(ready[0], &byte, 1) != 1 || write(terminal, &byte, 1) != 1) _exit(4);
+    waitpid(child, &status, 0);
+    _exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT ? 77 : 5);
+}
+
+// The program keeps what it has set itself.
+static PLAIN void untouched(int number) {
+    signal(number, SIG_IGN);
+    signal(SIGTERM, nothing);
+    leaf();
+    struct sigaction ignored, handled;
+    if (sigaction(number, 0, &ignored) != 0 || sigaction(SIGTERM, 0, &handled) != 0) _exit(1);
+    _exit(ignored.sa_handler == SIG_IGN && handled.sa_handler == nothing ? 77 : 2);
+}
+
 PLAIN int main(int argc, char **argv) {
     const char *mode = argc > 2 ? argv[1] : "";
+    alarm(300); // Fails instead of waiting for ever.
     if (strcmp(mode, "crash again") == 0) crash_again(argv[2]);
     if (strcmp(mode, "interrupted") == 0) interrupted(atoi(argv[2]) ? SA_RESTART : 0);
     if (strcmp(mode, "once") == 0) once(atoi(argv[2]));
     if (strcmp(mode, "guard") == 0) guard();
+    if (strcmp(mode, "end by") == 0) end_by(atoi(argv[2]));
+    if (strcmp(mode, "untouched") == 0) untouched(atoi(argv[2]));
     return 0;
 }

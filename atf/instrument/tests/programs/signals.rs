@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 
 use crate::details::run;
-use crate::support::Program;
+use crate::support::{Program, Trace};
 
 #[test]
 fn a_crash_after_others_that_the_program_handled_leaves_the_last_calls() {
@@ -37,5 +37,39 @@ fn the_program_s_handlers_keep_their_flags_and_their_stack() {
         let segv = libc::SIGSEGV.to_string();
         let output = run(program, &["once", &segv], &variables).output;
         assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
+    });
+}
+
+/// Asserts that a session has all events of 1000 calls, and that none may be missing.
+#[track_caller]
+fn assert_whole(session: &Trace) {
+    assert_eq!((session.event_count(), session.lost()), (2000, 0));
+    assert_eq!(session.reader.manifest().unwrap().unwritten_events, None);
+}
+
+#[test]
+fn a_signal_that_ends_the_program_leaves_its_last_calls() {
+    Program::with("signals.c", |program| {
+        let flight = [("ATF_FLIGHT", "10")];
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+            let found = run(program, &["end by", &signal.to_string()], &flight);
+            assert_eq!(found.output.status.signal(), Some(signal));
+            assert_whole(&found.session());
+        }
+        // By Ctrl-C at a terminal, for a child of the program.
+        let found = run(program, &["end by", "0"], &flight);
+        assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
+        assert_whole(&found.session());
+    });
+}
+
+#[test]
+fn a_signal_that_the_program_handles_or_ignores_stays_as_it_is() {
+    Program::with("signals.c", |program| {
+        for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
+            let arguments = ["untouched", &signal.to_string()];
+            let output = run(program, &arguments, &[("ATF_FLIGHT", "10")]).output;
+            assert_eq!(output.status.code(), Some(77), "{signal}: {output:?}");
+        }
     });
 }

@@ -1,5 +1,6 @@
 //! Sessions that continue other ones.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use super::{SessionWriter, lock};
 use crate::error::Result;
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
+use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::write::{Storage, at};
 
 impl SessionWriter {
@@ -19,22 +20,50 @@ impl SessionWriter {
         Self::create_on(Arc::clone(&self.storage), folder, &self.options)
     }
 
-    /// Takes over what another session was told: modules, symbols, names and anchors.
+    /// Takes over what another session was told since the last time: modules, symbols and anchors.
     pub(crate) fn take_over(&self, other: &Self) {
         if std::ptr::eq(self, other) {
             return;
         }
-        let (modules, symbols, anchors, notes) = {
-            let other = lock(&other.shared);
-            let (modules, symbols) = (other.modules.clone(), other.symbols.clone());
-            (modules, symbols, other.anchors.clone(), other.notes.clone())
-        };
+        let other = lock(&other.shared);
         let mut shared = lock(&self.shared);
-        (shared.modules, shared.symbols) = (modules, symbols);
-        shared.anchors = anchors;
-        for (thread_id, notes) in notes {
-            shared.notes.entry(thread_id).or_default().name = notes.name;
+        if shared.taken_over != other.told {
+            shared.taken_over = other.told;
+            let (mine, told) = (&mut shared.manifest, &other.manifest);
+            mine.modules.clone_from(&told.modules);
+            mine.symbols.clone_from(&told.symbols);
+            mine.timing_anchors.clone_from(&told.timing_anchors);
+            shared.count_change();
         }
+    }
+
+    /// Takes over the names of threads.
+    pub(crate) fn take_names(&self, other: &Self, threads: impl IntoIterator<Item = u32>) {
+        if std::ptr::eq(self, other) {
+            return;
+        }
+        let other = lock(&other.shared);
+        let mut shared = lock(&self.shared);
+        for thread_id in threads {
+            let name = other.notes.get(&thread_id).map(|notes| &notes.name);
+            if let Some(name) = name.filter(|name| name.is_some()) {
+                shared.notes_of(thread_id).name.clone_from(name);
+                shared.count_change();
+            }
+        }
+    }
+
+    /// Returns the threads whose names changed since the last call.
+    pub(crate) fn take_named(&self) -> BTreeSet<u32> {
+        std::mem::take(&mut lock(&self.shared).named)
+    }
+
+    /// Deletes the files of a thread whose writer has none and is gone, and lists it no more. What cannot
+    /// be deleted stays.
+    pub(crate) fn withdraw(&self, thread_id: u32) {
+        self.change(|shared| shared.threads.remove(&thread_id));
+        // The error that led here counts.
+        let _ = self.files_of(vec![thread_id]).delete_threads();
     }
 
     /// Returns what is needed to delete the session later.
@@ -64,27 +93,35 @@ impl SessionFiles {
     /// Deletes them; others in the folders stay, and the folders with them. It goes on after an error,
     /// and returns the first one.
     pub(crate) fn delete(&self) -> Result<()> {
+        let threads = self.delete_threads();
+        let manifest = self.remove(&self.path.join(MANIFEST_FILE));
+        threads.and(manifest).and(self.remove_folder(&self.path))
+    }
+
+    fn delete_threads(&self) -> Result<()> {
         let mut outcome = Ok(());
-        let mut note = |path: &Path, removed: io::Result<()>| match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound && outcome.is_ok() => {
-                outcome = Err(at(path)(error));
-            }
-            _ => {}
-        };
-        let remove_folder = |path: &Path| match self.storage.remove_folder(path) {
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-            removed => removed,
-        };
         for thread_id in &self.threads {
             let folder = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
-            for file in [DETAIL_FILE, INDEX_FILE].map(|name| folder.join(name)) {
-                note(&file, self.storage.remove(&file));
+            for name in [DETAIL_FILE, INDEX_FILE, RING_FILE] {
+                outcome = outcome.and(self.remove(&folder.join(name)));
             }
-            note(&folder, remove_folder(&folder));
+            outcome = outcome.and(self.remove_folder(&folder));
         }
-        let manifest = self.path.join(MANIFEST_FILE);
-        note(&manifest, self.storage.remove(&manifest));
-        note(&self.path, remove_folder(&self.path));
         outcome
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        match self.storage.remove(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(at(path)),
+        }
+    }
+
+    fn remove_folder(&self, path: &Path) -> Result<()> {
+        use io::ErrorKind::{DirectoryNotEmpty, NotFound};
+        match self.storage.remove_folder(path) {
+            Err(error) if [DirectoryNotEmpty, NotFound].contains(&error.kind()) => Ok(()),
+            removed => removed.map_err(at(path)),
+        }
     }
 }

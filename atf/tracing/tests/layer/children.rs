@@ -22,7 +22,7 @@ use crate::{CALL, RETURN, full, is_clean, read, subscriber, within};
 const PROGRAM: &str = "ATF_TEST_PROGRAM";
 const FOLDER: &str = "ATF_TEST_FOLDER";
 
-/// What a started program does. In an ordinary test run it does nothing.
+/// Runs as a started program. In an ordinary test run it does nothing.
 #[test]
 fn is_a_program() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {

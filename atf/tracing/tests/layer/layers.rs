@@ -154,7 +154,7 @@ fn a_thread_beyond_the_limit_is_lost_and_the_end_says_why() {
         assert_eq!(error.kind(), &ErrorKind::LimitReached { limit: 1 });
         assert_eq!(error.field(), Some("max_threads"));
     }
-    // What the first thread recorded is there.
+    // The events of the first thread are there.
     assert_eq!(
         read(folder.path()).into_values().next().map(|it| it.len()),
         Some(8)

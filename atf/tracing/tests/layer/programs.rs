@@ -13,7 +13,7 @@ use tracing::instrument;
 use crate::{CALL, RETURN, Seen, full, is_clean, read, subscriber, within};
 
 thread_local! {
-    /// What the functions below know of themselves.
+    /// The calls of the functions below, as they see them.
     static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
 }
 
