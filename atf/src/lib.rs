@@ -116,6 +116,7 @@ mod json;
 mod kind;
 pub mod manifest;
 pub mod merge;
+mod parallel;
 mod platform;
 pub mod record;
 pub mod rewrite;

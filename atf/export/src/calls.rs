@@ -1,6 +1,6 @@
 //! Passes the calls of a process to a sink.
 
-use atf::analyze::{CallEnd, CallStart, CallVisitor, ThreadStart, ThreadTotals};
+use atf::analyze::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, ThreadTotals};
 use atf::detail::FunctionPayload;
 use atf::index::IndexEvent;
 use atf::session::Problem;
@@ -79,31 +79,37 @@ impl CallVisitor for Calls<'_, '_> {
             pid: self.pid,
             number: self.thread.number.saturating_add(1),
             id: thread.id(),
-            name: thread.listed().and_then(|listed| listed.name.clone()),
+            name: thread.name().map(str::to_owned),
         };
-        self.lost_of_thread = thread.listed().and_then(|listed| listed.lost_details);
+        self.lost_of_thread = thread.lost_details();
         self.details = None;
-        if self.sink.wants_details() {
-            // If it cannot be opened, that is among its problems.
-            self.details = thread.open().ok().flatten();
-        }
         Ok(self.sink.thread(&self.thread)?)
+    }
+
+    fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Error> {
+        if self.sink.wants_details() {
+            // If it cannot be opened, that is among the thread's problems.
+            self.details = folder.open().ok().flatten();
+        }
+        Ok(())
     }
 
     fn call_start(&mut self, call: &CallStart) -> Result<(), Error> {
         Ok(self.sink.call_start(&Start {
             function: self.process.function(call.event.function_id),
-            start_ns: call.start_ns,
+            start_ns: self.process.time(call.start_ns),
             detail: self.detail(&call.event),
         })?)
     }
 
     fn call_end(&mut self, call: &CallEnd) -> Result<(), Error> {
+        let [start_ns, end_ns] = [call.start_ns, call.end_ns].map(|ns| self.process.time(ns));
         Ok(self.sink.call_end(&End {
             function: self.process.function(call.function_id),
-            start_ns: call.start_ns,
-            end_ns: call.end_ns,
-            self_ns: call.self_ns,
+            start_ns,
+            end_ns,
+            // Where the clocks drift, the time itself is a little longer or shorter.
+            self_ns: call.self_ns.min(end_ns.saturating_sub(start_ns)),
             depth: call.depth,
             end: call.end,
             detail: call.event.and_then(|event| self.detail(&event)),
@@ -112,7 +118,7 @@ impl CallVisitor for Calls<'_, '_> {
 
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Error> {
         let function = self.process.function(unmatched.function_id);
-        Ok(self.sink.unmatched(function, now_ns)?)
+        Ok(self.sink.unmatched(function, self.process.time(now_ns))?)
     }
 
     fn thread_end(
@@ -120,11 +126,16 @@ impl CallVisitor for Calls<'_, '_> {
         totals: Option<&ThreadTotals>,
         problems: &[Problem],
     ) -> Result<(), Error> {
-        let notes = notes_of(totals, self.lost_of_thread, problems);
+        let shown = totals.copied().map(|mut totals| {
+            totals.lost_events = totals.lost_events.map(|loss| self.process.loss(loss));
+            totals
+        });
+        let lost_details = self.lost_of_thread.map(|loss| self.process.loss(loss));
+        let notes = notes_of(shown.as_ref(), lost_details, problems);
         let times = totals.and_then(|totals| totals.times);
         self.sink.thread_end(&ThreadEnd {
             thread: &self.thread,
-            end_ns: times.map_or(self.info.start_ns, |(_, end_ns)| end_ns),
+            end_ns: times.map_or(self.info.start_ns, |(_, end_ns)| self.process.time(end_ns)),
             notes: &notes,
         })?;
         self.problems.extend_from_slice(problems);

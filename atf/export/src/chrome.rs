@@ -110,7 +110,7 @@ impl<'a, W: Write> Sink<'a> for Chrome<W> {
     }
 
     fn call_end(&mut self, call: &End<'a>) -> io::Result<()> {
-        if !call.is_known() {
+        if call.stays_open() {
             return Ok(());
         }
         self.event('E', call.end_ns)?;

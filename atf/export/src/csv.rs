@@ -64,6 +64,7 @@ impl<'a, W: Write> Sink<'a> for Csv<W> {
             SpanEnd::NotReturned => "not_returned",
             SpanEnd::Open => "open",
             SpanEnd::GivenUp => "given_up",
+            SpanEnd::Interrupted => "interrupted",
             _ => "unknown",
         };
         let id = call.function.id;

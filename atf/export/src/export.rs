@@ -104,15 +104,14 @@ pub fn export_to<'a>(
     let info = trace_info(processes, options);
     sink.start(&info)?;
     let mut threads = 0;
-    for (position, process) in (1..).zip(processes) {
-        let pid = process.pid().unwrap_or(position);
+    for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
         sink.process(&ProcessInfo {
             pid,
             name: process.name(),
             facts: process.facts(),
         })?;
         let mut calls = Calls::new(process, pid, threads, &info, sink);
-        let problems = analyze::calls(process.threads, options, &mut calls)?;
+        let problems = analyze::calls(process.threads, &process.options(options), &mut calls)?;
         threads = calls.thread_count();
         let (totals, of_threads, lost_details) = calls.into_found();
         let notes: Vec<_> = problems.iter().map(|it| it.error.to_string()).collect();
@@ -149,7 +148,7 @@ pub(crate) fn count_of(loss: Option<Loss>) -> u64 {
 fn trace_info(processes: &[Process<'_>], options: &Options) -> TraceInfo {
     let starts = processes
         .iter()
-        .filter_map(|it| Some(it.threads.time_range()?.0));
+        .filter_map(|it| Some(it.time(it.threads.time_range()?.0)));
     let is_all = options.from_ns == 0 && options.to_ns == u64::MAX;
     TraceInfo {
         // A trace without events has no times.

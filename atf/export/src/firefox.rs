@@ -158,7 +158,7 @@ impl<W: Write> Firefox<'_, W> {
         }
     }
 
-    /// Returns whether functions or stacks are not told apart.
+    /// Returns whether the limit was reached, so that several functions or stacks are shown as one.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }

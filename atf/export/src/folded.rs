@@ -21,7 +21,7 @@ const MOST_NODES: usize = 600_000;
 
 /// Returns the call tree of a process, in bounded memory: its threads are read one after another.
 pub(crate) fn tree_of(process: &Process<'_>, options: &Options) -> Result<Tree, atf::Error> {
-    let options = options.clone().jobs(Some(NonZero::<usize>::MIN));
+    let options = process.options(options).jobs(Some(NonZero::<usize>::MIN));
     let most = options.max_nodes.min(MOST_NODES);
     analyze::tree(process.threads, &options.max_nodes(most))
 }
@@ -51,11 +51,10 @@ pub(crate) fn write(
     mut out: impl Write,
 ) -> Result<Summary, Error> {
     let mut summary = Summary::default();
-    for (position, process) in (1..).zip(processes) {
+    for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
         let tree = tree_of(process, options)?;
         let mut stack = Stack::default();
         if processes.len() > 1 {
-            let pid = process.pid().unwrap_or(position);
             stack.push(0, &format!("{} (pid {pid})", process.name()));
         }
         let above = u32::try_from(stack.ends.len()).unwrap_or(u32::MAX);
@@ -77,8 +76,7 @@ pub(crate) fn write(
 
 /// Returns how many details the tracer lost of some threads.
 pub(crate) fn lost_details(process: &Process<'_>, threads: &[analyze::ThreadTotals]) -> u64 {
-    let manifest = process.session.and_then(|session| session.manifest());
-    let listed = manifest.into_iter().flat_map(|manifest| &manifest.threads);
+    let listed = process.listed();
     let read = listed.filter(|listed| threads.iter().any(|thread| thread.thread == listed.id));
     read.map(|listed| count_of(listed.lost_details))
         .fold(0, u64::saturating_add)

@@ -1,17 +1,30 @@
 //! The processes to export.
 
-use atf::analyze::Threads;
+use std::collections::BTreeSet;
+use std::slice;
+
+use atf::analyze::{Options, Threads};
+use atf::clock::MediaClock;
 use atf::index::IndexReader;
-use atf::session::{ProcessName, SessionReader};
+use atf::manifest::{Loss, ManifestThread};
+use atf::session::{ProcessName, Segments, SessionReader};
 use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
 
-/// A process whose threads are exported: a session, a thread's folder or an index file.
-#[derive(Debug, Clone, Copy)]
+/// A process whose threads are exported: a session, its segments, a thread's folder or an index file.
+#[derive(Debug, Clone)]
 pub struct Process<'a> {
     pub(crate) threads: Threads<'a>,
-    pub(crate) session: Option<&'a SessionReader>,
-    symbols: Option<Symbols<'a>>,
+    sessions: &'a [SessionReader],
+    names: Option<Names<'a>>,
+    clock: Option<MediaClock>,
+}
+
+/// The source of functions' names.
+#[derive(Debug, Clone, Copy)]
+enum Names<'a> {
+    Segments(&'a Segments),
+    Symbols(Symbols<'a>),
 }
 
 impl<'a> Process<'a> {
@@ -20,8 +33,20 @@ impl<'a> Process<'a> {
     pub fn of_session(session: &'a SessionReader) -> Self {
         Self {
             threads: session.into(),
-            session: Some(session),
-            symbols: Some(session.symbols()),
+            sessions: slice::from_ref(session),
+            names: Some(Names::Symbols(session.symbols())),
+            clock: None,
+        }
+    }
+
+    /// Exports all threads of a process, over all segments.
+    #[must_use]
+    pub fn of_segments(segments: &'a Segments) -> Self {
+        Self {
+            threads: segments.into(),
+            sessions: segments.sessions(),
+            names: Some(Names::Segments(segments)),
+            clock: None,
         }
     }
 
@@ -30,8 +55,9 @@ impl<'a> Process<'a> {
     pub fn of_thread(thread: &'a ThreadReader, session: Option<&'a SessionReader>) -> Self {
         Self {
             threads: thread.into(),
-            session,
-            symbols: session.map(SessionReader::symbols),
+            sessions: session.map(slice::from_ref).unwrap_or_default(),
+            names: session.map(|session| Names::Symbols(session.symbols())),
+            clock: None,
         }
     }
 
@@ -40,38 +66,97 @@ impl<'a> Process<'a> {
     pub fn of_index(index: &'a IndexReader) -> Self {
         Self {
             threads: index.into(),
-            session: None,
-            symbols: None,
+            sessions: &[],
+            names: None,
+            clock: None,
         }
+    }
+
+    /// Exports the times of a recording instead of the trace's own. The times of the [`Options`] are then the recording's
+    /// too. The first event must have one.
+    #[must_use]
+    pub fn with_clock(mut self, clock: MediaClock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Returns the time to write for a timestamp. Times before the recording's are at its start.
+    pub(crate) fn time(&self, ns: u64) -> u64 {
+        match &self.clock {
+            Some(clock) => clock.to_media_ns(ns).unwrap_or(0),
+            None => ns,
+        }
+    }
+
+    /// Returns a loss with the times to write.
+    pub(crate) fn loss(&self, loss: Loss) -> Loss {
+        Loss::new(
+            loss.count,
+            self.time(loss.first_ns),
+            self.time(loss.last_ns),
+        )
+    }
+
+    /// Returns options with the trace's own times.
+    pub(crate) fn options(&self, options: &Options) -> Options {
+        let options = options.clone();
+        let Some(clock) = &self.clock else {
+            return options;
+        };
+        let to_ns = match options.to_ns {
+            u64::MAX => u64::MAX,
+            to_ns => clock.to_host_ns(to_ns),
+        };
+        let from_ns = match options.from_ns {
+            0 => 0,
+            from_ns => clock.to_host_ns(from_ns),
+        };
+        options.from_ns(from_ns).to_ns(to_ns)
     }
 
     /// Takes the names of functions from another manifest.
     #[must_use]
     pub fn with_symbols(mut self, symbols: Symbols<'a>) -> Self {
-        self.symbols = Some(symbols);
+        self.names = Some(Names::Symbols(symbols));
         self
     }
 
     /// Returns a function with its name, as far as the session's manifest or the other one has it.
     #[must_use]
     pub fn function(&self, function_id: u64) -> Function<'a> {
-        match &self.symbols {
-            Some(symbols) => symbols.function(function_id),
+        match &self.names {
+            Some(Names::Segments(segments)) => segments.function(function_id),
+            Some(Names::Symbols(symbols)) => symbols.function(function_id),
             None => Function::new(function_id, None),
         }
+    }
+
+    /// Returns the threads in the manifests, of all segments.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &'a ManifestThread> {
+        let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
+        manifests.flat_map(|manifest| &manifest.threads)
     }
 
     /// Returns the process id, from the name of its folder: 42 for `pid_42`, and for `pid_42_2` and
     /// `pid_42_segment_000002`.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        Some(ProcessName::of(self.session?.path())?.pid)
+        Some(ProcessName::of(self.sessions.first()?.path())?.pid)
+    }
+
+    /// Returns an id for each process: its own, or its position from 1 if some have none or the same one, as processes of
+    /// several machines may have.
+    pub(crate) fn pids(processes: &[Self]) -> Vec<u32> {
+        let own: Option<Vec<u32>> = processes.iter().map(Self::pid).collect();
+        let differ = |own: &Vec<u32>| own.iter().collect::<BTreeSet<_>>().len() == own.len();
+        let positions = || (1..).take(processes.len()).collect();
+        own.filter(differ).unwrap_or_else(positions)
     }
 
     /// Returns its name: that of the first module, or else of its folder.
     #[must_use]
     pub fn name(&self) -> String {
-        let session = self.session;
+        let session = self.sessions.first();
         let module = session.and_then(SessionReader::manifest);
         let module = module.and_then(|manifest| manifest.modules.first()?.path.as_deref());
         let module = module.and_then(|path| path.rsplit(['/', '\\']).find(|name| !name.is_empty()));
@@ -85,7 +170,7 @@ impl<'a> Process<'a> {
 
     /// Returns facts about the session for the metadata of a form: key and value.
     pub(crate) fn facts(&self) -> Vec<(String, String)> {
-        let Some(manifest) = self.session.and_then(SessionReader::manifest) else {
+        let Some(manifest) = self.sessions.last().and_then(SessionReader::manifest) else {
             return Vec::new();
         };
         let fact = |key: &str, value: String| (key.to_owned(), value);

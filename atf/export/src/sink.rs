@@ -132,7 +132,12 @@ impl End<'_> {
     /// Returns whether an event ended it.
     #[must_use]
     pub fn is_known(&self) -> bool {
-        !matches!(self.end, SpanEnd::Open | SpanEnd::GivenUp)
+        self.end.is_known()
+    }
+
+    /// Returns whether a form that can show open calls shows it as one.
+    pub(crate) fn stays_open(&self) -> bool {
+        matches!(self.end, SpanEnd::Open | SpanEnd::GivenUp)
     }
 
     /// Returns how it ended, if it is not a return.
@@ -144,6 +149,7 @@ impl End<'_> {
             SpanEnd::NotReturned => Some("not returned: an enclosing call ended first"),
             SpanEnd::Open => Some("open at the end"),
             SpanEnd::GivenUp => Some("given up: too many open calls"),
+            SpanEnd::Interrupted => Some("interrupted: the events that follow are missing"),
             _ => Some("unknown"),
         }
     }

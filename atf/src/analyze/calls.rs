@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use super::unit::{Files, Step, Unit};
 use super::walk::{Began, Ended, Observer, Walk};
-use super::{Options, ThreadTotals, Threads, Unit};
+use super::{Options, ThreadTotals, Threads};
 use crate::error::{Error, Result};
-use crate::index::{IndexEvent, IndexReader};
-use crate::manifest::ManifestThread;
+use crate::index::IndexEvent;
+use crate::manifest::Loss;
 use crate::session::Problem;
 use crate::spans::{Depth, SpanEnd, Unmatched};
 use crate::thread::ThreadReader;
@@ -23,6 +24,13 @@ pub trait CallVisitor {
     ///
     /// The visitor's.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
+
+    /// Takes a folder of the thread. The next events, of all functions below, are in its files.
+    ///
+    /// # Errors
+    ///
+    /// The visitor's.
+    fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Self::Error>;
 
     /// Takes the start of a call. It is inside the calls that have started and not ended.
     ///
@@ -60,7 +68,7 @@ pub trait CallVisitor {
 
 /// A thread whose calls follow.
 #[derive(Debug, Clone, Copy)]
-pub struct ThreadStart<'a>(Unit<'a>);
+pub struct ThreadStart<'a>(&'a Unit<'a>);
 
 impl ThreadStart<'_> {
     /// Returns the id in the folder's name, or in a single file's header.
@@ -69,33 +77,37 @@ impl ThreadStart<'_> {
         self.0.id()
     }
 
-    /// Returns its entry in the manifest.
+    /// Returns its name in the manifest.
     #[must_use]
-    pub fn listed(&self) -> Option<&ManifestThread> {
-        self.0.listed()
+    pub fn name(&self) -> Option<&str> {
+        self.0.name()
     }
 
-    /// Returns its folder; `None` for an index file alone.
+    /// Returns the details that the tracer lost, as the manifest says.
+    #[must_use]
+    pub fn lost_details(&self) -> Option<Loss> {
+        self.0.lost(|listed| listed.lost_details)
+    }
+}
+
+/// A folder of a thread. It has one in each [segment](crate::session::Segments).
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadFolder<'a>(&'a Files<'a>);
+
+impl ThreadFolder<'_> {
+    /// Returns its path; `None` for an index file alone.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
-        match &self.0 {
-            Unit::Entry(entry, _) => Some(entry.path()),
-            Unit::Thread(thread) => Some(thread.path()),
-            Unit::Index(_) => None,
-        }
+        self.0.path()
     }
 
-    /// Opens its files, for the details of its calls; `None` for an index file alone.
+    /// Opens its files, for the details of the calls; `None` for an index file alone.
     ///
     /// # Errors
     ///
     /// Those of [`ThreadReader::open`].
     pub fn open(&self) -> Result<Option<ThreadReader>> {
-        match &self.0 {
-            Unit::Entry(entry, _) => entry.open().map(Some),
-            Unit::Thread(thread) => ThreadReader::open(thread.path()).map(Some),
-            Unit::Index(_) => Ok(None),
-        }
+        self.0.open()
     }
 }
 
@@ -155,41 +167,26 @@ pub fn calls<'a, V: CallVisitor>(
 ) -> Result<Vec<Problem>, V::Error> {
     let (units, problems) = threads.into().select(options);
     for unit in units {
-        visitor.thread_start(&ThreadStart(unit))?;
-        let analysed = unit
-            .analyse(|index, problems| Ok(of_thread(&unit, index, options, visitor, problems)))?;
-        let mut totals = analysed.result.transpose()?;
-        if let Some(totals) = &mut totals {
-            totals.lost_events = unit.listed().and_then(|listed| listed.lost_events);
+        visitor.thread_start(&ThreadStart(&unit))?;
+        let mut problems = Vec::new();
+        let mut walk = Walk::new(unit.id(), options, Calls::new(visitor));
+        let end = unit.read(&mut problems, |step| {
+            if let Step::Files(files) = step {
+                return walk.observer().visitor.folder(&ThreadFolder(files));
+            }
+            walk.step(&step)?;
+            walk.observer().check()
+        })?;
+        let (mut totals, mut calls) = walk.finish()?;
+        calls.check()?;
+        if let Some(end) = &end {
+            problems.extend(end.given_up(totals.given_up));
         }
-        visitor.thread_end(totals.as_ref(), &analysed.problems)?;
+        totals.lost_events = unit.lost(|listed| listed.lost_events);
+        let analysed = unit.analysed(end.map(|_| totals), problems);
+        visitor.thread_end(analysed.result.as_ref(), &analysed.problems)?;
     }
     Ok(problems)
-}
-
-fn of_thread<V: CallVisitor>(
-    unit: &Unit<'_>,
-    index: &IndexReader,
-    options: &Options,
-    visitor: &mut V,
-    problems: &mut Vec<Error>,
-) -> Result<ThreadTotals, V::Error> {
-    let mut walk = Walk::new(unit.id(), options, Calls::new(visitor));
-    let mut seq = 0_u64;
-    for event in index.events() {
-        match event {
-            Ok(event) => {
-                walk.event(seq, &event)?;
-                walk.observer().check()?;
-                seq = seq.saturating_add(1);
-            }
-            Err(error) => problems.push(error),
-        }
-    }
-    let (totals, mut calls) = walk.finish()?;
-    calls.check()?;
-    problems.extend(super::given_up(totals.given_up, index));
-    Ok(totals)
 }
 
 /// Passes a thread's calls to a visitor.

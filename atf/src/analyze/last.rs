@@ -1,15 +1,16 @@
 //! The calls that were running when a trace ended.
 
-use super::{Options, Threads, parallel, problem};
+use std::collections::VecDeque;
+
+use super::unit::{Step, Unit};
+use super::{Analysed, Options, Threads, parallel};
 use crate::completeness::Completeness;
 use crate::error::{Error, Result};
-use crate::index::{IndexEvent, IndexReader};
+use crate::index::IndexEvent;
 use crate::manifest::Loss;
 use crate::session::Problem;
 use crate::spans::{CallStack, Paired, Span, SpanEnd};
-use crate::thread::{Ring, ThreadReader};
-
-use super::{Analysed, Unit};
+use crate::thread::Ring;
 
 /// The ends of a trace's threads, from [`last`].
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct Last {
 pub struct LastOfThread {
     /// The id in the folder's name, or in a single file's header.
     pub thread: u32,
-    /// How its file ended.
+    /// How its file ended; with [segments](crate::session::Segments), the last one.
     pub completeness: Completeness,
     /// How many events there are.
     pub event_count: u64,
@@ -120,86 +121,69 @@ pub fn last<'a>(
 }
 
 fn of_unit(unit: &Unit<'_>, calls: usize, events: usize) -> Result<Analysed<LastOfThread>> {
-    let mut analysed = unit.analyse(|index, problems| {
-        let mut stack = CallStack::new();
-        let mut given_up = 0_u64;
-        let mut count = |paired: Paired| {
-            let is_given_up = |span: &Span| span.end == SpanEnd::GivenUp;
-            if matches!(&paired, Paired::Span(span) if is_given_up(span)) {
-                given_up = given_up.saturating_add(1);
-            }
-        };
-        let (mut seq, mut first_ns, mut last_ns) = (0_u64, None, None);
-        for event in index.events() {
-            match event {
-                Ok(event) => {
-                    stack.push(seq, &event, &mut count);
-                    seq = seq.saturating_add(1);
-                    first_ns = first_ns.or(Some(event.timestamp_ns));
-                    last_ns = Some(event.timestamp_ns);
+    let mut problems = Vec::new();
+    let mut stack = CallStack::new();
+    let mut given_up = 0_u64;
+    let mut times = None;
+    let mut latest = VecDeque::new();
+    let end = unit.read(&mut problems, |step| {
+        match step {
+            Step::Event(seq, event) => {
+                stack.push(seq, event, |paired| {
+                    let is_given_up = |span: &Span| span.end == SpanEnd::GivenUp;
+                    if matches!(&paired, Paired::Span(span) if is_given_up(span)) {
+                        given_up = given_up.saturating_add(1);
+                    }
+                });
+                let now_ns = event.timestamp_ns;
+                times = Some((times.map_or(now_ns, |(first_ns, _)| first_ns), now_ns));
+                if latest.len() >= events {
+                    latest.pop_front();
                 }
+                if events > 0 {
+                    latest.push_back((seq, *event));
+                }
+            }
+            // Whether these calls returned is not known: they are not among those of the end.
+            Step::Gap => stack.interrupt(|_| ()),
+            Step::Files(_) => {}
+        }
+        Ok::<_, Error>(())
+    })?;
+    let (mut open, mut outermost) = (Vec::new(), None);
+    let mut open_count = given_up;
+    stack.finish(|paired| {
+        if let Paired::Span(span) = paired {
+            open_count = open_count.saturating_add(1);
+            outermost = Some(span);
+            if open.len() < calls {
+                open.push(span);
+            }
+        }
+    });
+    let mut result = end.as_ref().map(|end| LastOfThread {
+        given_up,
+        thread: unit.id(),
+        event_count: end.event_count,
+        missing_events: end.missing_events,
+        times,
+        open,
+        open_count,
+        outermost,
+        events: latest.into(),
+        ring: None,
+        lost_events: unit.lost(|listed| listed.lost_events),
+        lost_details: unit.lost(|listed| listed.lost_details),
+        completeness: end.completeness.clone(),
+    });
+    if let (Some(end), Some(thread)) = (&end, &mut result) {
+        problems.extend(end.given_up(given_up));
+        if thread.is_unfinalized() {
+            match end.ring() {
+                Ok(ring) => thread.ring = ring,
                 Err(error) => problems.push(error),
             }
         }
-        let (mut open, mut outermost) = (Vec::new(), None);
-        let mut open_count = given_up;
-        stack.finish(|paired| {
-            if let Paired::Span(span) = paired {
-                open_count = open_count.saturating_add(1);
-                outermost = Some(span);
-                if open.len() < calls {
-                    open.push(span);
-                }
-            }
-        });
-        let listed = unit.listed();
-        problems.extend(super::given_up(given_up, index));
-        Ok(LastOfThread {
-            given_up,
-            thread: unit.id(),
-            completeness: index.completeness().clone(),
-            event_count: seq,
-            missing_events: index.missing_events(),
-            times: first_ns.zip(last_ns),
-            open,
-            open_count,
-            outermost,
-            events: last_events(index, seq, events, problems),
-            ring: None,
-            lost_events: listed.and_then(|listed| listed.lost_events),
-            lost_details: listed.and_then(|listed| listed.lost_details),
-        })
-    })?;
-    if let Some(thread) = &mut analysed.result
-        && thread.is_unfinalized()
-    {
-        match unit {
-            Unit::Entry(entry, _) => match entry.open() {
-                Ok(reader) => thread.ring = reader.ring(),
-                Err(error) => analysed.problems.push(problem(Some(unit.id()), error)),
-            },
-            Unit::Thread(reader) => thread.ring = ThreadReader::ring(reader),
-            Unit::Index(_) => {}
-        }
     }
-    Ok(analysed)
-}
-
-/// Returns the last events of the first `seq` ones, which were read before.
-fn last_events(
-    index: &IndexReader,
-    seq: u64,
-    count: usize,
-    problems: &mut Vec<Error>,
-) -> Vec<(u64, IndexEvent)> {
-    let first = u64::try_from(count).map_or(0, |count| seq.saturating_sub(count));
-    let events = index.events_in(first..seq).zip(first..);
-    let read = events.filter_map(|(event, seq)| match event {
-        Ok(event) => Some((seq, event)),
-        Err(error) => {
-            problems.push(error);
-            None
-        }
-    });
-    read.collect()
+    Ok(unit.analysed(result, problems))
 }

@@ -9,7 +9,8 @@
 //! | each call, in the order of the events | [`calls()`] |
 //! | what changed between runs of a program | [`diff()`] |
 //!
-//! Each but the last takes a [`SessionReader`], a [`ThreadReader`] or an [`IndexReader`], and reads
+//! Each but the last takes a [`SessionReader`], the [`Segments`] of a process, a [`ThreadReader`] or an
+//! [`IndexReader`], and reads
 //! all events once, several threads side by side ([`calls()`]: one after another). The result does
 //! not depend on the number of cores. The last one compares results of [`functions()`].
 //!
@@ -23,6 +24,8 @@
 //!
 //! - A call that no event ended lasts until the thread's last event. It counts in
 //!   [`open`](Times::open) too, and its duration is not among the [`Durations`].
+//! - Over [`Segments`], a call may start in one and end in a later one. Where a segment is missing, or
+//!   a thread cannot be read in it, the open calls last until the last event before it, and count as open.
 //! - If a thread's time goes back, its clock stands still until the time is later again. Such events
 //!   are counted: [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
@@ -49,23 +52,24 @@ mod pairs;
 mod parallel;
 mod table;
 mod tree;
+mod unit;
 mod walk;
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
-use std::thread;
+use std::{slice, thread};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::index::IndexReader;
-use crate::manifest::{Loss, ManifestThread};
-use crate::session::{Problem, SessionReader, ThreadEntry};
+use crate::manifest::Loss;
+use crate::session::{Problem, Segments, SessionReader, ThreadEntry};
 use crate::setters::setters;
-use crate::spans::CallStack;
-use crate::thread::{ThreadReader, problems_beside};
+use crate::thread::ThreadReader;
 
+use self::unit::Unit;
 use self::walk::{Observer, Walk};
 
-pub use calls::{CallEnd, CallStart, CallVisitor, ThreadStart, calls};
+pub use calls::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, calls};
 pub use diff::{Change, Diff, Figures, Run, Spread, Subject, diff};
 pub use durations::Durations;
 pub use functions::{FunctionTimes, Functions, functions};
@@ -138,20 +142,28 @@ impl Options {
     }
 }
 
-/// The threads to analyse: made from a reader of a session, a thread's folder or an index file.
+/// The threads to analyse: made from a reader of a session, a process's segments, a thread's folder or an
+/// index file.
 #[derive(Debug, Clone, Copy)]
 pub struct Threads<'a>(Source<'a>);
 
 #[derive(Debug, Clone, Copy)]
 enum Source<'a> {
-    Session(&'a SessionReader),
+    /// The sessions of one process, in order.
+    Sessions(&'a [SessionReader]),
     Thread(&'a ThreadReader),
     Index(&'a IndexReader),
 }
 
 impl<'a> From<&'a SessionReader> for Threads<'a> {
     fn from(session: &'a SessionReader) -> Self {
-        Self(Source::Session(session))
+        Self(Source::Sessions(slice::from_ref(session)))
+    }
+}
+
+impl<'a> From<&'a Segments> for Threads<'a> {
+    fn from(segments: &'a Segments) -> Self {
+        Self(Source::Sessions(segments.sessions()))
     }
 }
 
@@ -173,8 +185,9 @@ impl Threads<'_> {
     #[must_use]
     pub fn time_range(&self) -> Option<(u64, u64)> {
         let index = match self.0 {
-            Source::Session(session) => {
-                let indexes = session.threads().iter().map(ThreadEntry::open_index);
+            Source::Sessions(sessions) => {
+                let threads = sessions.iter().flat_map(SessionReader::threads);
+                let indexes = threads.map(ThreadEntry::open_index);
                 let times = indexes.filter_map(|index| index.ok()?.time_range().ok()?);
                 return times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
             }
@@ -207,7 +220,7 @@ pub struct ThreadTotals {
     pub busy_ns: u64,
     /// How many calls were given up, at any time, because too many were open:
     /// [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT). They count as open, and the thread has the
-    /// problem [`TooManyOpenCalls`](ErrorKind::TooManyOpenCalls).
+    /// problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
     pub given_up: u64,
     /// The tracer's losses in the whole thread, from the manifest.
     pub lost_events: Option<Loss>,
@@ -240,7 +253,8 @@ pub struct Totals {
     pub out_of_order: u64,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
-    /// The time in which calls were open, in nanoseconds, added up over threads.
+    /// The time in which calls were open, in nanoseconds, added up over threads; at most [`u64::MAX`], which
+    /// only damaged times reach.
     pub busy_ns: u64,
     /// How many calls were given up, because too many were open.
     pub given_up: u64,
@@ -280,38 +294,6 @@ impl Totals {
     }
 }
 
-/// A thread to read.
-#[derive(Debug, Clone, Copy)]
-enum Unit<'a> {
-    Entry(&'a ThreadEntry, Option<&'a ManifestThread>),
-    Thread(&'a ThreadReader),
-    Index(&'a IndexReader),
-}
-
-impl<'a> Threads<'a> {
-    /// Returns the selected threads, and the session's own problems.
-    fn select(&self, options: &Options) -> (Vec<Unit<'a>>, Vec<Problem>) {
-        let session = match self.0 {
-            Source::Session(session) => session,
-            Source::Thread(thread) => return (vec![Unit::Thread(thread)], Vec::new()),
-            Source::Index(index) => return (vec![Unit::Index(index)], Vec::new()),
-        };
-        let is_for_all = options.threads.is_empty();
-        let entries = session.threads().iter();
-        let entries = entries.filter(|entry| is_for_all || options.threads.contains(&entry.id()));
-        let units = entries.map(|entry| {
-            let listed = session.manifest().map(|manifest| &manifest.threads);
-            let mut listed = listed.into_iter().flatten();
-            Unit::Entry(entry, listed.find(|listed| listed.id == entry.id()))
-        });
-        let problems = session.problems().into_iter();
-        // Folders without an id belong to none of the selected threads.
-        let problems = problems.filter(|it| is_for_all || *it.kind() != ErrorKind::NoThreadId);
-        let of_session = |error| problem(None, error);
-        (units.collect(), problems.map(of_session).collect())
-    }
-}
-
 const fn problem(thread: Option<u32>, error: Error) -> Problem {
     Problem {
         process: 0,
@@ -326,78 +308,6 @@ struct Analysed<R> {
     problems: Vec<Problem>,
 }
 
-impl<'a> Unit<'a> {
-    fn id(&self) -> u32 {
-        match self {
-            Self::Entry(entry, _) => entry.id(),
-            Self::Thread(thread) => thread.index().header().thread_id,
-            Self::Index(index) => index.header().thread_id,
-        }
-    }
-
-    fn listed(&self) -> Option<&'a ManifestThread> {
-        match self {
-            Self::Entry(_, listed) => *listed,
-            Self::Thread(_) | Self::Index(_) => None,
-        }
-    }
-
-    /// Opens the thread's events and reads them with `read`, which takes problems.
-    fn analyse<R>(
-        &self,
-        read: impl FnOnce(&IndexReader, &mut Vec<Error>) -> Result<R>,
-    ) -> Result<Analysed<R>> {
-        let mut problems = Vec::new();
-        let opened;
-        let index = match self {
-            Self::Entry(entry, _) => match entry.open_index() {
-                Ok(index) => {
-                    opened = index;
-                    Some(&opened)
-                }
-                Err(error) => {
-                    problems.push(error);
-                    None
-                }
-            },
-            Self::Thread(thread) => Some(thread.index()),
-            Self::Index(index) => Some(*index),
-        };
-        let result = match index {
-            Some(index) => {
-                let result = read(index, &mut problems)?;
-                problems.extend(self.problems_beside(index));
-                Some(result)
-            }
-            None => None,
-        };
-        let problems = problems.into_iter();
-        let problems = problems.map(|error| problem(Some(self.id()), error));
-        Ok(Analysed {
-            result,
-            problems: problems.collect(),
-        })
-    }
-
-    /// Returns the problems that are not the index's, which its events end with.
-    fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
-        match self {
-            Self::Entry(entry, _) => problems_beside(index, entry.path(), entry.options()),
-            Self::Thread(thread) => thread.problems_beside().unwrap_or_else(|error| vec![error]),
-            Self::Index(_) => Vec::new(),
-        }
-    }
-}
-
-/// Returns the problem of calls that were given up, if there are any.
-fn given_up(count: u64, index: &IndexReader) -> Option<Error> {
-    let kind = ErrorKind::TooManyOpenCalls {
-        given_up: count,
-        limit: CallStack::LIMIT as u64,
-    };
-    (count > 0).then(|| index.input().error(kind).with_field("events"))
-}
-
 /// Reads threads side by side, and takes what an observer of each has seen, by thread.
 fn run<O: Observer + Send>(
     threads: &Threads<'_>,
@@ -409,23 +319,19 @@ fn run<O: Observer + Send>(
     let mut totals = Vec::new();
     let mut result = Ok(());
     let work = |unit: &Unit<'_>| {
-        unit.analyse(|index, problems| {
-            let mut walk = Walk::new(unit.id(), options, new());
-            let mut seq = 0_u64;
-            for event in index.events() {
-                match event {
-                    Ok(event) => {
-                        walk.event(seq, &event)?;
-                        seq = seq.saturating_add(1);
-                    }
-                    Err(error) => problems.push(error),
-                }
+        let mut problems = Vec::new();
+        let mut walk = Walk::new(unit.id(), options, new());
+        let end = unit.read(&mut problems, |step| walk.step(&step))?;
+        let result = match end {
+            Some(end) => {
+                let (mut totals, observer) = walk.finish()?;
+                problems.extend(end.given_up(totals.given_up));
+                totals.lost_events = unit.lost(|listed| listed.lost_events);
+                Some((totals, observer))
             }
-            let (mut totals, observer) = walk.finish()?;
-            problems.extend(given_up(totals.given_up, index));
-            totals.lost_events = unit.listed().and_then(|listed| listed.lost_events);
-            Ok((totals, observer))
-        })
+            None => None,
+        };
+        Ok(unit.analysed(result, problems))
     };
     parallel::in_order(
         &units,

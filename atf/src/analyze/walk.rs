@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::unit::Step;
 use super::{Options, ThreadTotals};
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
@@ -81,8 +82,17 @@ impl<'o, O: Observer> Walk<'o, O> {
         }
     }
 
+    /// Takes what follows in the thread.
+    pub(super) fn step(&mut self, step: &Step<'_, '_>) -> Result<()> {
+        match step {
+            Step::Event(seq, event) => self.event(*seq, event),
+            Step::Gap => self.end_all(|stack, ended| stack.interrupt(ended)),
+            Step::Files(_) => Ok(()),
+        }
+    }
+
     /// Takes the event at position `seq`.
-    pub(super) fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
+    fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
         let now_ns = self.advance(event.timestamp_ns);
         let mut ended = Ok(());
         let Self {
@@ -128,8 +138,17 @@ impl<'o, O: Observer> Walk<'o, O> {
 
     /// Ends the calls that are open after the last event.
     pub(super) fn finish(mut self) -> Result<(ThreadTotals, O)> {
+        self.end_all(|stack, ended| stack.finish(ended))?;
+        Ok((self.totals, self.observer))
+    }
+
+    /// Ends all calls at the last event's time. `end_stack` ends those of the stack.
+    fn end_all(
+        &mut self,
+        end_stack: impl FnOnce(&mut CallStack, &mut dyn FnMut(Paired)),
+    ) -> Result<()> {
         let Some(now_ns) = self.clock_ns else {
-            return Ok((self.totals, self.observer));
+            return Ok(());
         };
         let mut ended = Ok(());
         let Self {
@@ -139,13 +158,12 @@ impl<'o, O: Observer> Walk<'o, O> {
             totals,
             options,
             ..
-        } = &mut self;
-        stack.finish(|paired| {
+        } = self;
+        end_stack(stack, &mut |paired| {
             let result = end(frames, observer, totals, options, (now_ns, None), &paired);
             ended = std::mem::replace(&mut ended, Ok(())).and(result);
         });
-        ended?;
-        Ok((self.totals, self.observer))
+        ended
     }
 
     /// Sets the clock to an event's time, unless that goes back. Returns the clock's time.
@@ -201,7 +219,7 @@ fn end<O: Observer>(
     };
     let frame = frame.ok_or_else(|| Error::internal("each open call has a frame"))?;
     let is_counted = options.overlaps(frame.start_ns, now_ns);
-    let is_known = !matches!(span.end, SpanEnd::Open | SpanEnd::GivenUp);
+    let is_known = span.end.is_known();
     if is_counted {
         totals.calls = totals.calls.saturating_add(1);
         totals.open = totals.open.saturating_add((!is_known).into());
@@ -213,7 +231,7 @@ fn end<O: Observer>(
         how: span.end,
         event: match span.end {
             SpanEnd::Return | SpanEnd::Exception => event.copied(),
-            SpanEnd::NotReturned | SpanEnd::Open | SpanEnd::GivenUp => None,
+            SpanEnd::NotReturned | SpanEnd::Open | SpanEnd::GivenUp | SpanEnd::Interrupted => None,
         },
         is_known,
         is_counted,

@@ -15,6 +15,7 @@
 
 mod anchor;
 mod counter;
+mod media;
 mod platform;
 mod timebase;
 
@@ -22,6 +23,7 @@ use crate::wire::Clock;
 
 pub use anchor::{MediaTime, TimingAnchor};
 pub use counter::CounterClock;
+pub use media::MediaClock;
 pub use timebase::Timebase;
 
 /// The clock that [`now_ns`] reads, as headers record it (`header.clock_type`).

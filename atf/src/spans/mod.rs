@@ -158,6 +158,16 @@ pub enum SpanEnd {
     Open,
     /// It was the outermost call when more calls were open than are kept.
     GivenUp,
+    /// It was open where events are missing: a [segment](crate::session::Segments) between two others.
+    Interrupted,
+}
+
+impl SpanEnd {
+    /// Returns whether an event ended the call.
+    #[must_use]
+    pub const fn is_known(self) -> bool {
+        matches!(self, Self::Return | Self::Exception | Self::NotReturned)
+    }
 }
 
 /// A `RETURN` or an `EXCEPTION` of a function without an open call.

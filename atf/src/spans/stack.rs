@@ -108,9 +108,19 @@ impl CallStack {
     }
 
     /// Passes on the open calls, inner ones first, and forgets them.
-    pub fn finish(&mut self, mut ended: impl FnMut(Paired)) {
+    pub fn finish(&mut self, ended: impl FnMut(Paired)) {
+        self.end_all(SpanEnd::Open, ended);
+    }
+
+    /// Passes on the open calls, inner ones first, and forgets them, because the events that follow
+    /// are missing: [`SpanEnd::Interrupted`].
+    pub fn interrupt(&mut self, ended: impl FnMut(Paired)) {
+        self.end_all(SpanEnd::Interrupted, ended);
+    }
+
+    fn end_all(&mut self, how: SpanEnd, mut ended: impl FnMut(Paired)) {
         while let Some(call) = self.open.pop_back() {
-            ended(Paired::Span(call.span(SpanEnd::Open, None)));
+            ended(Paired::Span(call.span(how, None)));
         }
         *self = Self::with_limit(self.limit);
     }

@@ -63,7 +63,7 @@ fn assert_numbers(part: &SessionReader, expected: &Expected) {
     let unmatched = functions.functions.iter().filter(|it| it.unmatched > 0);
     let unmatched: BTreeMap<_, _> = unmatched.map(|it| (it.function_id, it.unmatched)).collect();
     assert_eq!(unmatched, expected.unmatched);
-    // What was added is marked.
+    // Added events are marked.
     let listed = &part.manifest().unwrap().threads;
     let added = |cut: &atf::manifest::Cut| cut.calls + cut.returns;
     let added: u64 = listed

@@ -1,4 +1,4 @@
-//! What was running at the end.
+//! The calls that were running at the end.
 
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use atf::analyze::{self, CallEnd, CallStart, CallVisitor, Options, ThreadStart, ThreadTotals};
+use atf::analyze::{
+    self, CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
+};
 use atf::index::IndexReader;
 use atf::session::Problem;
 use atf::spans::{CallStack, Unmatched};
@@ -61,6 +63,10 @@ impl CallVisitor for Told {
     type Error = atf::Error;
 
     fn thread_start(&mut self, _: &ThreadStart<'_>) -> atf::Result<()> {
+        Ok(())
+    }
+
+    fn folder(&mut self, _: &ThreadFolder<'_>) -> atf::Result<()> {
         Ok(())
     }
 

@@ -6,6 +6,7 @@ mod ends;
 mod hostile;
 mod model;
 mod numbers;
+mod segments;
 
 use std::fs;
 

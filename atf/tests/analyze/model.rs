@@ -13,7 +13,7 @@ struct Call {
     end_seq: usize,
 }
 
-/// What the calls of a function, of a pair or of a path have.
+/// The totals of the calls of a function, of a pair or of a path.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) calls: u64,
@@ -40,7 +40,7 @@ impl Expected {
     pub(crate) fn of(threads: &[Vec<Short>], range: &RangeInclusive<u64>) -> Self {
         let mut this = Self::default();
         threads.iter().for_each(|events| this.add(events, range));
-        // What is outside the range is not there.
+        // Rows outside the range are omitted.
         let is_there = |numbers: &Numbers| numbers.calls > 0;
         this.functions.retain(|_, numbers| is_there(numbers));
         this.pairs.retain(|_, numbers| is_there(numbers));

@@ -3,8 +3,7 @@
 use std::num::NonZero;
 use std::ops::RangeInclusive;
 
-use atf::analyze::{self, Functions, Node, Options, Pair, Times};
-use atf::session::SessionReader;
+use atf::analyze::{self, Functions, Node, Options, Pair, Threads, Times};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -63,7 +62,7 @@ fn threads() -> impl Strategy<Value = Vec<Vec<Short>>> {
     vec(prop_oneof![broken(), well_formed()], 1..5)
 }
 
-fn ranges() -> impl Strategy<Value = RangeInclusive<u64>> {
+pub(crate) fn ranges() -> impl Strategy<Value = RangeInclusive<u64>> {
     let some = (0..6_000_u64, 0..6_000_u64).prop_map(|(from, length)| from..=from + length);
     prop_oneof![Just(0..=u64::MAX), some]
 }
@@ -132,7 +131,7 @@ fn paths(nodes: &[Node]) -> Vec<(Vec<u64>, Numbers)> {
     nodes.iter().map(&mut of).collect()
 }
 
-fn check_all(session: &SessionReader, options: &Options, expected: &Expected) {
+pub(crate) fn check_all(session: Threads<'_>, options: &Options, expected: &Expected) {
     let functions = analyze::functions(session, options).unwrap();
     assert!(functions.problems.is_empty(), "{:?}", functions.problems);
     assert!(functions.others.is_none());
@@ -195,7 +194,7 @@ proptest! {
         let (from_ns, to_ns) = (*range.start(), *range.end());
         for jobs in [1, 3] {
             let options = Options::default().from_ns(from_ns).to_ns(to_ns).jobs(NonZero::new(jobs));
-            check_all(&session, &options, &expected);
+            check_all((&session).into(), &options, &expected);
         }
     }
 
@@ -205,7 +204,7 @@ proptest! {
         for (id, events) in (0..).zip(&threads) {
             let expected = Expected::of(std::slice::from_ref(events), &(0..=u64::MAX));
             let options = Options::default().threads([id].into());
-            check_all(&session, &options, &expected);
+            check_all((&session).into(), &options, &expected);
         }
     }
 

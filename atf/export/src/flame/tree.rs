@@ -53,8 +53,7 @@ impl Tree {
             places: HashMap::new(),
         };
         let mut summary = Summary::default();
-        for (position, process) in (1..).zip(processes) {
-            let pid = process.pid().unwrap_or(position);
+        for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
             let tree = tree_of(process, options)?;
             // The places of the current node and those above it.
             let mut stack = vec![match processes.len() {

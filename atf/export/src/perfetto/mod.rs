@@ -255,7 +255,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
     }
 
     fn call_end(&mut self, call: &End<'a>) -> io::Result<()> {
-        if !call.is_known() {
+        if call.stays_open() {
             return Ok(());
         }
         let mut debug_annotations = match &call.detail {

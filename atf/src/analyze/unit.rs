@@ -1,0 +1,226 @@
+//! A thread to read: its files, in the order of its segments.
+
+use std::path::{Path, PathBuf};
+
+use super::{Analysed, Options, Source, Threads, problem};
+use crate::completeness::Completeness;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::{IndexEvent, IndexReader};
+use crate::manifest::{Loss, ManifestThread};
+use crate::session::{self, Problem, ThreadSegment};
+use crate::spans::CallStack;
+use crate::thread::{Ring, ThreadReader, problems_beside};
+
+/// A thread to read.
+#[derive(Debug)]
+pub(super) struct Unit<'a> {
+    id: u32,
+    files: Vec<Files<'a>>,
+}
+
+/// The files of a thread in a segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Files<'a> {
+    Segment(ThreadSegment<'a>),
+    Thread(&'a ThreadReader),
+    Index(&'a IndexReader),
+}
+
+/// What follows in a thread.
+pub(super) enum Step<'s, 'a> {
+    /// The events of these files.
+    Files(&'s Files<'a>),
+    /// Events that are missing.
+    Gap,
+    /// An event with its position, counted over all files.
+    Event(u64, &'s IndexEvent),
+}
+
+/// How the last files that could be read end.
+#[derive(Debug)]
+pub(super) struct End<'a> {
+    files: Files<'a>,
+    path: Option<PathBuf>,
+    pub(super) completeness: Completeness,
+    pub(super) missing_events: u64,
+    /// How many events were read, of all files.
+    pub(super) event_count: u64,
+}
+
+impl<'a> Threads<'a> {
+    /// Returns the selected threads, and the problems of the sessions themselves.
+    pub(super) fn select(&self, options: &Options) -> (Vec<Unit<'a>>, Vec<Problem>) {
+        let alone = |id, files| {
+            (
+                vec![Unit {
+                    id,
+                    files: vec![files],
+                }],
+                Vec::new(),
+            )
+        };
+        let sessions = match self.0 {
+            Source::Sessions(sessions) => sessions,
+            Source::Thread(thread) => {
+                return alone(thread.index().header().thread_id, Files::Thread(thread));
+            }
+            Source::Index(index) => return alone(index.header().thread_id, Files::Index(index)),
+        };
+        let is_for_all = options.threads.is_empty();
+        let threads = session::threads(sessions).into_iter();
+        let threads = threads.filter(|thread| is_for_all || options.threads.contains(&thread.id));
+        let units = threads.map(|thread| Unit {
+            id: thread.id,
+            files: thread.segments.into_iter().map(Files::Segment).collect(),
+        });
+        let problems = session::problems(sessions).into_iter();
+        // Folders without an id belong to none of the selected threads.
+        let problems = problems.filter(|it| is_for_all || *it.kind() != ErrorKind::NoThreadId);
+        let of_session = |error| problem(None, error);
+        (units.collect(), problems.map(of_session).collect())
+    }
+}
+
+impl<'a> Unit<'a> {
+    pub(super) fn id(&self) -> u32 {
+        self.id
+    }
+
+    fn listed(&self) -> impl DoubleEndedIterator<Item = &'a ManifestThread> {
+        self.files.iter().filter_map(|files| match files {
+            Files::Segment(segment) => segment.listed,
+            Files::Thread(_) | Files::Index(_) => None,
+        })
+    }
+
+    /// Returns the name in the last manifest that has one.
+    pub(super) fn name(&self) -> Option<&'a str> {
+        self.listed()
+            .rev()
+            .find_map(|listed| listed.name.as_deref())
+    }
+
+    /// Adds up losses that the manifests state.
+    pub(super) fn lost(&self, of: impl Fn(&ManifestThread) -> Option<Loss>) -> Option<Loss> {
+        self.listed().filter_map(of).reduce(Loss::plus)
+    }
+
+    /// Reads all events and adds the problems found. Returns nothing if no file could be opened.
+    pub(super) fn read<E: From<Error>>(
+        &self,
+        problems: &mut Vec<Error>,
+        mut take: impl FnMut(Step<'_, 'a>) -> Result<(), E>,
+    ) -> Result<Option<End<'a>>, E> {
+        let mut end: Option<End<'a>> = None;
+        let mut is_after_gap = false;
+        for files in &self.files {
+            let opened;
+            let index = match files {
+                Files::Segment(segment) => match segment.entry.open_index() {
+                    Ok(index) => {
+                        opened = index;
+                        &opened
+                    }
+                    Err(error) => {
+                        problems.push(error);
+                        is_after_gap = true;
+                        continue;
+                    }
+                },
+                Files::Thread(thread) => thread.index(),
+                Files::Index(index) => index,
+            };
+            is_after_gap |= matches!(files, Files::Segment(segment) if segment.is_after_gap);
+            if is_after_gap && end.is_some() {
+                take(Step::Gap)?;
+            }
+            take(Step::Files(files))?;
+            let mut seq = end.as_ref().map_or(0, |end| end.event_count);
+            for event in index.events() {
+                match event {
+                    Ok(event) => {
+                        take(Step::Event(seq, &event))?;
+                        seq = seq.saturating_add(1);
+                    }
+                    Err(error) => problems.push(error),
+                }
+            }
+            problems.extend(files.problems_beside(index));
+            let missing_events = index.missing_events();
+            // A return in the next segment may belong to a call that is missing here.
+            is_after_gap = missing_events > 0 || !index.completeness().has_verified_footer();
+            end = Some(End {
+                files: *files,
+                path: index.input().path().map(Path::to_path_buf),
+                completeness: index.completeness().clone(),
+                missing_events: end
+                    .map_or(0, |end| end.missing_events)
+                    .saturating_add(missing_events),
+                event_count: seq,
+            });
+        }
+        Ok(end)
+    }
+
+    /// Joins the result with the thread's problems.
+    pub(super) fn analysed<R>(&self, result: Option<R>, problems: Vec<Error>) -> Analysed<R> {
+        let problems = problems.into_iter();
+        let problems = problems.map(|error| problem(Some(self.id), error));
+        Analysed {
+            result,
+            problems: problems.collect(),
+        }
+    }
+}
+
+impl Files<'_> {
+    /// Returns the folder; `None` for an index file alone.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Segment(segment) => Some(segment.entry.path()),
+            Self::Thread(thread) => Some(thread.path()),
+            Self::Index(_) => None,
+        }
+    }
+
+    /// Opens both files; `None` for an index file alone.
+    pub(super) fn open(&self) -> Result<Option<ThreadReader>> {
+        match self {
+            Self::Segment(segment) => segment.entry.open().map(Some),
+            Self::Thread(thread) => ThreadReader::open(thread.path()).map(Some),
+            Self::Index(_) => Ok(None),
+        }
+    }
+
+    /// Returns the problems that are not the index's, which its events end with.
+    fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
+        match self {
+            Self::Segment(segment) => {
+                problems_beside(index, segment.entry.path(), segment.entry.options())
+            }
+            Self::Thread(thread) => thread.problems_beside().unwrap_or_else(|error| vec![error]),
+            Self::Index(_) => Vec::new(),
+        }
+    }
+}
+
+impl End<'_> {
+    /// Returns the problem of calls that were given up, if there are any.
+    pub(super) fn given_up(&self, count: u64) -> Option<Error> {
+        let kind = ErrorKind::TooManyOpenCalls {
+            given_up: count,
+            limit: CallStack::LIMIT as u64,
+        };
+        let error = || Error::new(kind).with_path(self.path.as_deref());
+        (count > 0).then(|| error().with_field("events"))
+    }
+
+    /// Returns what `ring.atf` added.
+    pub(super) fn ring(&self) -> Result<Option<Ring>> {
+        match self.files {
+            Files::Segment(segment) => Ok(segment.entry.open()?.ring()),
+            Files::Thread(thread) => Ok(thread.ring()),
+            Files::Index(_) => Ok(None),
+        }
+    }
+}

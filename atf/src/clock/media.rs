@@ -1,0 +1,87 @@
+//! The time of a recording, from several anchors.
+
+use super::TimingAnchor;
+
+/// Converts a session's timestamps to the time of a sound or screen recording in nanoseconds, by the
+/// session's [anchors](TimingAnchor).
+///
+/// Between two anchors, time runs as fast as they say; before the first and after the last one, as fast as the
+/// trace's clock.
+///
+/// ```
+/// use atf::clock::{MediaClock, MediaTime, TimingAnchor};
+///
+/// // The recording's clock runs a tenth faster.
+/// let anchors = [
+///     TimingAnchor::new(1_000, MediaTime::new(0, 1_000_000_000)),
+///     TimingAnchor::new(2_000, MediaTime::new(1_100, 1_000_000_000)),
+/// ];
+/// let clock = MediaClock::new(&anchors).unwrap();
+/// assert_eq!(clock.to_media_ns(1_500), Some(550));
+/// assert_eq!(clock.to_media_ns(2_010), Some(1_110));
+/// assert_eq!(clock.to_media_ns(999), None, "before the recording");
+/// assert_eq!(clock.to_host_ns(550), 1_500);
+/// ```
+#[derive(Debug, Clone)]
+pub struct MediaClock {
+    /// Host and media times in nanoseconds, both ascending; at least one.
+    points: Vec<(i128, i128)>,
+}
+
+const NS_PER_SECOND: i128 = 1_000_000_000;
+
+impl MediaClock {
+    /// Returns `None` if there is no anchor, if a timescale is not positive, or if the recording's time does not go on
+    /// from an anchor to a later one, so that they are not those of one recording.
+    #[must_use]
+    pub fn new(anchors: &[TimingAnchor]) -> Option<Self> {
+        let point = |anchor: &TimingAnchor| {
+            let scale = Some(i128::from(anchor.media_time.timescale)).filter(|scale| *scale > 0)?;
+            let parts = i128::from(anchor.media_time.value).checked_mul(NS_PER_SECOND)?;
+            Some((i128::from(anchor.host_time_ns), parts.checked_div(scale)?))
+        };
+        let mut points = anchors.iter().map(point).collect::<Option<Vec<_>>>()?;
+        points.sort_unstable();
+        points.dedup();
+        let goes_on = |pair: &[(i128, i128)]| matches!(pair, [before, after] if before.0 < after.0 && before.1 < after.1);
+        let is_one = !points.is_empty() && points.windows(2).all(goes_on);
+        is_one.then_some(Self { points })
+    }
+
+    /// Converts a timestamp. `None` if it is before the recording's time 0, or beyond a [`u64`].
+    #[must_use]
+    pub fn to_media_ns(&self, host_ns: u64) -> Option<u64> {
+        u64::try_from(convert(self.points.iter().copied(), host_ns)?).ok()
+    }
+
+    /// Converts a time of the recording to a timestamp: 0 if that is before the trace's clock began, and
+    /// [`u64::MAX`] if it is beyond that.
+    #[must_use]
+    pub fn to_host_ns(&self, media_ns: u64) -> u64 {
+        let swapped = self.points.iter().map(|(host, media)| (*media, *host));
+        match convert(swapped, media_ns) {
+            Some(host) if host < 0 => 0,
+            Some(host) => u64::try_from(host).unwrap_or(u64::MAX),
+            None => u64::MAX,
+        }
+    }
+}
+
+/// Converts a time along the line through ascending points.
+fn convert(points: impl Iterator<Item = (i128, i128)>, ns: u64) -> Option<i128> {
+    let ns = i128::from(ns);
+    let mut before: Option<(i128, i128)> = None;
+    for point in points {
+        if ns < point.0 {
+            let Some(start) = before else {
+                return point.1.checked_sub(point.0.checked_sub(ns)?);
+            };
+            let [length, result] = [point.0.checked_sub(start.0)?, point.1.checked_sub(start.1)?];
+            let done = ns.checked_sub(start.0)?.checked_mul(result)?;
+            return start.1.checked_add(done.checked_div(length)?);
+        }
+        before = Some(point);
+    }
+    let (from, to) = before?;
+    to.checked_add(ns.checked_sub(from)?)
+}

@@ -1,0 +1,218 @@
+//! The segments of a process's recording, read as one trace.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use super::{ProcessName, SessionReader, ThreadEntry};
+use crate::error::{Error, ErrorKind, Result};
+use crate::manifest::{Loss, ManifestThread};
+use crate::symbols::Function;
+
+/// Reads a process: its session, or the [segments](crate::record::Segment) of its recording in their
+/// order.
+///
+/// A thread's events go on from one segment to the next one, and so do its open calls. If a segment
+/// between two others is missing, or a thread is missing in one, calls do not go on across the gap.
+///
+/// ```
+/// use atf::session::Segments;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let first = folder.path().join("pid_42");
+/// # let second = folder.path().join("pid_42_segment_000002");
+/// # for (path, timestamp_ns, kind) in [(&first, 100, atf::EventKind::CALL), (&second, 250, atf::EventKind::RETURN)] {
+/// #     let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+/// #     let mut thread = writer.thread(0)?;
+/// #     thread.write(&atf::write::Event::new(timestamp_ns, 7, kind, 1))?;
+/// #     thread.finalize()?;
+/// #     writer.finalize()?;
+/// # }
+/// use atf::analyze;
+///
+/// // Function 7 was called in `pid_42` and returned in `pid_42_segment_000002`.
+/// let process = Segments::open([first, second])?;
+/// let functions = analyze::functions(&process, &analyze::Options::default())?;
+/// assert_eq!(functions.functions[0].times.total_ns, 150);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Segments {
+    sessions: Vec<SessionReader>,
+}
+
+impl From<SessionReader> for Segments {
+    fn from(session: SessionReader) -> Self {
+        let sessions = vec![session];
+        Self { sessions }
+    }
+}
+
+impl Segments {
+    /// Opens the sessions of a process; they are ordered by their folders' [names](ProcessName).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SessionReader::open`].
+    pub fn open(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self> {
+        let sessions = paths.into_iter().map(SessionReader::open);
+        let mut sessions = sessions.collect::<Result<Vec<_>>>()?;
+        sessions.sort_by_key(|session| ProcessName::of(session.path()));
+        Ok(Self { sessions })
+    }
+
+    /// Groups the paths of sessions by process: segments of the same process, side by side in one folder,
+    /// are together and in their order. Processes are in the order of their first paths.
+    #[must_use]
+    pub fn group(paths: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
+        let mut groups: Vec<Vec<PathBuf>> = Vec::new();
+        let mut places = BTreeMap::new();
+        for path in paths {
+            let process = ProcessName::of(&path)
+                .map(|name| (path.parent().map(Path::to_path_buf), name.pid, name.program));
+            let next = groups.len();
+            let place = process.map_or(next, |process| *places.entry(process).or_insert(next));
+            match groups.get_mut(place) {
+                Some(group) => group.push(path),
+                None => groups.push(vec![path]),
+            }
+        }
+        for group in &mut groups {
+            group.sort_by_key(|path| ProcessName::of(path));
+            group.dedup();
+        }
+        groups
+    }
+
+    /// Returns the sessions in their order.
+    #[must_use]
+    pub fn sessions(&self) -> &[SessionReader] {
+        &self.sessions
+    }
+
+    /// Returns the numbers of the segments before the first one that is there; `None` if the
+    /// recording is there from its start, or the folder's name does not tell. Recordings delete old segments
+    /// if they are told to [keep](crate::record::Segment::keep) only some.
+    #[must_use]
+    pub fn deleted(&self) -> Option<RangeInclusive<u32>> {
+        let first = ProcessName::of(self.sessions.first()?.path())?;
+        (first.segment > 1).then(|| 1..=first.segment.saturating_sub(1))
+    }
+
+    /// Returns the problems of the sessions themselves, and an error for each gap between two segments.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Error> {
+        problems(&self.sessions)
+    }
+
+    /// Returns a function with its name, from the last manifest that has it.
+    #[must_use]
+    pub fn function(&self, function_id: u64) -> Function<'_> {
+        let sessions = self.sessions.iter().rev();
+        let functions = sessions.map(|session| session.symbols().function(function_id));
+        let named = functions.clone().find(|function| function.name.is_some());
+        let found = named.or_else(|| functions.clone().next());
+        found.unwrap_or_else(|| Function::new(function_id, None))
+    }
+
+    /// Returns the events that the tracer lost and that belong to no listed thread, of all segments.
+    #[must_use]
+    pub fn lost_events(&self) -> Option<Loss> {
+        let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
+        let losses = manifests.filter_map(|manifest| manifest.lost_events);
+        losses.reduce(Loss::plus)
+    }
+
+    /// Returns the threads by id, each with its folders in the segments.
+    #[must_use]
+    pub fn threads(&self) -> Vec<ThreadSegments<'_>> {
+        threads(&self.sessions)
+    }
+}
+
+/// A thread in the segments of its process.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ThreadSegments<'a> {
+    /// The id in the names of its folders.
+    pub id: u32,
+    /// Its folders, in the order of the segments.
+    pub segments: Vec<ThreadSegment<'a>>,
+}
+
+/// A thread's folder in a segment.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ThreadSegment<'a> {
+    /// The position of the session among its process's.
+    pub session: usize,
+    /// The position among the session's threads.
+    pub position: usize,
+    /// The thread.
+    pub entry: &'a ThreadEntry,
+    /// Its entry in the segment's manifest.
+    pub listed: Option<&'a ManifestThread>,
+    /// Whether a segment, or the thread's folder in one, is missing between the previous folder and this
+    /// one.
+    pub is_after_gap: bool,
+}
+
+/// Returns the problems of a process's sessions, and an error for each gap between two of them.
+pub(crate) fn problems(sessions: &[SessionReader]) -> Vec<Error> {
+    let gap = |pair: &[SessionReader]| match pair {
+        [before, after] => gap(before, after),
+        _ => None,
+    };
+    let gaps = sessions.windows(2).filter_map(gap);
+    let problems = sessions.iter().flat_map(SessionReader::problems);
+    problems.chain(gaps).collect()
+}
+
+/// Returns the threads of a process's sessions by id. If several folders of a session have the same id, such
+/// as `thread_1` and `thread_01`, each is a thread.
+pub(crate) fn threads(sessions: &[SessionReader]) -> Vec<ThreadSegments<'_>> {
+    let mut threads: BTreeMap<(u32, usize), ThreadSegments<'_>> = BTreeMap::new();
+    for (number, session) in sessions.iter().enumerate() {
+        let before = number
+            .checked_sub(1)
+            .and_then(|before| sessions.get(before));
+        let is_after_gap = before.is_some_and(|before| gap(before, session).is_some());
+        let listed = session.manifest().map(|manifest| &manifest.threads);
+        let listed: BTreeMap<u32, &ManifestThread> = listed
+            .into_iter()
+            .flatten()
+            .map(|listed| (listed.id, listed))
+            .collect();
+        let mut same_id = (None, 0_usize);
+        for (position, entry) in session.threads().iter().enumerate() {
+            let id = entry.id();
+            same_id = match same_id {
+                (Some(before), count) if before == id => (Some(id), count.saturating_add(1)),
+                _ => (Some(id), 0),
+            };
+            let thread = threads.entry((id, same_id.1));
+            let thread = thread.or_insert_with(|| ThreadSegments {
+                id,
+                segments: Vec::new(),
+            });
+            let before = thread.segments.last().map(|before| before.session);
+            thread.segments.push(ThreadSegment {
+                session: number,
+                position,
+                entry,
+                listed: listed.get(&id).copied(),
+                is_after_gap: before
+                    .is_some_and(|before| is_after_gap || before.saturating_add(1) != number),
+            });
+        }
+    }
+    threads.into_values().collect()
+}
+
+/// Returns an error if segments between two are missing.
+fn gap(before: &SessionReader, after: &SessionReader) -> Option<Error> {
+    let [before, name] = [before, after].map(|session| ProcessName::of(session.path()));
+    let (first, next) = (before?.segment.saturating_add(1), name?.segment);
+    let last = next.checked_sub(1).filter(|last| *last >= first)?;
+    let kind = ErrorKind::SegmentsMissing { first, last };
+    Some(Error::new(kind).with_path(Some(after.path())))
+}

@@ -1,0 +1,335 @@
+//! Segments of a process have the numbers of their events in one file, however these are split.
+
+use std::fs;
+use std::path::Path;
+
+use atf::analyze::{
+    self, CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
+};
+use atf::merge::Merge;
+use atf::session::{Problem, Segments};
+use atf::spans::{SpanEnd, Unmatched};
+use atf::{Error, ErrorKind};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::model::Expected;
+use crate::numbers::{broken, check_all, ranges, well_formed};
+use crate::{CALL, RETURN, Short, file, session};
+
+/// A thread's events, and where its segments end: parts of 1000.
+type Split = (Vec<Short>, Vec<usize>);
+
+/// The name of a segment's folder.
+fn name(segment: usize) -> String {
+    match segment {
+        1 => "pid_42".to_owned(),
+        _ => format!("pid_42_segment_{segment:06}"),
+    }
+}
+
+/// The events of each segment.
+fn parts((events, ends): &Split) -> Vec<&[Short]> {
+    let mut ends: Vec<_> = ends.iter().map(|end| end * events.len() / 1000).collect();
+    ends.sort_unstable();
+    let starts = [0].into_iter().chain(ends.iter().copied());
+    let ends = ends.iter().copied().chain([events.len()]);
+    starts
+        .zip(ends)
+        .map(|(start, end)| &events[start..end])
+        .collect()
+}
+
+/// Writes segments beside each other. A thread has no folder before its first event and after its last
+/// one.
+fn write(folder: &Path, threads: &[Split]) {
+    for (id, thread) in (0..).zip(threads) {
+        let parts = parts(thread);
+        for (segment, events) in (1..).zip(&parts) {
+            let path = folder.join(name(segment));
+            fs::create_dir_all(&path).unwrap();
+            fs::write(path.join("manifest.json"), r#"{"threads": []}"#).unwrap();
+            let is_empty = |parts: &[&[Short]]| parts.iter().all(|events| events.is_empty());
+            if is_empty(&parts[..segment]) || is_empty(&parts[segment - 1..]) {
+                continue;
+            }
+            let thread = path.join(format!("thread_{id}"));
+            fs::create_dir(&thread).unwrap();
+            fs::write(thread.join("index.atf"), file(id, events).bytes()).unwrap();
+        }
+    }
+}
+
+fn open(folder: &Path) -> Segments {
+    let paths = fs::read_dir(folder).unwrap();
+    let mut groups = Segments::group(paths.map(|path| path.unwrap().path()).collect());
+    assert_eq!(groups.len(), 1);
+    Segments::open(groups.remove(0)).unwrap()
+}
+
+fn kinds(problems: &[Problem]) -> Vec<ErrorKind> {
+    let kinds = problems.iter().map(|problem| problem.error.kind().clone());
+    kinds.collect()
+}
+
+fn split(
+    events: impl Strategy<Value = Vec<Short>>,
+    segments: usize,
+) -> impl Strategy<Value = Split> {
+    (events, vec(0..=1000_usize, segments - 1))
+}
+
+fn splits(segments: usize) -> impl Strategy<Value = Vec<Split>> {
+    vec(split(prop_oneof![broken(), well_formed()], segments), 1..4)
+}
+
+fn events(threads: &[Split]) -> Vec<Vec<Short>> {
+    threads.iter().map(|(events, _)| events.clone()).collect()
+}
+
+/// Each call that ended: thread, function, start, end, self time.
+#[derive(Default)]
+struct Ended {
+    thread: u32,
+    calls: Vec<(u32, u64, u64, u64, u64, SpanEnd)>,
+    unmatched: Vec<(u32, u64)>,
+}
+
+impl CallVisitor for Ended {
+    type Error = Error;
+
+    fn thread_start(&mut self, thread: &ThreadStart<'_>) -> atf::Result<()> {
+        self.thread = thread.id();
+        Ok(())
+    }
+
+    fn folder(&mut self, _: &ThreadFolder<'_>) -> atf::Result<()> {
+        Ok(())
+    }
+
+    fn call_start(&mut self, _: &CallStart) -> atf::Result<()> {
+        Ok(())
+    }
+
+    fn call_end(&mut self, call: &CallEnd) -> atf::Result<()> {
+        let times = (call.start_ns, call.end_ns, call.self_ns);
+        let of = (
+            self.thread,
+            call.function_id,
+            times.0,
+            times.1,
+            times.2,
+            call.end,
+        );
+        self.calls.push(of);
+        Ok(())
+    }
+
+    fn unmatched(&mut self, unmatched: &Unmatched, _: u64) -> atf::Result<()> {
+        self.unmatched.push((self.thread, unmatched.seq));
+        Ok(())
+    }
+
+    fn thread_end(&mut self, _: Option<&ThreadTotals>, _: &[Problem]) -> atf::Result<()> {
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
+    #[test]
+    fn segments_have_the_numbers_of_one_trace(
+        threads in (1..5_usize).prop_flat_map(splits),
+        range in ranges(),
+    ) {
+        let folder = TempDir::new().unwrap();
+        write(folder.path(), &threads);
+        let segments = open(folder.path());
+        let whole = events(&threads);
+        let (from_ns, to_ns) = (*range.start(), *range.end());
+        let options = Options::default().from_ns(from_ns).to_ns(to_ns);
+        check_all((&segments).into(), &options, &Expected::of(&whole, &range));
+
+        let (_folder, session) = session(&whole);
+        let [mut split, mut one] = [Ended::default(), Ended::default()];
+        analyze::calls(&segments, &options, &mut split).unwrap();
+        analyze::calls(&session, &options, &mut one).unwrap();
+        prop_assert_eq!(split.calls, one.calls);
+        prop_assert_eq!(split.unmatched, one.unmatched);
+    }
+
+    #[test]
+    fn the_end_of_segments_is_that_of_one_trace(
+        threads in (1..5_usize).prop_flat_map(splits),
+        most in 0..9_usize,
+    ) {
+        let folder = TempDir::new().unwrap();
+        write(folder.path(), &threads);
+        let segments = open(folder.path());
+        let last = analyze::last(&segments, &Options::default(), usize::MAX, most).unwrap();
+        let whole = events(&threads);
+        let expected = Expected::of(&whole, &(0..=u64::MAX));
+        for thread in &last.threads {
+            let id = thread.thread as usize;
+            let open: Vec<_> = thread.open.iter().map(|call| call.function_id).collect();
+            prop_assert_eq!(&open, &expected.open[id]);
+            prop_assert_eq!(thread.event_count, whole[id].len() as u64);
+            let first = whole[id].len().saturating_sub(most);
+            let seqs: Vec<_> = thread.events.iter().map(|(seq, _)| *seq).collect();
+            prop_assert_eq!(seqs, (first as u64..whole[id].len() as u64).collect::<Vec<_>>());
+            let times = thread.events.iter().map(|(_, event)| event.timestamp_ns);
+            let expected = whole[id][first..].iter().map(|event| event.0);
+            prop_assert_eq!(times.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_missing_segment_is_stated_and_breaks_calls(
+        threads in vec(split(well_formed(), 4), 1..4),
+        missing in 2..4_usize,
+    ) {
+        let folder = TempDir::new().unwrap();
+        write(folder.path(), &threads);
+        fs::remove_dir_all(folder.path().join(name(missing))).unwrap();
+        let segments = open(folder.path());
+        let functions = analyze::functions(&segments, &Options::default()).unwrap();
+        let number = u32::try_from(missing).unwrap();
+        let gap = ErrorKind::SegmentsMissing { first: number, last: number };
+        prop_assert_eq!(kinds(&functions.problems), [gap]);
+        // The events before and after the gap are like two threads.
+        let pieces = threads.iter().flat_map(|thread| {
+            let parts = parts(thread);
+            [parts[..missing - 1].concat(), parts[missing..].concat()]
+        });
+        let expected = Expected::of(&pieces.collect::<Vec<_>>(), &(0..=u64::MAX));
+        for function in functions.functions.iter().filter(|it| it.times.calls > 0) {
+            let numbers = &expected.functions[&function.function_id];
+            let times = &function.times;
+            prop_assert_eq!(
+                (times.calls, times.open, times.self_ns, times.total_ns),
+                (numbers.calls, numbers.open, numbers.self_ns, numbers.total_ns)
+            );
+        }
+        prop_assert_eq!(functions.totals().busy_ns, expected.busy_ns);
+        prop_assert_eq!(functions.totals().events, expected.events);
+        prop_assert_eq!(functions.totals().unmatched, expected.unmatched.values().sum::<u64>());
+    }
+
+    #[test]
+    fn merged_segments_are_in_the_order_of_one_trace(
+        threads in vec(split(well_formed(), 3), 1..4),
+    ) {
+        let folder = TempDir::new().unwrap();
+        write(folder.path(), &threads);
+        let segments = open(folder.path());
+        let merged = Merge::of_processes([&segments]);
+        let found = merged.events().filter_map(Result::ok);
+        let found: Vec<_> = found.map(|it| (it.event.timestamp_ns, it.thread, it.event.function_id)).collect();
+        let mut expected: Vec<_> = (0..)
+            .zip(&threads)
+            .flat_map(|(id, (events, _))| events.iter().map(move |event| (event.0, id, event.2)))
+            .collect();
+        expected.sort_by_key(|event| (event.0, event.1));
+        prop_assert_eq!(found, expected);
+    }
+}
+
+/// A call of function 7 from 100 to 900 over three segments; function 8 is called in each of them.
+fn three(folder: &Path) {
+    let mut events = vec![(100, CALL, 7)];
+    for start in [200, 400, 600] {
+        events.extend([(start, CALL, 8), (start + 50, RETURN, 8)]);
+    }
+    events.push((900, RETURN, 7));
+    write(folder, &[(events, vec![3 * 125 + 1, 5 * 125 + 1])]);
+}
+
+#[test]
+fn a_thread_that_cannot_be_read_in_a_segment_breaks_calls() {
+    for is_there in [true, false] {
+        let folder = TempDir::new().unwrap();
+        three(folder.path());
+        let thread = folder.path().join(name(2)).join("thread_0");
+        fs::remove_file(thread.join("index.atf")).unwrap();
+        if !is_there {
+            fs::remove_dir(&thread).unwrap();
+        }
+        let segments = open(folder.path());
+        let functions = analyze::functions(&segments, &Options::default()).unwrap();
+        assert_eq!(kinds(&functions.problems).len(), usize::from(is_there));
+        let outer = functions.functions.iter().find(|it| it.function_id == 7);
+        let outer = outer.unwrap();
+        assert_eq!(
+            (outer.times.calls, outer.times.open, outer.unmatched),
+            (1, 1, 1)
+        );
+        assert_eq!(
+            outer.times.total_ns, 150,
+            "until the last event before the gap"
+        );
+        let totals = functions.totals();
+        assert_eq!((totals.events, totals.busy_ns), (6, 150 + 50));
+    }
+}
+
+#[test]
+fn an_unfinalized_segment_is_stated_and_breaks_calls() {
+    let folder = TempDir::new().unwrap();
+    three(folder.path());
+    let index = folder.path().join(name(1)).join("thread_0/index.atf");
+    let bytes = file(0, &[(100, CALL, 7), (200, CALL, 8), (250, RETURN, 8)]).placeholder();
+    fs::write(index, bytes.without_footer()).unwrap();
+    let segments = open(folder.path());
+    let functions = analyze::functions(&segments, &Options::default()).unwrap();
+    assert!(matches!(
+        kinds(&functions.problems)[..],
+        [ErrorKind::NotFinalized { .. }]
+    ));
+    let outer = functions.functions.iter().find(|it| it.function_id == 7);
+    let outer = outer.unwrap();
+    assert_eq!((outer.times.total_ns, outer.unmatched), (150, 1));
+}
+
+#[test]
+fn segments_are_grouped_by_process_and_ordered_by_number() {
+    let paths = [
+        "a/pid_7_segment_000010",
+        "a/pid_7_2",
+        "a/pid_7",
+        "a/pid_8",
+        "b/pid_7_segment_000002",
+        "a/pid_7_segment_000009",
+        "a/pid_7_2_segment_000002",
+        "a/other",
+    ];
+    let groups = Segments::group(paths.map(Into::into).to_vec());
+    let groups: Vec<Vec<&str>> = groups
+        .iter()
+        .map(|group| group.iter().map(|path| path.to_str().unwrap()).collect())
+        .collect();
+    let expected: [&[&str]; 5] = [
+        &[
+            "a/pid_7",
+            "a/pid_7_segment_000009",
+            "a/pid_7_segment_000010",
+        ],
+        &["a/pid_7_2", "a/pid_7_2_segment_000002"],
+        &["a/pid_8"],
+        &["b/pid_7_segment_000002"],
+        &["a/other"],
+    ];
+    assert_eq!(groups, expected);
+}
+
+#[test]
+fn deleted_first_segments_are_known() {
+    let folder = TempDir::new().unwrap();
+    three(folder.path());
+    assert_eq!(open(folder.path()).deleted(), None);
+    fs::remove_dir_all(folder.path().join(name(1))).unwrap();
+    assert_eq!(open(folder.path()).deleted(), Some(1..=1));
+    let functions = analyze::functions(&open(folder.path()), &Options::default()).unwrap();
+    assert_eq!(kinds(&functions.problems), []);
+}
