@@ -109,7 +109,7 @@ typedef enum AtfStatus {
 /** The name of a status, for example "ATF_OK"; never NULL. */
 const char *atf_status_name(int status);
 
-/** The status of the last failure on this thread, ATF_OK if there was none. */
+/** The status of the last failure on this thread, ATF_OK if nothing failed. */
 AtfStatus atf_last_error_status(void);
 
 /** The last failure on this thread as text, with file, field, reason and offset; never NULL. */
@@ -120,6 +120,10 @@ const char *atf_last_error_path(void);
 
 /** The field of the last failure, for example "header.event_size", or "". */
 const char *atf_last_error_field(void);
+
+/** The id of the rule that the file of the last failure breaks, as in the report of `atf check`, for example
+ * "ATF-IFTR-001", or "". */
+const char *atf_last_error_rule(void);
 
 /** The offset in the file of the last failure, or ATF_NO_OFFSET. */
 uint64_t atf_last_error_offset(void);
@@ -328,7 +332,7 @@ AtfStatus atf_writer_finish(AtfThreadWriter *writer, AtfThreadSummary *summary,
 /** 1 if the files are finalized, else 0. */
 int atf_writer_is_finalized(const AtfThreadWriter *writer);
 
-/** The first failure of this writer, ATF_OK if there was none. */
+/** The first failure of this writer, ATF_OK if nothing failed. */
 AtfStatus atf_writer_error(const AtfThreadWriter *writer);
 
 /** The message of this writer's first failure, or ""; valid until the writer is closed. */
@@ -682,7 +686,8 @@ AtfStatus atf_index_checksum(const AtfIndexReader *reader, AtfChecksum *checksum
  */
 size_t atf_index_problem_count(const AtfIndexReader *reader);
 
-/** A problem as text, or NULL; valid until the reader is closed. */
+/** A problem as text, with the id of the broken rule at its end ("[ATF-IFTR-001]"), or NULL; valid until the
+ * reader is closed. */
 const char *atf_index_problem(const AtfIndexReader *reader, size_t position);
 
 AtfStatus atf_index_close(AtfIndexReader *reader);
@@ -762,6 +767,17 @@ typedef enum AtfPresence {
     ATF_PRESENCE_MISSING = 3
 } AtfPresence;
 
+/** The part of a longer trace that a thread was cut to, as by atf cut. */
+typedef struct AtfCut {
+    /** The start and the end of the part, both included. */
+    uint64_t from_ns;
+    uint64_t to_ns;
+    /** How many of the first events repeat calls that were open at the start. */
+    uint64_t calls;
+    /** How many of the last events are added returns of calls that were open at the end. */
+    uint64_t returns;
+} AtfCut;
+
 /** A thread of a session. */
 typedef struct AtfThreadInfo {
     /** The folder; valid until the session is closed. */
@@ -778,7 +794,27 @@ typedef struct AtfThreadInfo {
     /** What its tracer lost, as the manifest states. */
     AtfLoss lost_events;
     AtfLoss lost_details;
+    /** The part of a longer trace that it was cut to; zeros if is_cut is 0. */
+    AtfCut cut;
+    /** 1 if it was cut. */
+    uint8_t is_cut;
+    uint8_t reserved2[7];
 } AtfThreadInfo;
+
+/** What the manifest states about the whole recording. */
+typedef struct AtfSessionFacts {
+    /** What the tracer lost and that belongs to no listed thread. */
+    AtfLoss lost_events;
+    /** How many of its last events each thread may lack: the tracer still runs or was killed. 0 for none. */
+    uint64_t unwritten_events;
+    /** The largest measured difference between timestamps and the clock, if has_clock_error is 1. */
+    uint64_t clock_error_ns;
+    /** The signal that ended the process, such as "SIGSEGV", or NULL; valid until the session is closed. */
+    const char *ended_by;
+    /** 1 if timestamps were read from another clock, and compared with it. */
+    uint8_t has_clock_error;
+    uint8_t reserved[7];
+} AtfSessionFacts;
 
 /**
  * Sets the size limit of manifest.json for sessions opened from now on, in the whole program; default
@@ -804,6 +840,9 @@ AtfStatus atf_session_open_thread(const AtfSessionReader *session, size_t positi
 /** Opens the threads one after another and computes their totals. */
 AtfStatus atf_session_summary(const AtfSessionReader *session, AtfSessionTotals *totals,
                               size_t totals_size);
+
+/** Reads what the manifest states about the whole recording; zeros without a manifest. */
+AtfStatus atf_session_facts(const AtfSessionReader *session, AtfSessionFacts *facts, size_t facts_size);
 
 /** The number of modules in the manifest. */
 size_t atf_session_module_count(const AtfSessionReader *session);

@@ -27,6 +27,7 @@
  * before to post_roll_ns after each, on all threads. The rest is let go, and is no loss. Timestamps must be
  * those of ada_get_timestamp_ns. The rings hold events until they are older than the pre-roll; one that is
  * more than half full lets its oldest go early, and what a trigger asks for afterwards is counted as lost.
+ * With a pre-roll of UINT64_MAX, triggers ask for what the rings hold, and nothing let go early is lost.
  * The numbers that atf_recording_record and its kin return are then no positions in the files: detail_seq,
  * and with ATF_WINDOW_ALL index_seq too, count what was recorded. A thread that has ended keeps its place
  * in max_threads for the pre-roll.

@@ -41,6 +41,7 @@ pub mod recording;
 pub mod recover;
 pub mod s3;
 pub mod session;
+pub mod session_facts;
 pub mod session_writer;
 pub mod status;
 mod tag;

@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use atf::Error;
+use atf::check::text_with_rule;
 
 use crate::status::{Failure, c_string};
 
@@ -15,7 +16,7 @@ impl Problems {
     /// All problems; the first call computes them with `ask`.
     pub(crate) fn get(&self, ask: impl FnOnce() -> Vec<Error>) -> &[(Error, CString)] {
         let text = |error: Error| {
-            let text = c_string(error.to_string().as_bytes());
+            let text = c_string(text_with_rule(&error).as_bytes());
             (error, text)
         };
         self.0.get_or_init(|| ask().into_iter().map(text).collect())

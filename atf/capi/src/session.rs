@@ -5,6 +5,7 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use atf::Error;
+use atf::check::text_with_rule;
 use atf::manifest::ManifestThread;
 use atf::session::{Presence, SessionReader, SessionSummary, ThreadEntry};
 
@@ -14,6 +15,7 @@ use crate::handle::{self, Handle, Object};
 use crate::index::give;
 use crate::memory::{self, put, put_sized, required};
 use crate::options::open_options;
+use crate::session_facts::AtfCut;
 use crate::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 use crate::thread::{AtfThreadReader, Thread};
@@ -29,6 +31,8 @@ pub struct Session {
     threads: Vec<(CString, Listed)>,
     /// The path and the build id of each module.
     modules: Vec<[Option<CString>; 2]>,
+    /// The signal that ended the process.
+    ended_by: Option<CString>,
     /// Created when a name is first requested, since a manifest may have a million.
     names: OnceLock<Names>,
     problems: OnceLock<Vec<CString>>,
@@ -40,6 +44,7 @@ struct Listed {
     name: Option<CString>,
     lost_events: AtfLoss,
     lost_details: AtfLoss,
+    cut: Option<AtfCut>,
 }
 
 impl Listed {
@@ -48,6 +53,7 @@ impl Listed {
         name: None,
         lost_events: AtfLoss::NONE,
         lost_details: AtfLoss::NONE,
+        cut: None,
     };
 }
 
@@ -57,6 +63,7 @@ impl From<&ManifestThread> for Listed {
             name: text(thread.name.as_ref()),
             lost_events: thread.lost_events.map_or(AtfLoss::NONE, Into::into),
             lost_details: thread.lost_details.map_or(AtfLoss::NONE, Into::into),
+            cut: thread.cut.map(Into::into),
         }
     }
 }
@@ -99,6 +106,7 @@ impl Session {
             modules: modules
                 .map(|module| [&module.path, &module.uuid].map(|it| text(it.as_ref())))
                 .collect(),
+            ended_by: manifest.and_then(|manifest| text(manifest.ended_by.as_ref())),
             reader,
             names: OnceLock::new(),
             problems: OnceLock::new(),
@@ -121,9 +129,13 @@ impl Session {
         })
     }
 
+    pub(crate) fn ended_by(&self) -> *const c_char {
+        or_null(self.ended_by.as_ref())
+    }
+
     fn problems(&self) -> &[CString] {
         self.problems.get_or_init(|| {
-            let text = |problem: Error| c_string(problem.to_string().as_bytes());
+            let text = |problem: Error| c_string(text_with_rule(&problem).as_bytes());
             self.reader.problems().into_iter().map(text).collect()
         })
     }
@@ -189,6 +201,12 @@ pub struct AtfThreadInfo {
     pub lost_events: AtfLoss,
     /// The details that its tracer lost.
     pub lost_details: AtfLoss,
+    /// The part of a longer trace that it was cut to; zeros if it was not.
+    pub cut: AtfCut,
+    /// 1 if it was cut, else 0.
+    pub is_cut: u8,
+    /// 0.
+    pub reserved2: [u8; 7],
 }
 
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
@@ -202,6 +220,9 @@ unsafe impl memory::Plain for AtfThreadInfo {
         name: std::ptr::null(),
         lost_events: AtfLoss::NONE,
         lost_details: AtfLoss::NONE,
+        cut: AtfCut::NONE,
+        is_cut: 0,
+        reserved2: [0; 7],
     };
 }
 
@@ -234,6 +255,9 @@ pub unsafe extern "C" fn atf_session_thread_info(
             name: or_null(listed.name.as_ref()),
             lost_events: listed.lost_events,
             lost_details: listed.lost_details,
+            cut: listed.cut.unwrap_or(AtfCut::NONE),
+            is_cut: listed.cut.is_some().into(),
+            reserved2: [0; 7],
         };
         // SAFETY: guaranteed by this function's caller.
         unsafe { put_sized(info, info_size, &found) }
@@ -449,8 +473,8 @@ pub unsafe extern "C" fn atf_session_function_name(
     boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
 }
 
-/// The number of problems with the session itself: its manifest, of which the first 100 problems
-/// are listed, and folders not read. 0 if `session` is invalid.
+/// The number of problems with the session itself: its manifest, and folders not read. Only the
+/// manifest's first 100 problems are listed. 0 if `session` is invalid.
 ///
 /// # Safety
 ///

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 
+use atf::check::rule_of_file;
 use atf::record::Lost;
 use atf::{Error, ErrorKind};
 
@@ -162,6 +163,7 @@ pub(crate) struct Record {
     pub(crate) message: CString,
     path: CString,
     field: CString,
+    rule: CString,
     offset: u64,
     os_code: i32,
 }
@@ -175,6 +177,7 @@ impl Record {
         message: CString::default(),
         path: CString::default(),
         field: CString::default(),
+        rule: CString::default(),
         offset: NO_OFFSET,
         os_code: 0,
     };
@@ -199,6 +202,8 @@ impl Record {
                     c_string(path.as_os_str().as_encoded_bytes())
                 }),
                 field: c_string(error.field().unwrap_or_default().as_bytes()),
+                rule: rule_of_file(&error)
+                    .map_or_else(CString::default, |rule| c_string(rule.id.as_bytes())),
                 offset: error.offset().unwrap_or(NO_OFFSET),
                 os_code: os_code(&error),
             },
@@ -207,6 +212,10 @@ impl Record {
 }
 
 thread_local! {
+    /// Freed at the end of its thread, unless the thread's first failure is in a destructor of a
+    /// `pthread_key`: the C library runs those after the destructors of such variables, so that one
+    /// message leaks. Only a key of ours would come later; keys are a limited number per process, and
+    /// std has none on other systems. A buffer without a destructor would cut messages with long paths.
     static LAST: RefCell<Record> = RefCell::new(Record::NONE());
 }
 
@@ -278,7 +287,7 @@ pub extern "C" fn atf_status_name(status: c_int) -> *const c_char {
     named.map_or(c"unknown status", |(_, name)| name).as_ptr()
 }
 
-/// The status of the last failure on this thread, `ATF_OK` if there was none.
+/// The status of the last failure on this thread, `ATF_OK` if nothing failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_status() -> AtfStatus {
     last(AtfStatus::Ok, |last| last.status)
@@ -300,6 +309,12 @@ pub extern "C" fn atf_last_error_path() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_field() -> *const c_char {
     last(c"".as_ptr(), |last| last.field.as_ptr())
+}
+
+/// The id of the rule that the file of the last failure breaks, for example `ATF-IFTR-001`, or "".
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_last_error_rule() -> *const c_char {
+    last(c"".as_ptr(), |last| last.rule.as_ptr())
 }
 
 /// The offset in the file of the last failure, or `ATF_NO_OFFSET`.

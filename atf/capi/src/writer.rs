@@ -536,7 +536,7 @@ pub unsafe extern "C" fn atf_writer_is_finalized(writer: *const AtfThreadWriter)
     })
 }
 
-/// The first failure of this writer, `ATF_OK` if there was none.
+/// The first failure of this writer, `ATF_OK` if nothing failed.
 ///
 /// # Safety
 ///

@@ -13,6 +13,7 @@ use atf_capi::options::AtfWriteOptions;
 use atf_capi::record_options::{AtfRecordOptions, AtfRecordSummary};
 use atf_capi::recover::AtfRecoverOptions;
 use atf_capi::session::AtfThreadInfo;
+use atf_capi::session_facts::{AtfCut, AtfSessionFacts};
 use atf_capi::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
 use atf_capi::writer::{AtfDetail, AtfLink, AtfThreadSummary};
 use tempfile::TempDir;
@@ -112,7 +113,10 @@ pub(crate) fn layouts() -> String {
             bytes_after_footer, trailing_bytes, zero_tail_bytes, thread_id, flags, wire, arch, os,
             clock_type, completeness, count_source, reserved }
         AtfThreadInfo { path, id, presence, is_listed, reserved, name, lost_events,
-            lost_details }
+            lost_details, cut, is_cut, reserved2 }
+        AtfCut { from_ns, to_ns, calls, returns }
+        AtfSessionFacts { lost_events, unwritten_events, clock_error_ns, ended_by, has_clock_error,
+            reserved }
         AtfRecoverOptions { struct_size, salvage, durability, reserved, symbols_path }
         AtfRecordOptions { struct_size, overflow, window, trigger_on_stop, reserved, ring_events,
             ring_payload_size, interval_ns, max_threads, pre_roll_ns, post_roll_ns, segment_size,

@@ -297,6 +297,42 @@ static void sessions(const char *folder) {
     SAYS(ATF_OK, atf_session_close(reader));
 }
 
+static void facts(const char *folder) {
+    AtfSessionReader *reader = NULL;
+    AtfSessionFacts facts;
+    AtfThreadInfo info;
+    SAYS(ATF_OK, atf_session_open(in(folder, "session"), 0, &reader));
+    SAYS(ATF_OK, atf_session_facts(reader, &facts, sizeof facts));
+    TRUE(facts.lost_events.count == 0 && facts.unwritten_events == 0 && facts.ended_by == NULL);
+    TRUE(facts.has_clock_error == 0 && facts.clock_error_ns == 0);
+    SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));
+    TRUE(info.is_cut == 0 && info.cut.to_ns == 0);
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_facts(reader, NULL, sizeof facts));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_facts(NULL, &facts, sizeof facts));
+    SAYS(ATF_OK, atf_session_close(reader));
+
+    TRUE(mkdir(in(folder, "facts"), 0700) == 0);
+    FILE *manifest = fopen(in(folder, "facts/manifest.json"), "w");
+    TRUE(manifest != NULL);
+    if (manifest == NULL) return;
+    fputs("{\"format_version\": \"2.0\", \"clock_type\": 0, \"time_start_ns\": 0, \"time_end_ns\": 0,"
+          "\"lost_events\": {\"count\": 1, \"first_ns\": 2, \"last_ns\": 3}, \"unwritten_events\": 4,"
+          "\"ended_by\": \"SIGSEGV\", \"clock_error_ns\": 0, \"threads\": [{\"id\": 5,"
+          "\"has_detail\": false, \"cut\": {\"from_ns\": 6, \"to_ns\": 7, \"calls\": 8, \"returns\": 9}}]}",
+          manifest);
+    fclose(manifest);
+    SAYS(ATF_OK, atf_session_open(in(folder, "facts"), 0, &reader));
+    SAYS(ATF_OK, atf_session_facts(reader, &facts, sizeof facts));
+    TRUE(facts.lost_events.count == 1 && facts.lost_events.first_ns == 2);
+    TRUE(facts.lost_events.last_ns == 3 && facts.unwritten_events == 4);
+    TRUE(facts.has_clock_error == 1 && facts.clock_error_ns == 0);
+    TRUE(facts.ended_by != NULL && strcmp(facts.ended_by, "SIGSEGV") == 0);
+    SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));
+    TRUE(info.id == 5 && info.is_cut == 1 && info.cut.from_ns == 6 && info.cut.to_ns == 7);
+    TRUE(info.cut.calls == 8 && info.cut.returns == 9);
+    SAYS(ATF_OK, atf_session_close(reader));
+}
+
 static void reading(const char *folder, const char *sample) {
     AtfSessionReader *session = NULL;
     AtfThreadReader *thread = NULL;
@@ -391,6 +427,7 @@ int main(int argc, char **argv) {
     wrong_order(argv[1]);
     options_and_paths(argv[1]);
     sessions(argv[1]);
+    facts(argv[1]);
     reading(argv[1], argv[2]);
     recovering(argv[1], argv[2]);
     printf("%d wrong\n", wrong);

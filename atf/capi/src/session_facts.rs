@@ -1,0 +1,108 @@
+//! What a session's manifest states about the recording.
+
+use std::ffi::c_char;
+use std::ptr;
+
+use atf::manifest::Cut;
+
+use crate::boundary;
+use crate::handle;
+use crate::memory::{self, put_sized};
+use crate::session::{AtfSessionReader, Session};
+use crate::session_writer::AtfLoss;
+use crate::status::AtfStatus;
+
+/// `AtfCut`: the part of a longer trace that a thread was cut to.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtfCut {
+    /// The start of the part in nanoseconds.
+    pub from_ns: u64,
+    /// The end of the part in nanoseconds, inclusive.
+    pub to_ns: u64,
+    /// How many of the first events repeat calls that were open at the start.
+    pub calls: u64,
+    /// How many of the last events are added returns of calls that were open at the end.
+    pub returns: u64,
+}
+
+impl AtfCut {
+    pub(crate) const NONE: Self = Self {
+        from_ns: 0,
+        to_ns: 0,
+        calls: 0,
+        returns: 0,
+    };
+}
+
+impl From<Cut> for AtfCut {
+    fn from(cut: Cut) -> Self {
+        Self {
+            from_ns: cut.from_ns,
+            to_ns: cut.to_ns,
+            calls: cut.calls,
+            returns: cut.returns,
+        }
+    }
+}
+
+/// `AtfSessionFacts`: what the manifest states about the whole recording.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfSessionFacts {
+    /// The events that the tracer lost and that belong to no listed thread.
+    pub lost_events: AtfLoss,
+    /// How many of its last events each thread may lack; 0 if none.
+    pub unwritten_events: u64,
+    /// The largest difference between timestamps and the clock, in nanoseconds.
+    pub clock_error_ns: u64,
+    /// The signal that ended the process, or null; valid until the session is closed.
+    pub ended_by: *const c_char,
+    /// 1 if the manifest has a `clock_error_ns`, else 0.
+    pub has_clock_error: u8,
+    /// 0.
+    pub reserved: [u8; 7],
+}
+
+// SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
+unsafe impl memory::Plain for AtfSessionFacts {
+    const ZERO: Self = Self {
+        lost_events: AtfLoss::NONE,
+        unwritten_events: 0,
+        clock_error_ns: 0,
+        ended_by: ptr::null(),
+        has_clock_error: 0,
+        reserved: [0; 7],
+    };
+}
+
+/// Reads what the manifest states about the whole recording; zeros without a manifest.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `facts` is null or valid for writing `facts_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_facts(
+    session: *const AtfSessionReader,
+    facts: *mut AtfSessionFacts,
+    facts_size: usize,
+) -> AtfStatus {
+    let body = |this: &Session| {
+        let manifest = this.reader.manifest();
+        let clock_error = manifest.and_then(|manifest| manifest.clock_error_ns);
+        let lost = manifest.and_then(|manifest| manifest.lost_events);
+        let unwritten = manifest.and_then(|manifest| manifest.unwritten_events);
+        let found = AtfSessionFacts {
+            lost_events: lost.map_or(AtfLoss::NONE, Into::into),
+            unwritten_events: unwritten.unwrap_or(0),
+            clock_error_ns: clock_error.unwrap_or(0),
+            ended_by: this.ended_by(),
+            has_clock_error: clock_error.is_some().into(),
+            reserved: [0; 7],
+        };
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { put_sized(facts, facts_size, &found) }
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(session, body) })
+}
