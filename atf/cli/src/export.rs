@@ -1,11 +1,16 @@
 //! Writes a trace in a form of other tools: to a file, which appears when it is complete, or to standard
 //! output.
 
+mod media;
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use atf::analyze::Options;
+use atf::clock::MediaClock;
 use atf::session::is_part_of_trace;
 use atf_export::{Error, Form, Process, Summary, export, flame};
 use tempfile::NamedTempFile;
@@ -16,6 +21,15 @@ use crate::parts::{Part, check_threads, other_names};
 use crate::report::Summed;
 use crate::text::Counted;
 
+/// The clock of the times in an export, and of those in its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Clock {
+    /// The trace's own.
+    Trace,
+    /// That of a sound or screen recording, which sessions of several machines can share.
+    Media,
+}
+
 /// The selected part of a trace.
 #[derive(Debug)]
 pub(crate) struct Selection<'a> {
@@ -25,6 +39,7 @@ pub(crate) struct Selection<'a> {
     pub(crate) from: Option<Time>,
     /// The last time, inclusive.
     pub(crate) to: Option<Time>,
+    pub(crate) clock: Clock,
     /// A manifest with function names.
     pub(crate) symbols: Option<&'a Path>,
 }
@@ -32,12 +47,14 @@ pub(crate) struct Selection<'a> {
 /// A trace that was opened, with what to read of it.
 struct Opened {
     parts: Vec<Part>,
+    /// The clock of each part, if times are those of a recording.
+    clocks: Vec<MediaClock>,
     options: Options,
 }
 
 /// Writes a trace in a form. `-` as `out` is standard output.
-pub(crate) fn run(form: Form, path: &Path, out: &Path, selection: &Selection<'_>) -> Outcome {
-    let opened = match Opened::new(path, selection)? {
+pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selection<'_>) -> Outcome {
+    let opened = match Opened::new(paths, selection)? {
         Ok(opened) => opened,
         Err(state) => return Ok(state),
     };
@@ -50,12 +67,12 @@ pub(crate) fn run(form: Form, path: &Path, out: &Path, selection: &Selection<'_>
 /// Writes a trace in a form to an open file, with the file's error named by `what`.
 pub(crate) fn to_file(
     form: Form,
-    path: &Path,
+    paths: &[PathBuf],
     file: &File,
     what: &str,
     selection: &Selection<'_>,
 ) -> Outcome {
-    let opened = match Opened::new(path, selection)? {
+    let opened = match Opened::new(paths, selection)? {
         Ok(opened) => opened,
         Err(state) => return Ok(state),
     };
@@ -67,13 +84,13 @@ pub(crate) fn to_file(
 
 /// Writes the flame graph of a trace, or of the difference to an earlier one.
 pub(crate) fn flamegraph(
-    before: Option<&Path>,
-    path: &Path,
+    before: Option<&PathBuf>,
+    paths: &[PathBuf],
     out: &Path,
     title: &str,
     selection: &Selection<'_>,
 ) -> Outcome {
-    let opened = match Opened::new(path, selection)? {
+    let opened = match Opened::new(paths, selection)? {
         Ok(opened) => opened,
         Err(state) => return Ok(state),
     };
@@ -83,7 +100,7 @@ pub(crate) fn flamegraph(
         let summary = write_to(out, |out| flame::write(&after, &opened.options, title, out))?;
         return Ok(opened.tell(&summary, &mut told));
     };
-    let earlier = match Opened::new(before, selection)? {
+    let earlier = match Opened::new(slice::from_ref(before), selection)? {
         Ok(earlier) => earlier,
         Err(state) => return Ok(state),
     };
@@ -98,29 +115,47 @@ pub(crate) fn flamegraph(
 
 impl Opened {
     /// Opens a trace; the inner error is the state of one that is unreadable.
-    fn new(path: &Path, selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
-        let parts = match Part::all(path, &other_names(selection.symbols)?)? {
+    fn new(paths: &[PathBuf], selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
+        let parts = match Part::all(paths, &other_names(selection.symbols)?)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);
                 return Ok(Err(State::Damaged));
             }
         };
-        let paths: Vec<PathBuf> = parts.iter().map(|part| part.path.clone()).collect();
-        if parts.len() > 1 && !are_processes(&paths) {
-            return Err(several(path, &paths));
+        let found: Vec<_> = parts.iter().map(|part| vec![part.path.clone()]).collect();
+        let clocks = match selection.clock {
+            Clock::Trace => Vec::new(),
+            Clock::Media => media::clocks(&parts)?,
+        };
+        if parts.len() > 1 && clocks.is_empty() && !are_processes(&found) {
+            return Err(several(paths, &found.concat()));
         }
         check_threads(&parts, selection.threads)?;
-        let start_ns = parts.iter().filter_map(|part| part.start_ns).min();
+        let start_ns = match selection.clock {
+            Clock::Trace => parts.iter().filter_map(|part| part.start_ns).min(),
+            Clock::Media => media::start_ns(&parts, &clocks)?,
+        };
         let (from_ns, to_ns) = Time::range(selection.from, selection.to, start_ns)?;
         let threads = selection.threads.iter().copied().collect();
         let options = Options::default().threads(threads);
         let options = options.from_ns(from_ns).to_ns(to_ns);
-        Ok(Ok(Self { parts, options }))
+        Ok(Ok(Self {
+            parts,
+            clocks,
+            options,
+        }))
     }
 
     fn processes(&self) -> Vec<Process<'_>> {
-        self.parts.iter().map(Part::process).collect()
+        let clocks = self.clocks.iter().map(Some).chain(iter::repeat(None));
+        let processes = self.parts.iter().zip(clocks);
+        processes
+            .map(|(part, clock)| match clock {
+                Some(clock) => part.process().with_clock(clock.clone()),
+                None => part.process(),
+            })
+            .collect()
     }
 
     /// Reports what is missing or damaged.

@@ -68,9 +68,10 @@ impl Lost {
 
 /// Describes how a tracer ended that did not say what it has not written.
 pub(crate) fn end_of_tracer(is_known: bool) -> &'static str {
-    match is_known {
-        true => "was killed",
-        false => "still runs or was killed",
+    if is_known {
+        "was killed"
+    } else {
+        "still runs or was killed"
     }
 }
 

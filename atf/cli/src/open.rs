@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use atf_export::Form;
@@ -19,13 +19,13 @@ const LONGEST: u64 = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Exports a trace, and serves it to one request.
-pub(crate) fn run(path: &Path, port: u16, selection: &Selection<'_>) -> Outcome {
+pub(crate) fn run(paths: &[PathBuf], port: u16, selection: &Selection<'_>) -> Outcome {
     let at = |error: io::Error| Failure::Usage(format!("127.0.0.1:{port}: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(at)?;
     let host = listener.local_addr().map_err(at)?.to_string();
     let of_file = |error: io::Error| Failure::Usage(format!("temporary file: {error}"));
     let mut file = tempfile::tempfile().map_err(of_file)?;
-    let state = to_file(Form::Perfetto, path, &file, "temporary file", selection)?;
+    let state = to_file(Form::Perfetto, paths, &file, "temporary file", selection)?;
     let mut out = stdout();
     writeln!(out, "{PAGE}/#!/?url=http://{host}/trace")?;
     out.flush()?;

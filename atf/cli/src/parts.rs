@@ -2,28 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 
 use atf::analyze::Threads;
 use atf::index::IndexReader;
-use atf::manifest::Manifest;
-use atf::session::{SessionReader, ThreadEntry};
+use atf::manifest::{Loss, Manifest};
+use atf::session::{Segments, SessionReader, ThreadEntry};
 use atf::symbols::{Function, SymbolTable};
 use atf::thread::ThreadReader;
 use atf::{Error, FileKind};
 use atf_export::Process;
 
 use crate::dump::{are_processes, session_around};
-use crate::output::Failure;
+use crate::output::{Failure, complain};
 use crate::target::Target;
+use crate::text::Counted;
 
 /// How many threads a message lists at most.
 const NAMED: usize = 20;
 
-/// A session, a thread's folder or an index file.
+/// A session, the segments of a process, a thread's folder or an index file.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// Its path.
+    /// Its path; that of the first segment.
     pub(crate) path: PathBuf,
     /// The time that relative times count from: the first event's.
     pub(crate) start_ns: Option<u64>,
@@ -51,51 +53,62 @@ pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
 
 #[derive(Debug)]
 enum Reader {
-    Session(Box<SessionReader>),
+    /// A process, with all segments of its recording.
+    Process(Segments),
     /// A thread's folder, and the session that it belongs to.
     Thread(Box<ThreadReader>, Option<Box<SessionReader>>),
     Index(Box<IndexReader>),
 }
 
 impl Part {
-    /// Opens what is at a path. The inner error is that of a thread or a file alone. Functions get
+    /// Opens what is at some paths. The inner error is that of a thread or a file alone. Functions get
     /// the names in `names`, or else those in the trace's own manifests.
     pub(crate) fn all(
-        path: &Path,
+        paths: &[PathBuf],
         names: &OtherNames,
     ) -> Result<Result<Vec<Self>, Error>, Failure> {
-        let sessions = match Target::of(path)? {
-            Target::Session(path) => vec![path],
-            Target::Sessions(paths) => paths,
-            Target::Thread(path) => {
-                let session = session_around(&path).map(Box::new);
-                let reader = ThreadReader::open(&path);
-                let reader = reader.map(|thread| Reader::Thread(Box::new(thread), session));
-                return Ok(reader.map(|reader| vec![Self::new(path, reader, names)]));
+        let mut sessions = Vec::new();
+        let mut parts = Vec::new();
+        for path in paths {
+            let reader = match Target::of(path)? {
+                Target::Session(path) => {
+                    sessions.push(path);
+                    continue;
+                }
+                Target::Sessions(paths) => {
+                    sessions.extend(paths);
+                    continue;
+                }
+                Target::Thread(path) => ThreadReader::open(&path).map(|thread| {
+                    let session = session_around(&path).map(Box::new);
+                    Reader::Thread(Box::new(thread), session)
+                }),
+                Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
+                    IndexReader::open(&path).map(|index| Reader::Index(Box::new(index)))
+                }
+                Target::File(path, FileKind::Detail) => {
+                    let what = "details alone: calls and returns are in the index file next to it";
+                    return Err(Failure::Usage(format!("{}: {what}", path.display())));
+                }
+            };
+            match reader {
+                Ok(reader) => parts.push(Self::new(path.clone(), reader, names)),
+                Err(error) => return Ok(Err(error)),
             }
-            Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
-                let index = IndexReader::open(&path).map(Box::new);
-                return Ok(index.map(|index| vec![Self::new(path, Reader::Index(index), names)]));
-            }
-            Target::File(path, FileKind::Detail) => {
-                let what = "details alone: calls and returns are in the index file next to it";
-                return Err(Failure::Usage(format!("{}: {what}", path.display())));
-            }
-        };
-        let open = |path: &PathBuf| {
-            let session = SessionReader::open(path)?;
-            let reader = Reader::Session(Box::new(session));
-            Ok(Self::new(path.clone(), reader, names))
-        };
-        let mut parts = sessions
-            .iter()
-            .map(open)
-            .collect::<Result<Vec<_>, Error>>()?;
-        if are_processes(&sessions) {
-            // They share the machine's clock.
-            let start_ns = parts.iter().filter_map(|part| part.start_ns).min();
-            let end_ns = parts.iter().filter_map(|part| part.end_ns).max();
-            for part in &mut parts {
+        }
+        let processes = Segments::group(sessions);
+        let share_clock = are_processes(&processes);
+        let first = parts.len();
+        for paths in &processes {
+            let segments = Segments::open(paths)?;
+            tell_deleted(&segments);
+            let path = paths.first().cloned().unwrap_or_default();
+            parts.push(Self::new(path, Reader::Process(segments), names));
+        }
+        if share_clock && let Some(processes) = parts.get_mut(first..) {
+            let start_ns = processes.iter().filter_map(|part| part.start_ns).min();
+            let end_ns = processes.iter().filter_map(|part| part.end_ns).max();
+            for part in processes {
                 (part.start_ns, part.end_ns) = (start_ns, end_ns);
             }
         }
@@ -116,7 +129,7 @@ impl Part {
     /// Its threads, for an analysis.
     pub(crate) fn threads(&self) -> Threads<'_> {
         match &self.reader {
-            Reader::Session(session) => (&**session).into(),
+            Reader::Process(segments) => segments.into(),
             Reader::Thread(thread, _) => (&**thread).into(),
             Reader::Index(index) => (&**index).into(),
         }
@@ -125,7 +138,7 @@ impl Part {
     /// Its calls, for an export.
     pub(crate) fn process(&self) -> Process<'_> {
         let process = match &self.reader {
-            Reader::Session(session) => Process::of_session(session),
+            Reader::Process(segments) => Process::of_segments(segments),
             Reader::Thread(thread, session) => Process::of_thread(thread, session.as_deref()),
             Reader::Index(index) => Process::of_index(index),
         };
@@ -136,45 +149,62 @@ impl Part {
     }
 
     /// Describes it for people.
-    pub(crate) fn what(&self) -> &'static str {
-        match self.reader {
-            Reader::Session(_) => "session",
-            Reader::Thread(..) => "thread",
-            Reader::Index(_) => "index file",
+    pub(crate) fn what(&self) -> String {
+        match &self.reader {
+            Reader::Process(segments) => match segments.sessions() {
+                [_] => "session".to_owned(),
+                sessions => Counted(sessions.len() as u64, "segment").to_string(),
+            },
+            Reader::Thread(..) => "thread".to_owned(),
+            Reader::Index(_) => "index file".to_owned(),
         }
     }
 
-    fn session(&self) -> Option<&SessionReader> {
+    /// Its sessions, or that of the thread.
+    pub(crate) fn sessions(&self) -> &[SessionReader] {
         match &self.reader {
-            Reader::Session(session) | Reader::Thread(_, Some(session)) => Some(session),
-            Reader::Thread(_, None) | Reader::Index(_) => None,
+            Reader::Process(segments) => segments.sessions(),
+            Reader::Thread(_, session) => {
+                session.as_deref().map(slice::from_ref).unwrap_or_default()
+            }
+            Reader::Index(_) => &[],
         }
     }
 
     /// A function with its name, as far as a manifest has it.
     pub(crate) fn function(&self, id: u64) -> Function<'_> {
-        match (&self.names, self.session()) {
+        match (&self.names, &self.reader) {
             (Some(names), _) => names.symbols().function(id),
-            (None, Some(session)) => session.symbols().function(id),
-            (None, None) => Function::new(id, None),
+            (None, Reader::Process(segments)) => segments.function(id),
+            (None, Reader::Thread(_, Some(session))) => session.symbols().function(id),
+            (None, Reader::Thread(_, None) | Reader::Index(_)) => Function::new(id, None),
         }
     }
 
-    /// A thread's name in the manifest.
+    /// A thread's name in the last manifest that has one.
     pub(crate) fn thread_name(&self, id: u32) -> Option<&str> {
-        let mut threads = self.manifest().into_iter().flat_map(|it| &it.threads);
-        threads.find(|thread| thread.id == id)?.name.as_deref()
+        let manifests = self.sessions().iter().rev().filter_map(|it| it.manifest());
+        let mut threads = manifests.flat_map(|it| &it.threads);
+        threads.find_map(|it| it.name.as_deref().filter(|_| it.id == id))
     }
 
-    /// The manifest of the session, or of the one that the thread belongs to.
+    /// The manifest of the last session, or of the one that the thread belongs to.
     pub(crate) fn manifest(&self) -> Option<&Manifest> {
-        self.session()?.manifest()
+        self.sessions().last()?.manifest()
+    }
+
+    /// Returns the events that the tracer lost of threads without files, in all segments.
+    pub(crate) fn lost_events(&self) -> Option<Loss> {
+        match &self.reader {
+            Reader::Process(segments) => segments.lost_events(),
+            Reader::Thread(..) | Reader::Index(_) => self.manifest()?.lost_events,
+        }
     }
 
     /// The problems of a session itself, which no single thread has.
     pub(crate) fn problems(&self) -> Vec<Error> {
         match &self.reader {
-            Reader::Session(session) => session.problems(),
+            Reader::Process(segments) => segments.problems(),
             Reader::Thread(..) | Reader::Index(_) => Vec::new(),
         }
     }
@@ -182,7 +212,12 @@ impl Part {
     /// The ids of its threads.
     fn thread_ids(&self) -> BTreeSet<u32> {
         match &self.reader {
-            Reader::Session(session) => session.threads().iter().map(ThreadEntry::id).collect(),
+            Reader::Process(segments) => segments
+                .sessions()
+                .iter()
+                .flat_map(SessionReader::threads)
+                .map(ThreadEntry::id)
+                .collect(),
             Reader::Thread(thread, _) => [thread.index().header().thread_id].into(),
             Reader::Index(index) => [index.header().thread_id].into(),
         }
@@ -200,11 +235,27 @@ impl Reader {
     /// The times of the first and the last event, of all threads of the session.
     fn times(&self) -> Option<(u64, u64)> {
         let threads: Threads<'_> = match self {
-            Self::Session(session) | Self::Thread(_, Some(session)) => (&**session).into(),
+            Self::Process(segments) => segments.into(),
+            Self::Thread(_, Some(session)) => (&**session).into(),
             Self::Thread(thread, None) => (&**thread).into(),
             Self::Index(index) => (&**index).into(),
         };
         threads.time_range()
+    }
+}
+
+/// States which segments of a recording are not there any more: it keeps only some, as it was told to.
+pub(crate) fn tell_deleted(segments: &Segments) {
+    let path = segments.sessions().first().map(SessionReader::path);
+    if let (Some(path), Some(deleted)) = (path, segments.deleted()) {
+        let deleted = match deleted.clone().count() {
+            1 => "segment 1 of the recording is".to_owned(),
+            _ => format!("segments 1 to {} of the recording are", deleted.end()),
+        };
+        complain(format_args!(
+            "{}: {deleted} not here: calls that were open at the start of this one have only their returns",
+            path.display()
+        ));
     }
 }
 

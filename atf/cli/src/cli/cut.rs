@@ -1,7 +1,7 @@
 //! `cut`: writes a time range of a session as a session of its own.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::slice;
 
 use atf::rewrite::{CutOptions, cut};
 
@@ -21,7 +21,7 @@ counts with the part of its time that is in the range, as in `atf report --from 
 events have no details. In manifest.json, `cut` of each thread has the range, and how many of the
 thread's first events are repeated calls and how many of its last events are added returns.
 
-PATH is a session, or a folder with sessions below it. An unfinalized trace is recovered on the way,
+PATH is a session, or a folder with sessions below it; segments of one process are cut one by one. An unfinalized trace is recovered on the way,
 with the same memory (see `atf recover --help`), and 28 MB for 262,144 open calls. Details that no event
 refers to, damaged data, and what an earlier recovery set aside are dropped.
 
@@ -63,8 +63,15 @@ pub(super) fn run(options: &Options) -> Outcome {
 
 /// The range in nanoseconds of the traces' clock.
 fn range(options: &Options) -> Result<(u64, u64), Failure> {
-    let path: &Path = &options.common.path;
-    let parts = Part::all(path, &None)?.map_err(Failure::Input)?;
+    let path = &options.common.path;
+    let parts = Part::all(slice::from_ref(path), &None)?.map_err(Failure::Input)?;
+    if let Some(part) = parts.iter().find(|part| part.sessions().len() > 1) {
+        let count = part.sessions().len();
+        let message = format!(
+            "{count} segments of one process: calls that are open between them would be lost; cut one of them"
+        );
+        return Err(Failure::Usage(format!("{}: {message}", path.display())));
+    }
     check_threads(&parts, &options.thread)?;
     let starts: BTreeSet<u64> = parts.iter().filter_map(|part| part.start_ns).collect();
     let is_relative = |time: &Option<Time>| matches!(time, Some(Time::FromStart(_)));

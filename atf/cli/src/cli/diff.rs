@@ -12,7 +12,7 @@ builds; a function without a name by its id. Functions of equal names in one mod
 Times are as in `atf report`. The function whose self time changed most is first.
 
 A PATH may be a session, which is one run, or the folder of a run with several processes, which are
-added up, or a folder of several sessions, which are several runs. With several runs on a side, self
+added up, or the folder of its segments, or a folder of several sessions, which are several runs. With several runs on a side, self
 times are shown from the least to the greatest; change, total times and calls are those of medians.
 
 A function is left out as noise if its calls and its self time differ no more than runs of the same

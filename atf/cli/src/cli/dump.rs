@@ -27,7 +27,7 @@ id in the folder's name, function the name in the manifest.
 --spans lists calls thread by thread, each when it ends, indented by depth: start, duration,
 thread, position of the call, function. --from and --to keep calls that overlap them. In JSON, end
 is return, exception, not_returned (an outer call ended), open (at the end of the trace), given_up
-(too many open calls), or unmatched (a return without a call).
+(too many open calls), interrupted (a segment is missing), or unmatched (a return without a call).
 
 Memory: 64 MiB for the threads' buffers, 4 KiB per thread beyond 16,384, and the manifest's names.
 --details adds 8 bytes per detail event of the 48 threads whose details were used last; a trace
@@ -46,7 +46,8 @@ Times in text and after + count from the first event received. Events that a tra
 are not visible; if it died, stop the command and dump its files. Memory: 128 KiB per thread.
 
 A folder with the sessions of several processes, pid_N side by side, is merged as one trace, since
-they share the machine's clock. Threads are then written as PID/ID; JSON has the key process.
+they share the machine's clock. Threads are then written as PID/ID; JSON has the key process. So are the
+segments of a process: seq counts on from segment to segment, and calls go on.
 
 All events are verified as they are read. Problems are written to standard error, one per line,
 after all events that can be read: a checksum mismatch, an unfinalized or damaged file, a gap,
@@ -63,8 +64,9 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A session, a folder with one session below it, a thread's folder or a file
-    path: PathBuf,
+    /// A session, a folder with one session below it, a thread's folder or a file; or several sessions
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
     /// Only events of this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
     thread: Vec<u32>,
@@ -108,7 +110,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let dump = Dump {
-        path: &options.path,
+        paths: &options.paths,
         what: if options.spans {
             What::Spans
         } else {

@@ -29,7 +29,12 @@ times, the others count from the trace's first event. Each form but csv and fold
 what is missing: open calls, losses, damage.
 
 --from and --to are inclusive; TIME is as for `atf dump`. Calls that overlap the range are cut to it.
-PATH with several processes of a session gives one file; several sessions must be exported one by one.
+PATH with several processes of a session, or the segments of one, gives one file; several sessions must
+be exported one by one.
+
+--clock media gives the times of the sound or screen recording that a session's timing anchors align it
+with, in --from and --to too. Sessions of several machines that have anchors to one recording, which
+must have one timescale, then are one trace. Events before the recording's start are refused.
 
 Memory: 60 MB for 262,144 open calls, whatever the number of events. If more calls are open, all end
 there. speedscope and firefox: 100 bytes per function; firefox: 60 bytes per different stack of a
@@ -48,8 +53,9 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A file, a thread's folder or a session
-    path: PathBuf,
+    /// A file, a thread's folder or a session; or several sessions
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
     /// The form
     #[arg(long, value_name = "FORM")]
     format: FormName,
@@ -80,5 +86,5 @@ pub(super) fn run(options: &Options) -> Outcome {
         FormName::Csv => Form::Csv,
     };
     let selection = options.selected.selection();
-    export::run(form, &options.path, &options.out, &selection)
+    export::run(form, &options.paths, &options.out, &selection)
 }

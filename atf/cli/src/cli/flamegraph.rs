@@ -17,6 +17,10 @@ Frames are compared by the names on their stacks.
 Times are as for `atf report --tree`; stacks deeper than 1024 functions are added up.
 --from and --to are inclusive; TIME is as for `atf dump`, and applies to both traces.
 
+--clock media gives the times of the sound or screen recording that a session's timing anchors align it
+with, in --from and --to too. Sessions of several machines that have anchors to one recording, which
+must have one timescale, then are one trace. Events before the recording's start are refused.
+
 FILE gets its name when it is complete, and replaces an older one.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
@@ -29,8 +33,9 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A file, a thread's folder or a session
-    path: PathBuf,
+    /// A file, a thread's folder or a session; or several sessions
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
     /// The file to write; - for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
@@ -45,13 +50,14 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let path = options.path.display();
+    let paths = options.paths.iter().map(|path| path.display().to_string());
+    let path = paths.collect::<Vec<_>>().join(", ");
     let title = match (&options.title, &options.diff) {
         (Some(title), _) => title.clone(),
-        (None, None) => path.to_string(),
+        (None, None) => path,
         (None, Some(before)) => format!("{} → {path}", before.display()),
     };
     let selection = options.selected.selection();
-    let before = options.diff.as_deref();
-    export::flamegraph(before, &options.path, &options.out, &title, &selection)
+    let before = options.diff.as_ref();
+    export::flamegraph(before, &options.paths, &options.out, &title, &selection)
 }

@@ -14,7 +14,8 @@ last event, and its last events. Events that a killed tracer left only in ring.a
 Times count from the first event, in seconds. Names come from manifest.json or --symbols. What the
 manifest says that the tracer lost is shown with the thread.
 
-If PATH is a folder with several sessions or processes, all are shown.
+If PATH is a folder with several sessions or processes, all are shown. The segments of a process are one
+trace: positions of events count on from segment to segment.
 
 JSON lines: an object per session. 64-bit numbers are decimal strings, event_kind is a number.
 
@@ -33,8 +34,9 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A file, a thread's folder, a session or a folder with sessions below it
-    path: PathBuf,
+    /// A file, a thread's folder, a session or a folder with sessions below it; or several sessions
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
     /// Only this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
     thread: Vec<u32>,
@@ -54,7 +56,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let ends = Ends {
-        path: &options.path,
+        paths: &options.paths,
         threads: &options.thread,
         events: options.events,
         calls: options.calls,

@@ -29,7 +29,7 @@ use clap::{Parser, Subcommand};
 
 use crate::output::{Failure, State, complain, offer};
 
-/// Inspects, recovers, converts and scrubs ATF v2 function traces.
+/// Records programs as ATF v2 function traces, and reports, exports, checks and recovers traces.
 #[derive(Parser)]
 #[command(name = "atf", version, max_term_width = 100)]
 #[command(
@@ -42,6 +42,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a program and record its calls
+    #[cfg(target_os = "linux")]
+    Record(Box<record::Options>),
     /// Summarize a trace: its contents, completeness and problems
     Info(info::Options),
     /// Write the events of a trace, merged by time
@@ -62,9 +65,6 @@ enum Command {
     Check(check::Options),
     /// Name every byte of a file by its field, with its value and meaning
     Explain(explain::Options),
-    /// Run a program and record its calls
-    #[cfg(target_os = "linux")]
-    Record(Box<record::Options>),
     /// Write a finalized copy of an unfinalized or damaged trace
     Recover(recover::Options),
     /// Write a trace in the other wire version

@@ -11,30 +11,31 @@ use crate::record::{self, Settings, values};
 
 const AFTER_HELP: &str = "\
 The program must have been compiled with -finstrument-functions (GCC) or
--finstrument-functions-after-inlining (Clang). It is run with libatf_instrument.so preloaded, and records
-into DIR/session_<date>_<time>/pid_<pid>; children that it forks, and programs that it starts with exec
-(pid_<pid>_2), into folders of their own. Nothing can be preloaded into statically linked programs, which
-must be linked with libatf_instrument.a, and into programs that ignore the environment, such as setuid
-programs.
+-finstrument-functions-after-inlining (Clang). It is run with libatf_instrument.so preloaded, and
+records into DIR/session_<date>_<time>/pid_<pid>; children that it forks, and programs that it
+starts with exec (pid_<pid>_2), into folders of their own. Nothing can be preloaded into statically
+linked programs, which must be linked with libatf_instrument.a, and into programs that ignore the
+environment, such as setuid programs.
 
-Events go straight to the files, in buffers that outlive the program: whatever ends it, no event is lost
-whose hook has returned. With --ring, another thread of the program writes them, which costs the
-program's threads less, but a signal, _exit or exec loses what is in the rings.
+Events go straight to the files, in buffers that outlive the program: whatever ends it, no event is
+lost whose hook has returned. With --ring, another thread of the program writes them, which costs
+the program's threads less, but a signal, _exit or exec loses what is in the rings.
 
 With --details trigger, calls have registers and stack only around triggers: --trigger-signal,
---trigger-after, --trigger-function and --trigger-depth, or the program calls atf_instrument_trigger().
-With --flight, nothing else is recorded at all: SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL and the program's
-exit are triggers too. SIGINT and SIGTERM are none: they end a program without a handler, and what its
-rings hold is lost. A window holds at most half of a ring: if the default ring does not hold the seconds of
---flight, or the time of --pre-roll, set --ring. With --segment, a long run is in several sessions:
-pid_<pid>, pid_<pid>_segment_000002 and so on. All three use rings.
+--trigger-after, --trigger-function and --trigger-depth, or the program calls
+atf_instrument_trigger(). With --flight, nothing else is recorded at all: SIGSEGV, SIGBUS, SIGABRT,
+SIGFPE, SIGILL and the program's exit are triggers too, and so are SIGINT, SIGTERM, SIGHUP and
+SIGQUIT, unless the program handles or ignores them. A window holds at most half of a ring: if that
+is less than --flight or --pre-roll ask for, the summary names a --ring that is enough. With
+--segment, a long run is in several sessions: pid_<pid>, pid_<pid>_segment_000002 and so on. All
+three use rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
 SIGHUP, SIGUSR1 and SIGUSR2 are passed to the program.
 
-Exit status: the program's, or 128 and the number of the signal that ended it; 2 usage, a program that
-cannot be run, or nothing was recorded.
+Exit status: the program's, or 128 and the number of the signal that ended it; 2 usage, a program
+that cannot be run, or nothing was recorded.
 
 Examples:
   $ atf record -- ./program arguments
@@ -218,5 +219,17 @@ impl Options {
             return refused(format!("{option} needs --details all or trigger"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AFTER_HELP;
+
+    #[test]
+    fn no_line_of_the_help_is_wider_than_the_help_may_be() {
+        // As `max_term_width` of all commands.
+        let widths = AFTER_HELP.lines().map(str::len);
+        assert!(widths.max() <= Some(100));
     }
 }

@@ -27,7 +27,9 @@ the whole name, or a part of a name. --callers and --callees have a table per fu
 time in the tree are left out with all nodes below them.
 
 Names come from manifest.json or --symbols.
-If PATH is a folder with several sessions or processes, each has a table of its own.
+If PATH is a folder with several sessions or processes, each has a table of its own. The segments of a
+process (`atf record --segment`), in a folder or as several paths, are one trace: a call may begin in
+one and return in a later one. If one between two others is missing, calls end before it, as open.
 
 JSON lines: an object per session, with --by-thread per thread. 64-bit numbers are decimal strings.
 The rows of a tree have a depth, and each follows its parent.
@@ -52,8 +54,9 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A file, a thread's folder, a session or a folder with sessions below it
-    path: PathBuf,
+    /// A file, a thread's folder, a session or a folder with sessions below it; or several sessions
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
     /// Sort by this; self by default, total for --callers and --callees
     #[arg(long, value_name = "KEY", conflicts_with = "tree")]
     sort: Option<Sort>,
@@ -118,7 +121,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         View::Callers(_) | View::Callees(_) => Sort::Total,
     };
     let report = Report {
-        path: &options.path,
+        paths: &options.paths,
         view,
         sort: options.sort.unwrap_or(sort),
         limit: match options.limit {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::dump::thread_id;
 use crate::dump::Time;
-use crate::export::Selection;
+use crate::export::{Clock, Selection};
 
 #[derive(clap::Args)]
 pub(super) struct Selected {
@@ -17,6 +17,9 @@ pub(super) struct Selected {
     /// Only the time up to here
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     to: Option<Time>,
+    /// The clock of the times: the trace's own, or that of a recording, by the session's timing anchors
+    #[arg(long, value_name = "CLOCK", default_value = "trace")]
+    clock: Clock,
     /// Take function names from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
@@ -28,6 +31,7 @@ impl Selected {
             threads: &self.thread,
             from: self.from,
             to: self.to,
+            clock: self.clock,
             symbols: self.symbols.as_deref(),
         }
     }

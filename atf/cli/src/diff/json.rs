@@ -83,14 +83,15 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
     let comparison = Comparison {
         before,
         after,
-        noise: match shown.is_single() {
-            true => Noise::Assumed {
+        noise: if shown.is_single() {
+            Noise::Assumed {
                 percent: shown.noise_percent,
-            },
-            false => Noise::Ranges {
+            }
+        } else {
+            Noise::Ranges {
                 luck: U64(luck),
                 of: U64(of),
-            },
+            }
         },
         functions: shown.rows.iter().map(|row| Row::from(*row)).collect(),
         not_shown: U64(shown.more),

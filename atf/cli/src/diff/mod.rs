@@ -5,6 +5,7 @@ mod json;
 mod text;
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use atf::Error;
 use atf::analyze::{self, Change, Diff, Options, Run, Subject, Totals};
@@ -107,15 +108,16 @@ impl Side {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();
         for path in traces.paths {
-            let parts = match Part::all(path, &names)? {
+            let parts = match Part::all(slice::from_ref(path), &names)? {
                 Ok(parts) => parts,
                 Err(error) => return Ok(Err(error)),
             };
             let mut before: Option<&Part> = None;
             for part in &parts {
                 let functions = analyze::functions(part.threads(), &Options::default())?;
-                let is_same_run = before
-                    .is_some_and(|before| are_processes(&[before.path.clone(), part.path.clone()]));
+                let is_same_run = before.is_some_and(|before| {
+                    are_processes(&[vec![before.path.clone()], vec![part.path.clone()]])
+                });
                 if !is_same_run {
                     this.runs.push(Run::default());
                     this.about.push(About {

@@ -49,9 +49,12 @@ pub(super) fn write(
         let sign = if row.change_ns() < 0 { '-' } else { '+' };
         let difference_ns = row.before.self_ns.median.abs_diff(row.after.self_ns.median);
         let change = format!("{sign}{}", Span(difference_ns));
-        let spread = |spread: &Spread| match spread.min == spread.max {
-            true => Span(spread.median).to_string(),
-            false => format!("{} … {}", Span(spread.min), Span(spread.max)),
+        let spread = |spread: &Spread| {
+            if spread.min == spread.max {
+                Span(spread.median).to_string()
+            } else {
+                format!("{} … {}", Span(spread.min), Span(spread.max))
+            }
         };
         write!(
             out,

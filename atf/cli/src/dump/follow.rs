@@ -28,13 +28,16 @@ const TURN: usize = 4096;
 
 /// Writes events as they arrive, until all files are finalized.
 pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> Outcome {
+    let [path] = dump.paths else {
+        return Err(Failure::Usage("--follow takes one path".to_owned()));
+    };
     let mut is_said = false;
     let target = loop {
-        if let Some(target) = target(dump.path)? {
+        if let Some(target) = target(path)? {
             break target;
         }
         if !is_said {
-            complain(format_args!("waiting for {}", dump.path.display()));
+            complain(format_args!("waiting for {}", path.display()));
             is_said = true;
         }
         sleep(interval);
@@ -63,7 +66,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         Target::Session(path) => Some(session(&path, true)),
         Target::Sessions(paths) => match paths.as_slice() {
             [path] => Some(session(path, true)),
-            paths => return Err(several(dump.path, paths)),
+            paths => return Err(several(dump.paths, paths)),
         },
     };
     let named = dump.symbols.map(Names::in_file).transpose()?;
@@ -120,7 +123,8 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         let times = output.filter.as_ref().map(Filter::times);
         let (times, start_ns) = (times.unwrap_or(0..=u64::MAX), output.start_ns);
         let manifest = session.follower.manifest();
-        tell_losses_of(manifest, &times, start_ns.unwrap_or(0), |id| {
+        let manifests: Vec<_> = manifest.into_iter().collect();
+        tell_losses_of(&manifests, &times, start_ns.unwrap_or(0), |id| {
             let process = None;
             dumped.contains(&id).then_some(ThreadName { process, id })
         });

@@ -50,6 +50,7 @@ fn end(end: SpanEnd) -> &'static str {
         SpanEnd::Exception => "exception",
         SpanEnd::NotReturned => "not_returned",
         SpanEnd::Open => "open",
+        SpanEnd::Interrupted => "interrupted",
         _ => "given_up",
     }
 }

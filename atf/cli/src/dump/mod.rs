@@ -1,5 +1,6 @@
 //! Writes the events of a trace, filtered and named, as text or JSON lines.
 
+mod calls;
 mod detail;
 mod filter;
 mod follow;
@@ -14,13 +15,14 @@ mod told;
 mod trace;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::index::IndexEvent;
 use atf::merge::{Merge, MergedEvent};
-use atf::spans::{Paired, Span, Spans, Unmatched};
+use atf::spans::{Paired, Span, Unmatched};
 use atf::symbols::Function;
 use atf::{Error, FileKind, Wire};
 
@@ -36,6 +38,7 @@ pub(crate) use time::{Time, parse_span};
 pub(crate) use told::Told;
 pub(crate) use trace::{are_processes, session_around};
 
+use calls::each_call;
 use detail::{Detail, Details, Found};
 use json::Json;
 use names::{Named, Names};
@@ -66,7 +69,7 @@ pub(crate) enum What {
 #[derive(Debug)]
 pub(crate) struct Dump<'a> {
     /// The trace.
-    pub(crate) path: &'a Path,
+    pub(crate) paths: &'a [PathBuf],
     /// Events or calls.
     pub(crate) what: What,
     /// Thread ids, as in folder names; empty for all.
@@ -98,7 +101,7 @@ pub(crate) struct Dump<'a> {
 pub(crate) struct Row<'a> {
     /// The thread, by the id in its folder's name or in a file's header, and its process.
     pub(crate) thread: ThreadName,
-    /// The event's position in its file.
+    /// The event's position in its thread.
     pub(crate) seq: u64,
     /// The wire version of its file.
     pub(crate) wire: Wire,
@@ -143,20 +146,14 @@ impl Dump<'_> {
         if let Some(interval) = self.follow {
             return follow::run(self, interval, sink.as_mut());
         }
-        let trace = match Target::of(self.path)? {
-            Target::File(path, FileKind::Detail) => {
-                let state = self.detail_file(&path, sink.as_mut())?;
-                sink.flush()?;
-                return Ok(state);
-            }
-            Target::File(path, FileKind::Index) | Target::OtherFile(path) => Trace::File(path),
-            Target::Thread(path) => Trace::of_thread(path),
-            Target::Session(path) => Trace::of_sessions(&[path])?,
-            Target::Sessions(paths) if paths.len() == 1 || are_processes(&paths) => {
-                Trace::of_sessions(&paths)?
-            }
-            Target::Sessions(paths) => return Err(several(self.path, &paths)),
-        };
+        if let [path] = self.paths
+            && let Target::File(path, FileKind::Detail) = Target::of(path)?
+        {
+            let state = self.detail_file(&path, sink.as_mut())?;
+            sink.flush()?;
+            return Ok(state);
+        }
+        let trace = Trace::open(self.paths)?;
         let state = match self.what {
             What::Events => self.events(&trace, sink.as_mut())?,
             What::Spans => self.spans(&trace, sink.as_mut())?,
@@ -184,6 +181,7 @@ impl Dump<'_> {
             told: Told::default(),
             dangling: BTreeMap::new(),
             zeros: BTreeMap::new(),
+            first_seqs: first_seqs(&ready.threads),
             written: 0,
         };
         let admits = |event: &MergedEvent| ready.filter.admits(event.process, &event.event);
@@ -200,7 +198,7 @@ impl Dump<'_> {
             }
             Some(count) => {
                 let mut last = Vec::new();
-                for thread in &ready.threads {
+                for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
                     last.extend(output.last_of(thread, count, admits));
                 }
                 // The order of a merge. The stable sort keeps each thread's own order.
@@ -229,47 +227,38 @@ impl Dump<'_> {
         let mut told = Told::default();
         let mut written = 0;
         let mut partly = 0;
-        for thread in &ready.threads {
+        for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
+            let Some(ThreadPlace { process, name, .. }) = thread.last().copied() else {
+                continue;
+            };
             let mut last = self.last.map(Last::new);
             let mut write = |paired: &Paired| {
                 let (Paired::Span(Span { function_id, .. })
                 | Paired::Unmatched(Unmatched { function_id, .. })) = *paired;
-                let name = ready.names.get((thread.process, function_id));
                 written += 1;
-                sink.span(thread.name, paired, name)?;
+                sink.span(name, paired, ready.names.get((process, function_id)))?;
                 Ok::<_, Failure>(written)
             };
-            let index = match trace.index(thread) {
-                Ok(index) => index,
-                Err(error) => {
-                    told.tell(&error);
-                    continue;
-                }
-            };
             let mut is_over = self.limit == 0;
-            for paired in Spans::new(index.events()) {
+            partly += each_call(trace, thread, &mut told, |paired| {
                 if is_over {
-                    break;
+                    return Ok(ControlFlow::Break(()));
                 }
-                let paired = match paired {
-                    Ok(paired) => paired,
-                    Err(error) => {
-                        told.tell(&error);
-                        continue;
+                if ready.filter.admits_span(process, &paired) {
+                    match &mut last {
+                        Some(last) => last.push(paired),
+                        None => is_over = write(&paired)? == self.limit,
                     }
-                };
-                if !ready.filter.admits_span(thread.process, &paired) {
-                    continue;
                 }
-                match &mut last {
-                    Some(last) => last.push(paired),
-                    None => is_over = write(&paired)? == self.limit,
-                }
-            }
+                Ok(if is_over {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
             last.iter()
                 .flat_map(Last::iter)
                 .try_for_each(|paired| write(paired).map(drop))?;
-            partly += usize::from(index.known_checksum().is_none());
             if is_over {
                 break;
             }
@@ -348,6 +337,8 @@ struct Output<'a> {
     dangling: BTreeMap<ThreadName, (u64, u64)>,
     /// By thread: the first event of zeros, and their number.
     zeros: BTreeMap<ThreadName, (u64, u64)>,
+    /// How many events a thread of a session has in earlier segments, if it has any.
+    first_seqs: BTreeMap<(u32, u32), u64>,
     /// The number of events written.
     written: u64,
 }
@@ -361,28 +352,30 @@ impl Output<'_> {
     /// Finds the last admitted events of a thread, in their order.
     fn last_of(
         &mut self,
-        thread: &ThreadPlace,
+        thread: &[ThreadPlace],
         count: usize,
         admits: impl Fn(&MergedEvent) -> bool,
     ) -> VecDeque<MergedEvent> {
         let mut last = VecDeque::new();
-        let index = match self.trace.index(thread) {
-            Ok(index) => index,
-            Err(error) => {
-                self.told.tell(&error);
-                return last;
-            }
-        };
-        let seqs = (0..index.event_count()).rev();
-        let mut events = seqs.zip(index.events_in(..).rev());
-        while let Some((seq, event)) = events.next().filter(|_| last.len() < count) {
-            let event =
-                event.map(|event| MergedEvent::new(thread.process, thread.name.id, seq, event));
-            let Some(event) = self.take(event) else {
-                break;
+        for segment in thread.iter().rev() {
+            let index = match self.trace.index(segment) {
+                Ok(index) => index,
+                Err(error) => {
+                    self.told.tell(&error);
+                    continue;
+                }
             };
-            if admits(&event) {
-                last.push_front(event);
+            let seqs = (0..index.event_count()).rev();
+            let mut events = seqs.zip(index.events_in(..).rev());
+            while let Some((seq, event)) = events.next().filter(|_| last.len() < count) {
+                let event = event
+                    .map(|event| MergedEvent::new(segment.process, segment.name.id, seq, event));
+                let Some(event) = self.take(event) else {
+                    break;
+                };
+                if admits(&event) {
+                    last.push_front(event);
+                }
             }
         }
         last
@@ -419,9 +412,10 @@ impl Output<'_> {
             *count += 1;
         }
         self.written += 1;
+        let before = self.first_seqs.get(&(event.process, event.thread));
         self.sink.event(&Row {
             thread,
-            seq: event.seq,
+            seq: event.seq.saturating_add(before.copied().unwrap_or(0)),
             wire: wire_of(&event.event),
             event: event.event,
             function: self.names.named((event.process, event.event.function_id)),
@@ -455,6 +449,14 @@ impl Output<'_> {
             State::Damaged
         }
     }
+}
+
+/// How many events threads have in earlier segments, if any, by session and id.
+fn first_seqs(threads: &[ThreadPlace]) -> BTreeMap<(u32, u32), u64> {
+    let later = threads.iter().filter(|place| place.first_seq > 0);
+    later
+        .map(|place| ((place.process, place.name.id), place.first_seq))
+        .collect()
 }
 
 /// Whether an event's bytes are all zeros. A zero link field reads as a link to the first detail.
@@ -504,15 +506,15 @@ fn wire_of(event: &IndexEvent) -> Wire {
     wire.unwrap_or(Wire::V1)
 }
 
-pub(crate) fn several(path: &Path, sessions: &[std::path::PathBuf]) -> Failure {
-    let mut names: Vec<_> = sessions
-        .iter()
-        .take(10)
-        .map(|session| session.display().to_string())
-        .collect();
+pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
+    let list = |paths: &[PathBuf]| -> Vec<_> {
+        let shown = paths.iter().take(10);
+        shown.map(|path| path.display().to_string()).collect()
+    };
+    let mut names = list(sessions);
     if sessions.len() > 10 {
         names.push(format!("and {} more", sessions.len() - 10));
     }
-    let message = format!("{}: several sessions; name one of", path.display());
+    let message = format!("{}: several sessions; name one of", list(paths).join(", "));
     Failure::Choice(message, names)
 }

@@ -1,12 +1,13 @@
 //! Function names.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
+use std::ptr;
 
 use atf::manifest::{Manifest, Symbol};
-use atf::session::SessionReader;
+use atf::session::Segments;
 use atf::symbols::{self, Symbols};
 
 use super::Pattern;
@@ -36,8 +37,10 @@ pub(crate) struct Names<'t> {
 
 #[derive(Debug)]
 enum Known<'t> {
-    /// The names of each process, if its session has a manifest.
-    Sessions(Vec<Option<(Symbols<'t>, &'t Manifest)>>),
+    /// The processes, by the positions of their sessions.
+    Processes(Vec<&'t Segments>),
+    /// The names of a session, if it has a manifest.
+    Session(Option<(Symbols<'t>, &'t Manifest)>),
     /// The names of the manifest given by `--symbols`, for all processes.
     Other(BTreeMap<u64, String>),
 }
@@ -95,21 +98,20 @@ impl<'t> Names<'t> {
 
     /// No names.
     pub(crate) fn none() -> Self {
-        Self::new(Known::Sessions(Vec::new()))
+        Self::new(Known::Session(None))
     }
 
     /// The names in the manifest at `path`, or else in the trace's own manifests.
     pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
-        let of_session = |session: &'t SessionReader| {
-            let manifest = session.manifest()?;
-            Some((session.symbols(), manifest))
-        };
-        match path {
-            Some(path) => Self::in_file(path),
-            None => Ok(Self::new(Known::Sessions(
-                trace.sessions().iter().map(of_session).collect(),
-            ))),
+        if let Some(path) = path {
+            return Self::in_file(path);
         }
+        if let [session] = trace.sessions()[..] {
+            return Ok(Self::of_manifest(session.manifest(), session.symbols()));
+        }
+        let by_session = |process: &'t Segments| process.sessions().iter().map(move |_| process);
+        let processes = trace.processes().iter().flat_map(by_session).collect();
+        Ok(Self::new(Known::Processes(processes)))
     }
 
     /// The names in the manifest at `path`.
@@ -129,8 +131,7 @@ impl<'t> Names<'t> {
 
     /// The names of one session, if it has a manifest.
     pub(crate) fn of_manifest(manifest: Option<&'t Manifest>, symbols: Symbols<'t>) -> Self {
-        let session = manifest.map(|manifest| (symbols, manifest));
-        Self::new(Known::Sessions(vec![session]))
+        Self::new(Known::Session(manifest.map(|manifest| (symbols, manifest))))
     }
 
     /// A function, to be looked up when it is shown.
@@ -144,10 +145,12 @@ impl<'t> Names<'t> {
     /// A function with its name and module, as far as known.
     pub(crate) fn get(&self, (process, function_id): Function) -> symbols::Function<'_> {
         let name = match &self.known {
-            Known::Sessions(sessions) => match sessions.get(process as usize) {
-                Some(Some((symbols, _))) => return symbols.function(function_id),
-                _ => None,
+            Known::Processes(processes) => match processes.get(process as usize) {
+                Some(process) => return process.function(function_id),
+                None => None,
             },
+            Known::Session(Some((symbols, _))) => return symbols.function(function_id),
+            Known::Session(None) => None,
             Known::Other(names) => names.get(&function_id).map(String::as_str),
         };
         symbols::Function::new(function_id, name)
@@ -163,15 +166,30 @@ impl<'t> Names<'t> {
                 .name
                 .is_some_and(|name| pattern.fits(name))
         };
+        let in_manifest = |process, manifest: &Manifest| -> BTreeSet<u64> {
+            let ids = manifest.symbols.iter().map(|symbol| symbol.function_id);
+            ids.filter(|id| fits((process, *id))).collect()
+        };
         match &self.known {
-            Known::Sessions(sessions) => {
-                let named = (0..).zip(sessions).filter_map(|(process, session)| {
-                    let (_, manifest) = session.as_ref()?;
-                    let symbols = manifest.symbols.iter();
-                    Some(symbols.map(move |symbol| (process, symbol.function_id)))
-                });
-                let found = named.flatten().filter(|function| fits(*function));
-                found.map(|(process, id)| (Some(process), id)).collect()
+            Known::Processes(processes) => {
+                let mut found = Vec::new();
+                let mut position = 0_u32;
+                for same in processes.chunk_by(|one, next| ptr::eq(*one, *next)) {
+                    let sessions = same.first().into_iter().flat_map(|it| it.sessions());
+                    let manifests = sessions.filter_map(|session| session.manifest());
+                    let ids: BTreeSet<u64> = manifests
+                        .flat_map(|manifest| in_manifest(position, manifest))
+                        .collect();
+                    for _ in same {
+                        found.extend(ids.iter().map(|id| (Some(position), *id)));
+                        position += 1;
+                    }
+                }
+                found
+            }
+            Known::Session(session) => {
+                let ids = session.iter().flat_map(|(_, it)| in_manifest(0, it));
+                ids.map(|id| (Some(0), id)).collect()
             }
             Known::Other(names) => {
                 let ids = names.keys().filter(|id| fits((0, **id)));

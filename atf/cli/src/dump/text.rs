@@ -204,6 +204,7 @@ impl<W: Write> Sink for Text<W> {
                 SpanEnd::Exception => "  (by an exception)",
                 SpanEnd::NotReturned => "  (never returned: an outer call ended)",
                 SpanEnd::Open => "  (open at the end)",
+                SpanEnd::Interrupted => "  (interrupted: the events that follow are missing)",
                 _ => "  (given up: too many open calls)",
             },
         };

@@ -5,10 +5,11 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use atf::Error;
+use atf::check::text_with_rule;
 use atf::manifest::Manifest;
 
 use super::ready::Ready;
-use super::trace::{ThreadName, Trace};
+use super::trace::{ThreadName, ThreadPlace, Trace};
 use crate::loss::{Lost, end_of_tracer};
 use crate::output::{State, complain};
 use crate::text::{Counted, Since};
@@ -22,7 +23,7 @@ pub(crate) struct Told {
 impl Told {
     /// Reports a problem, unless it was reported before.
     pub(crate) fn tell(&mut self, problem: &Error) {
-        let message = problem.to_string();
+        let message = text_with_rule(problem);
         if !self.said.contains(&message) {
             complain(&message);
             self.said.insert(message);
@@ -48,25 +49,37 @@ pub(crate) fn tell_unverified(threads: usize) {
 /// Reports what the tracer lost of the dumped threads in the dumped time. The exit status stays: the
 /// events that are in the files are intact, and no other copy has those that are not.
 pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
-    for (process, session) in (0..).zip(trace.sessions()) {
-        let of_process = ready.threads.iter().filter(|it| it.process == process);
-        let dumped: BTreeMap<u32, ThreadName> =
-            of_process.map(|it| (it.name.id, it.name)).collect();
-        let manifest = session.manifest();
-        tell_losses_of(manifest, &ready.filter.times(), ready.start_ns(), |id| {
-            dumped.get(&id).copied()
-        });
+    let dumped = |session: usize, id| {
+        let mut places = ready.threads.iter();
+        let is_it = |it: &&ThreadPlace| it.process as usize == session && it.name.id == id;
+        places.find(is_it).map(|place| place.name)
+    };
+    let sessions = trace.sessions();
+    let counts = trace.processes().iter().map(|it| it.sessions().len());
+    let mut counts: Vec<usize> = counts.collect();
+    if counts.is_empty() {
+        counts.push(sessions.len());
+    }
+    let mut first = 0;
+    for count in counts {
+        let of_process = sessions.iter().skip(first).take(count);
+        let manifests: Vec<_> = of_process
+            .filter_map(|session| session.manifest())
+            .collect();
+        let name_of = |id| (first..first + count).find_map(|session| dumped(session, id));
+        tell_losses_of(&manifests, &ready.filter.times(), ready.start_ns(), name_of);
+        first += count;
     }
 }
 
-/// Reports what a session's tracer lost of the threads that have a name.
+/// Reports what a process's tracer lost of the threads that have a name, as the manifests of its segments
+/// say.
 pub(crate) fn tell_losses_of(
-    manifest: Option<&Manifest>,
+    manifests: &[&Manifest],
     times: &RangeInclusive<u64>,
     start_ns: u64,
     name_of: impl Fn(u32) -> Option<ThreadName>,
 ) {
-    let Some(manifest) = manifest else { return };
     let tell = |place: &dyn fmt::Display, lost: Lost| {
         if let Some((first, last)) = lost.times()
             && first <= *times.end()
@@ -78,14 +91,26 @@ pub(crate) fn tell_losses_of(
             ));
         }
     };
-    for thread in &manifest.threads {
-        if let Some(name) = name_of(thread.id) {
-            let called = thread.name.as_ref().map(|name| format!(" ({name})"));
-            let called = called.unwrap_or_default();
-            tell(&format_args!("thread {name}{called}"), Lost::of(thread));
+    let mut threads: BTreeMap<u32, (Option<&str>, Lost)> = BTreeMap::new();
+    let mut without_files = Lost::default();
+    for manifest in manifests {
+        for thread in &manifest.threads {
+            let (name, lost) = threads.entry(thread.id).or_default();
+            *name = thread.name.as_deref().or(*name);
+            *lost = lost.plus(Lost::of(thread));
+        }
+        without_files = without_files.plus(Lost::of_no_thread(manifest));
+    }
+    for (id, (called, lost)) in threads {
+        if let Some(name) = name_of(id) {
+            let called = called.map(|name| format!(" ({name})")).unwrap_or_default();
+            tell(&format_args!("thread {name}{called}"), lost);
         }
     }
-    tell(&"threads without files", Lost::of_no_thread(manifest));
+    tell(&"threads without files", without_files);
+    let Some(manifest) = manifests.last() else {
+        return;
+    };
     if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
         let events = Counted(events, "event");
         let end = end_of_tracer(manifest.ended_by.is_some());

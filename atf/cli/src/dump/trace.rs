@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use atf::Result;
 use atf::index::IndexReader;
 use atf::merge::Merge;
-use atf::session::{SessionReader, ThreadEntry};
+use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
 use atf::thread::ThreadReader;
 
+use super::several;
 use crate::output::Failure;
+use crate::parts::tell_deleted;
+use crate::target::Target;
 
 /// A file, a thread's folder, or the sessions of some processes.
 #[derive(Debug)]
@@ -18,8 +21,9 @@ pub(crate) enum Trace {
     File(PathBuf),
     /// A thread's folder, and the session that it belongs to.
     Folder(PathBuf, Option<Box<SessionReader>>),
-    /// The sessions of one or several processes, which share the machine's clock.
-    Sessions(Vec<SessionReader>),
+    /// One or several processes, which share the machine's clock, each with its segments. A session's
+    /// position is that among the sessions of all processes.
+    Processes(Vec<Segments>),
 }
 
 /// A thread's name: its folder's id, and its process if there are several.
@@ -40,22 +44,52 @@ impl fmt::Display for ThreadName {
     }
 }
 
-/// A thread of a trace, which may be unreadable.
+/// A thread of a session, which may be unreadable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadPlace {
-    /// The position of its process in the trace.
+    /// The position of its session in the trace.
     pub(crate) process: u32,
     /// Its name.
     pub(crate) name: ThreadName,
-    /// Its position among the threads of its process.
+    /// Its position among the threads of its session.
     pub(crate) position: usize,
+    /// How many events it has in earlier segments.
+    pub(crate) first_seq: u64,
+    /// Whether it is the thread's first segment.
+    pub(crate) is_first: bool,
+    /// Whether events between the segment before and this one are missing.
+    pub(crate) is_after_gap: bool,
 }
 
 impl Trace {
-    /// Opens sessions, but not their threads.
-    pub(crate) fn of_sessions(paths: &[PathBuf]) -> Result<Self> {
-        let sessions = paths.iter().map(SessionReader::open);
-        Ok(Self::Sessions(sessions.collect::<Result<_>>()?))
+    /// Opens the sessions of processes, but not their threads.
+    pub(crate) fn of_processes(processes: &[Vec<PathBuf>]) -> Result<Self> {
+        let processes = processes.iter().map(Segments::open);
+        Ok(Self::Processes(processes.collect::<Result<_>>()?))
+    }
+
+    /// Opens what is at some paths: a file, a thread's folder, or processes that share a clock.
+    pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let mut sessions = Vec::new();
+        for path in paths {
+            match Target::of(path)? {
+                Target::Session(path) => sessions.push(path),
+                Target::Sessions(paths) => sessions.extend(paths),
+                Target::File(..) | Target::OtherFile(_) | Target::Thread(_) if paths.len() > 1 => {
+                    let message = "several paths must be those of sessions";
+                    return Err(Failure::Usage(format!("{}: {message}", path.display())));
+                }
+                Target::File(path, _) | Target::OtherFile(path) => return Ok(Self::File(path)),
+                Target::Thread(path) => return Ok(Self::of_thread(path)),
+            }
+        }
+        let processes = Segments::group(sessions);
+        if processes.len() > 1 && !are_processes(&processes) {
+            return Err(several(paths, &processes.concat()));
+        }
+        let this = Self::of_processes(&processes)?;
+        this.processes().iter().for_each(tell_deleted);
+        Ok(this)
     }
 
     /// Opens a thread's folder. If it is in a session, names and the first time are the session's.
@@ -64,58 +98,76 @@ impl Trace {
         Self::Folder(path, session)
     }
 
-    /// The sessions that provide names, by process.
-    pub(crate) fn sessions(&self) -> &[SessionReader] {
+    /// The processes whose sessions it has.
+    pub(crate) fn processes(&self) -> &[Segments] {
         match self {
-            Self::File(_) | Self::Folder(_, None) => &[],
-            Self::Folder(_, Some(session)) => std::slice::from_ref(session),
-            Self::Sessions(sessions) => sessions,
+            Self::File(_) | Self::Folder(..) => &[],
+            Self::Processes(processes) => processes,
         }
     }
 
-    /// The process id of a session, if there are several.
-    fn process_id(&self, process: u32) -> Option<u32> {
-        let Self::Sessions(sessions) = self else {
-            return None;
-        };
-        let session = sessions.get(process as usize)?;
-        let name = session.path().file_name()?.to_str()?;
-        let id = name.strip_prefix(PROCESS)?.parse().ok();
-        id.filter(|_| sessions.len() > 1)
+    /// All sessions, or that of a thread, by position.
+    pub(crate) fn sessions(&self) -> Vec<&SessionReader> {
+        match self {
+            Self::File(_) | Self::Folder(_, None) => Vec::new(),
+            Self::Folder(_, Some(session)) => vec![session],
+            Self::Processes(processes) => processes.iter().flat_map(Segments::sessions).collect(),
+        }
     }
 
-    /// The process id of each session, if there are several.
+    /// The process id of each session, if there are several processes.
     pub(crate) fn process_ids(&self) -> Vec<Option<u32>> {
-        let processes = 0..u32::try_from(self.sessions().len()).unwrap_or(u32::MAX);
-        processes.map(|process| self.process_id(process)).collect()
+        let is_several = self.processes().len() > 1;
+        let name = |session: &SessionReader| Some(ProcessName::of(session.path())?.pid);
+        let sessions = self.sessions().into_iter();
+        sessions
+            .map(|session| name(session).filter(|_| is_several))
+            .collect()
     }
 
-    /// The threads with these ids; all if `ids` is empty.
+    /// The threads with these ids; all if `ids` is empty. The segments of a thread are side by side.
     pub(crate) fn threads(&self, ids: &[u32]) -> Result<Vec<ThreadPlace>, Failure> {
         let mut all = Vec::new();
-        match self {
-            Self::File(_) | Self::Folder(..) => all.push(ThreadPlace {
+        if self.processes().is_empty() {
+            all.push(ThreadPlace {
                 process: 0,
                 name: ThreadName {
                     process: None,
                     id: self.open_file()?.header().thread_id,
                 },
                 position: 0,
-            }),
-            Self::Sessions(sessions) => {
-                for (process, session) in (0..).zip(sessions) {
-                    let process_id = self.process_id(process);
-                    let places = session.threads().iter().enumerate();
-                    all.extend(places.map(|(position, entry)| ThreadPlace {
-                        process,
+                first_seq: 0,
+                is_first: true,
+                is_after_gap: false,
+            });
+        }
+        let process_ids = self.process_ids();
+        let mut before = 0;
+        for process in self.processes() {
+            for thread in process.threads() {
+                let mut first_seq = 0_u64;
+                for (number, segment) in thread.segments.iter().enumerate() {
+                    let session = before + segment.session;
+                    all.push(ThreadPlace {
+                        process: u32::try_from(session).unwrap_or(u32::MAX),
                         name: ThreadName {
-                            process: process_id,
-                            id: entry.id(),
+                            process: process_ids.get(session).copied().flatten(),
+                            id: thread.id,
                         },
-                        position,
-                    }));
+                        position: segment.position,
+                        first_seq,
+                        is_first: number == 0,
+                        is_after_gap: segment.is_after_gap,
+                    });
+                    if thread.segments.len() > 1 {
+                        // One that cannot be opened is reported when its events are read.
+                        let index = segment.entry.open_index();
+                        let count = index.map_or(0, |index| index.event_count());
+                        first_seq = first_seq.saturating_add(count);
+                    }
                 }
             }
+            before += process.sessions().len();
         }
         if let Some(id) = ids.iter().find(|id| !all.iter().any(|t| t.name.id == **id)) {
             return Err(Failure::Usage(no_thread(*id, &all)));
@@ -128,7 +180,7 @@ impl Trace {
     /// are opened later.
     pub(crate) fn merge(&self, ids: &[u32]) -> Result<Merge> {
         let merge = match self {
-            Self::Sessions(sessions) => Merge::of_sessions(sessions),
+            Self::Processes(processes) => Merge::of_processes(processes),
             Self::File(path) => {
                 let index = IndexReader::open(path)?;
                 Merge::new([(index.header().thread_id, index)])
@@ -145,10 +197,8 @@ impl Trace {
     }
 
     fn entry(&self, place: &ThreadPlace) -> Option<&ThreadEntry> {
-        let Self::Sessions(sessions) = self else {
-            return None;
-        };
-        let session = sessions.get(place.process as usize)?;
+        let mut sessions = self.processes().iter().flat_map(Segments::sessions);
+        let session = sessions.nth(place.process as usize)?;
         session.threads().get(place.position)
     }
 
@@ -166,7 +216,7 @@ impl Trace {
         match self {
             Self::File(_) => Ok(None),
             Self::Folder(path, _) => ThreadReader::open(path).map(Some),
-            Self::Sessions(_) => self.entry(place).map(ThreadEntry::open).transpose(),
+            Self::Processes(_) => self.entry(place).map(ThreadEntry::open).transpose(),
         }
     }
 
@@ -175,37 +225,31 @@ impl Trace {
         match self {
             Self::File(path) => IndexReader::open(path),
             Self::Folder(path, _) => Ok(ThreadReader::open(path)?.into_index()),
-            Self::Sessions(_) => IndexReader::from_bytes([]),
+            Self::Processes(_) => IndexReader::from_bytes([]),
         }
     }
 
     /// The earliest and latest timestamps of all readable threads, including the other threads of a
     /// thread's session.
     pub(crate) fn times(&self) -> Option<(u64, u64)> {
-        let in_sessions = self.sessions().iter().flat_map(SessionReader::threads);
+        let sessions = self.sessions();
+        let in_sessions = sessions.iter().flat_map(|session| session.threads());
         let in_sessions = in_sessions.map(ThreadEntry::open_index);
-        let alone = self.sessions().is_empty().then(|| self.open_file());
+        let alone = sessions.is_empty().then(|| self.open_file());
         let times = alone.into_iter().chain(in_sessions);
         let times = times.filter_map(|index| index.ok()?.time_range().ok()?);
         times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
     }
 }
 
-/// The prefix of process folders' names.
-const PROCESS: &str = "pid_";
-
-/// Whether these sessions belong to the processes of one run: folders `pid_N` side by side.
-pub(crate) fn are_processes(paths: &[PathBuf]) -> bool {
-    let is_process = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        let id = name.and_then(|name| name.strip_prefix(PROCESS));
-        id.is_some_and(|id| id.parse::<u32>().is_ok())
-    };
-    let parent = |path: &PathBuf| path.parent().map(Path::to_path_buf);
-    paths.iter().all(is_process)
-        && paths
-            .windows(2)
-            .all(|pair| parent(&pair[0]) == parent(&pair[1]))
+/// Whether these are the processes of one run, each with the paths of its segments: folders `pid_N` side
+/// by side.
+pub(crate) fn are_processes(processes: &[Vec<PathBuf>]) -> bool {
+    // Programs started with exec have the id of another folder.
+    let is_process = |path: &Path| ProcessName::of(path).is_some_and(|name| name.program == 1);
+    let mut firsts = processes.iter().filter_map(|paths| paths.first());
+    let parent = firsts.clone().next().map(|path| path.parent());
+    firsts.all(|path| is_process(path) && Some(path.parent()) == parent)
 }
 
 /// How many threads a message lists at most.
@@ -215,6 +259,7 @@ fn no_thread(id: u32, all: &[ThreadPlace]) -> String {
     if all.is_empty() {
         return format!("there is no thread {id}: the trace has no threads");
     }
+    let all: Vec<_> = all.iter().filter(|place| place.is_first).collect();
     let mut names: Vec<_> = all.iter().take(NAMED).map(|t| t.name.to_string()).collect();
     if all.len() > NAMED {
         names.push(format!("and {} more", all.len() - NAMED));

@@ -7,6 +7,7 @@ use atf::detail::{DetailReader, FunctionPayload};
 use atf::wire::Record;
 use atf::{Completeness, Wire};
 
+use super::ending;
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
@@ -75,7 +76,6 @@ pub(super) fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Resu
 
 /// Shows the bytes after the last event.
 fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
-    let footer = Shape::of("detail_footer", reader.wire());
     let size = walk.size();
     if let Some(problem) = reader.framing_problem() {
         let end = match (reader.footer_offset(), reader.completeness()) {
@@ -85,44 +85,14 @@ fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
         };
         walk.wrong(end, "no event", &problem.to_string())?;
     }
-    match reader.completeness() {
-        Completeness::Finalized | Completeness::HeaderNotUpdated => {
-            let about = match reader.completeness() {
-                Completeness::Finalized => "",
-                _ => "verified, but the header was never rewritten",
-            };
-            walk.record(footer, None, size, about)?;
-            walk.opaque(size, "behind the footer", "nothing belongs here")
-        }
-        Completeness::DamagedFooter {
-            offset, problems, ..
-        } => {
-            walk.opaque(*offset, "trailing bytes", "not a whole event")?;
-            let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
-            walk.is_damaged = true;
-            walk.record(
-                footer,
-                None,
-                size,
-                &format!("damaged: {}", problems.join(", ")),
-            )?;
-            walk.opaque(size, "behind the footer", "nothing belongs here")
-        }
-        Completeness::Unfinalized {
-            trailing_bytes,
-            partial_footer,
-            ..
-        } => {
-            if let Some(partial) = partial_footer {
-                let end = partial.offset.saturating_add(partial.size);
-                walk.record(footer, None, end, "")?;
-            }
-            let torn_end = walk.place().saturating_add(*trailing_bytes);
-            let header = Shape::of("detail_event_header", reader.wire());
-            let torn_end = torn_end.min(size);
-            walk.record(header, Some(reader.event_count()), torn_end, "torn")?;
-            walk.opaque(torn_end, "payload", "torn")?;
-            walk.opaque(size, "zero tail", "preallocated or never written")
-        }
-    }
+    let footer = Shape::of("detail_footer", reader.wire());
+    let Some(left) = ending::footer(walk, footer, reader.completeness())? else {
+        return Ok(());
+    };
+    let torn_end = walk.place().saturating_add(left.trailing_bytes);
+    let header = Shape::of("detail_event_header", reader.wire());
+    let torn_end = torn_end.min(size);
+    walk.record(header, Some(reader.event_count()), torn_end, "torn")?;
+    walk.opaque(torn_end, "payload", "torn")?;
+    walk.opaque(size, "zero tail", "preallocated or never written")
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use atf::Completeness;
 use atf::check::Kind;
 use atf::index::{IndexEvent, IndexReader};
 
 use super::detail::wire_of;
+use super::ending;
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
@@ -62,51 +62,18 @@ fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
 /// Shows the bytes after the last event.
 fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     let footer = Shape::of("index_footer", reader.wire());
-    let event = Shape::of("index_event", reader.wire());
-    let size = walk.size();
-    match reader.completeness() {
-        Completeness::Finalized | Completeness::HeaderNotUpdated => {
-            let about = match reader.completeness() {
-                Completeness::Finalized => "",
-                _ => "verified, but the header was never rewritten",
-            };
-            walk.record(footer, None, size, about)?;
-            walk.opaque(size, "behind the footer", "nothing belongs here")
-        }
-        Completeness::DamagedFooter {
-            offset, problems, ..
-        } => {
-            walk.opaque(*offset, "trailing bytes", "not a whole event")?;
-            let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
-            walk.is_damaged = true;
-            walk.record(
-                footer,
-                None,
-                size,
-                &format!("damaged: {}", problems.join(", ")),
-            )?;
-            walk.opaque(size, "behind the footer", "nothing belongs here")
-        }
-        Completeness::Unfinalized {
-            trailing_bytes,
-            zero_tail_bytes,
-            partial_footer,
-            ..
-        } => {
-            if let Some(partial) = partial_footer {
-                let end = partial.offset.saturating_add(partial.size);
-                walk.record(footer, None, end, "")?;
-            }
-            // A torn event is before the zeros, or after them at the end of the file.
-            let piece = walk.peek(*trailing_bytes)?;
-            let is_first = piece.iter().any(|byte| *byte != 0);
-            if is_first {
-                let end = walk.place().saturating_add(*trailing_bytes);
-                walk.record(event, Some(reader.event_count()), end, "")?;
-            }
-            let zeros_end = walk.place().saturating_add(*zero_tail_bytes);
-            walk.opaque(zeros_end, "zero tail", "preallocated or never written")?;
-            walk.opaque(size, "trailing bytes", "not a whole event")
-        }
+    let Some(left) = ending::footer(walk, footer, reader.completeness())? else {
+        return Ok(());
+    };
+    // A torn event is before the zeros, or after them at the end of the file.
+    let piece = walk.peek(left.trailing_bytes)?;
+    let is_first = piece.iter().any(|byte| *byte != 0);
+    if is_first {
+        let event = Shape::of("index_event", reader.wire());
+        let end = walk.place().saturating_add(left.trailing_bytes);
+        walk.record(event, Some(reader.event_count()), end, "")?;
     }
+    let zeros_end = walk.place().saturating_add(left.zero_tail_bytes);
+    walk.opaque(zeros_end, "zero tail", "preallocated or never written")?;
+    walk.opaque(walk.size(), "trailing bytes", "not a whole event")
 }

@@ -6,6 +6,7 @@
 
 mod bytes;
 mod detail;
+mod ending;
 mod index;
 mod json;
 mod ring;

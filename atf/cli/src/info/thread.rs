@@ -174,9 +174,10 @@ impl ThreadInfo {
         let detail = path.join(DETAIL_FILE);
         // An unreadable index is not a problem of its details.
         let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
-        let mut linked = match is_index_read {
-            true => LinkedDetails::of(thread.index()),
-            false => LinkedDetails::default(),
+        let mut linked = if is_index_read {
+            LinkedDetails::of(thread.index())
+        } else {
+            LinkedDetails::default()
         };
         self.detail = match (thread.detail(), thread.detail_error()) {
             (Some(reader), _) => Some(FileInfo::new(&detail, Kind::Detail, |problems| {

@@ -155,9 +155,7 @@ impl<W: Write> Sink for Json<W> {
         let session = Session {
             path: json::path(&part.path),
             ended_by: manifest.and_then(|manifest| manifest.ended_by.as_deref()),
-            lost_events: manifest
-                .and_then(|manifest| manifest.lost_events)
-                .map(Lost::from),
+            lost_events: part.lost_events().map(Lost::from),
             unwritten_events: manifest
                 .and_then(|manifest| manifest.unwritten_events)
                 .map(U64),

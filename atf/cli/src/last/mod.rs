@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use atf::analyze::{self, Last, LastOfThread, Options};
 
@@ -18,7 +18,7 @@ use text::Text;
 #[derive(Debug)]
 pub(crate) struct Ends<'a> {
     /// The trace.
-    pub(crate) path: &'a Path,
+    pub(crate) paths: &'a [PathBuf],
     /// Thread ids; empty for all.
     pub(crate) threads: &'a [u32],
     /// The maximum number of events per thread.
@@ -42,7 +42,7 @@ trait Sink {
 impl Ends<'_> {
     /// Writes how the threads ended.
     pub(crate) fn run(&self) -> Outcome {
-        let parts = match Part::all(self.path, &other_names(self.symbols)?)? {
+        let parts = match Part::all(self.paths, &other_names(self.symbols)?)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);

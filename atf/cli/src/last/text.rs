@@ -86,7 +86,7 @@ impl<W: Write> Text<W> {
         }
         self.loss(
             by,
-            manifest.lost_events,
+            by.part.lost_events(),
             "event",
             " of threads without files",
         )?;

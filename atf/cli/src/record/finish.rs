@@ -6,10 +6,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
+use atf::ErrorKind;
 use atf::analyze;
 use atf::manifest::ManifestThread;
 use atf::rewrite::{RecoverOptions, recover};
-use atf::session::{ProcessName, SessionReader};
+use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
 use atf::write::set_ended_by;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
@@ -34,6 +35,7 @@ pub(super) fn sessions(
     settings: &Settings<'_>,
     ended: &Ended,
 ) -> Result<Option<String>, Failure> {
+    remove_begun(folder, ended.process)?;
     let sessions = sessions_in(folder)?;
     let exited = last_program(&sessions, ended.process).filter(|_| ended.status.code().is_some());
     let mut summary = Summary::default();
@@ -51,7 +53,7 @@ pub(super) fn sessions(
             summary.is_unfinished |= has_died && exited == Some(session);
             is_kept |= has_died;
         }
-        summary.add(session)?;
+        summary.add(session, settings)?;
     }
     if let Some(signal) = ended.signal()
         && let Some(session) = last_program(&sessions, ended.process)
@@ -67,10 +69,37 @@ pub(super) fn sessions(
         return Ok(Some(why));
     }
     summary.tell(folder, settings, ended.elapsed);
-    for session in &sessions {
-        tell_hottest(session, sessions.len() > 1)?;
+    let processes = Segments::group(sessions);
+    for segments in &processes {
+        tell_hottest(segments, processes.len() > 1)?;
     }
     Ok(None)
+}
+
+/// Removes the folder of a segment that a process had only created when it ended.
+fn remove_begun(folder: &Path, process: u32) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = ProcessName::of(&path).filter(|name| name.pid == process);
+        if name.is_some_and(|name| name.segment > 1) && is_begun(&path) {
+            fs::remove_dir_all(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a segment has no event yet: it gets its manifest before the first one.
+fn is_begun(segment: &Path) -> bool {
+    let is_empty = |thread: &ThreadEntry| match thread.open_index() {
+        Ok(index) => index.event_count() == 0,
+        // Not even its header is written.
+        Err(_) => !fs::metadata(thread.path().join("index.atf")).is_ok_and(|file| file.len() > 0),
+    };
+    !segment.join("manifest.json").exists()
+        && match SessionReader::open(segment) {
+            Ok(session) => session.threads().iter().all(is_empty),
+            Err(error) => *error.kind() == ErrorKind::NotASession,
+        }
 }
 
 /// Explains why no event was recorded.
@@ -88,9 +117,10 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> Str
     if let Some(lost) = summary.lost() {
         return lost;
     }
-    match settings.has_filters() {
-        true => "no call matched the filters".to_owned(),
-        false => "the program's hooks wrote no event".to_owned(),
+    if settings.has_filters() {
+        "no call matched the filters".to_owned()
+    } else {
+        "the program's hooks wrote no event".to_owned()
     }
 }
 
@@ -161,25 +191,25 @@ fn still_runs(session: &Path) -> bool {
 }
 
 /// Tells which functions of a process took the most time themselves.
-fn tell_hottest(path: &Path, is_one_of_many: bool) -> Result<(), Failure> {
-    let session = SessionReader::open(path)?;
+fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failure> {
+    let process = Segments::open(segments)?;
     // `atf info` reports problems that the analysis finds.
-    let found = analyze::functions(&session, &analyze::Options::default())?;
-    let symbols = session.symbols();
+    let found = analyze::functions(&process, &analyze::Options::default())?;
     let mut out = io::stderr().lock();
-    let process = path.file_name().filter(|_| is_one_of_many);
-    let process = process.map(|name| format!(" in {}", name.to_string_lossy()));
-    let process = process.unwrap_or_default();
+    let folder = segments.first().and_then(|path| path.file_name());
+    let folder = folder.filter(|_| is_one_of_many);
+    let folder = folder.map(|name| format!(" in {}", name.to_string_lossy()));
+    let folder = folder.unwrap_or_default();
     let write = || {
         writeln!(
             out,
             "{:>12} {:>12}  function{}",
             "self",
             "calls",
-            Printable(process)
+            Printable(folder)
         )?;
         for function in found.functions.iter().take(HOTTEST) {
-            let name = symbols.function(function.function_id);
+            let name = process.function(function.function_id);
             let (time, calls) = (Span(function.times.self_ns), function.times.calls);
             writeln!(out, "{time:>12} {calls:>12}  {}", Printable(name))?;
         }
@@ -230,4 +260,39 @@ fn is_finalized(session: &Path) -> atf::Result<bool> {
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use atf_samples::files::IndexFile;
+
+    use super::*;
+
+    #[test]
+    fn only_segments_of_the_process_that_have_nothing_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path().join("pid_7");
+        let names = ["pid_7_segment_000002", "pid_8_segment_000002", "other"];
+        let [empty, others, unnamed] = names.map(|name| folder.path().join(name));
+        let [begun, with_events] =
+            ["pid_7_segment_000003", "pid_7_segment_000004"].map(|name| folder.path().join(name));
+        for path in [&session, &empty, &others, &unnamed] {
+            fs::create_dir(path).unwrap();
+        }
+        for (path, events) in [(&begun, 0), (&with_events, 1)] {
+            let thread = path.join("thread_1");
+            fs::create_dir_all(&thread).unwrap();
+            let index = IndexFile::finalized(1, events).placeholder();
+            fs::write(thread.join("index.atf"), index.without_footer()).unwrap();
+            fs::write(path.join("manifest.json.part"), "").unwrap();
+        }
+        let unwritten = folder.path().join("pid_7_segment_000005");
+        fs::create_dir_all(unwritten.join("thread_1")).unwrap();
+        fs::write(unwritten.join("thread_1/index.atf"), "").unwrap();
+        remove_begun(folder.path(), 7).unwrap();
+        let removed = [empty, begun, unwritten];
+        assert!(!removed.iter().any(|path| path.exists()));
+        let kept = [session, others, unnamed, with_events];
+        assert!(kept.iter().all(|path| path.exists()));
+    }
 }

@@ -1,6 +1,7 @@
 //! Runs a program with the library that records it, and finishes what it recorded.
 
 mod finish;
+mod ring;
 mod signals;
 mod summary;
 pub(crate) mod values;
@@ -39,7 +40,7 @@ impl Settings<'_> {
     /// Describes the loss of a process that died with at most this many events of each thread in memory.
     fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
         let events = unwritten_events?;
-        if self.has_windows() {
+        if self.is_flight() {
             return Some("what its rings held after the last trigger is lost".to_owned());
         }
         Some(format!(
@@ -47,9 +48,20 @@ impl Settings<'_> {
         ))
     }
 
-    /// Returns whether only what is around triggers is kept.
-    fn has_windows(&self) -> bool {
-        self.is_set("ATF_FLIGHT", "") || self.is_set("ATF_DETAILS", "trigger")
+    /// Returns whether only the events around triggers are kept.
+    fn is_flight(&self) -> bool {
+        self.is_set("ATF_FLIGHT", "")
+    }
+
+    /// Returns how much windows have of the time before their trigger, unless that is a size.
+    fn pre_roll(&self) -> Option<Duration> {
+        let number = |variable| self.value(variable)?.parse().ok();
+        let seconds = number("ATF_FLIGHT").map(Duration::from_secs);
+        seconds.or(number("ATF_PRE_ROLL").map(Duration::from_millis))
+    }
+
+    fn has_details(&self) -> bool {
+        self.is_set("ATF_DETAILS", "") && !self.is_set("ATF_DETAILS", "off")
     }
 
     /// Returns whether calls may be left out.
@@ -59,8 +71,14 @@ impl Settings<'_> {
     }
 
     fn is_set(&self, variable: &str, expected: &str) -> bool {
+        self.value(variable)
+            .is_some_and(|value| value.starts_with(expected))
+    }
+
+    fn value(&self, variable: &str) -> Option<&str> {
         let mut variables = self.variables.iter();
-        variables.any(|(name, value)| *name == variable && value.starts_with(expected))
+        let found = variables.find(|(name, _)| *name == variable);
+        found.map(|(_, value)| &**value)
     }
 }
 

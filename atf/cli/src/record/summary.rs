@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use atf::session::SessionReader;
 
-use super::Settings;
+use super::{Settings, ring};
 use crate::loss::Lost;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
@@ -25,10 +25,12 @@ pub(super) struct Summary {
     lost: Lost,
     /// The most events of a thread that were in memory when its process died.
     unwritten: u64,
+    /// The most events of a window that did not fit into its ring.
+    window: Option<u64>,
 }
 
 impl Summary {
-    pub(super) fn add(&mut self, path: &Path) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, path: &Path, settings: &Settings<'_>) -> Result<(), Failure> {
         let session = SessionReader::open(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let process = name.split("_segment_").next().unwrap_or_default();
@@ -48,6 +50,18 @@ impl Summary {
         self.lost = self.lost.plus(lost);
         let unwritten = manifest.unwritten_events.unwrap_or(0);
         self.unwritten = self.unwritten.max(unwritten);
+        let Some(pre_roll) = settings.pre_roll() else {
+            return Ok(());
+        };
+        for thread in session.threads() {
+            let listed = manifest
+                .threads
+                .iter()
+                .find(|listed| listed.id == thread.id());
+            // `atf info` reports problems of its files.
+            let found = listed.map(|listed| ring::too_large(thread, listed, pre_roll));
+            self.window = self.window.max(found.transpose().ok().flatten().flatten());
+        }
         Ok(())
     }
 
@@ -62,6 +76,9 @@ impl Summary {
             elapsed.as_secs_f64(),
             self.missing(settings),
         ));
+        if let Some(window) = self.window {
+            complain(format_args!("{}", ring::advice(window, settings)));
+        }
         complain(format_args!("written to {}", Printable(folder.display())));
     }
 
@@ -86,7 +103,7 @@ impl Summary {
     fn missing(&self, settings: &Settings<'_>) -> String {
         let unwritten = match self.unwritten {
             0 => None,
-            _ if settings.has_windows() => {
+            _ if settings.is_flight() => {
                 Some("what rings held after the last trigger is lost".to_owned())
             }
             events => {
@@ -100,9 +117,10 @@ impl Summary {
             .into_iter()
             .flatten()
             .collect();
-        match known.is_empty() {
-            true => "no loss recorded".to_owned(),
-            false => known.join(", "),
+        if known.is_empty() {
+            "no loss recorded".to_owned()
+        } else {
+            known.join(", ")
         }
     }
 }

@@ -18,9 +18,10 @@ pub(crate) fn segment(text: &str) -> Result<String, String> {
 pub(crate) fn signal(text: &str) -> Result<String, String> {
     let name = text.to_ascii_uppercase();
     let name = name.strip_prefix("SIG").unwrap_or(&name);
-    match SIGNALS.contains(&name) {
-        true => Ok(name.to_owned()),
-        false => Err("expected HUP, USR1, USR2, URG or WINCH".to_owned()),
+    if SIGNALS.contains(&name) {
+        Ok(name.to_owned())
+    } else {
+        Err("expected HUP, USR1, USR2, URG or WINCH".to_owned())
     }
 }
 

@@ -7,7 +7,7 @@ mod rows;
 mod text;
 
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use atf::analyze::{self, Functions, Options, Pairs, Totals, Tree};
@@ -67,7 +67,7 @@ pub(crate) enum View {
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     /// The trace.
-    pub(crate) path: &'a Path,
+    pub(crate) paths: &'a [PathBuf],
     pub(crate) view: View,
     pub(crate) sort: Sort,
     /// The maximum number of functions per table.
@@ -111,7 +111,7 @@ trait Sink {
 impl Report<'_> {
     /// Writes the report.
     pub(crate) fn run(&self) -> Outcome {
-        let parts = match Part::all(self.path, &other_names(self.symbols)?)? {
+        let parts = match Part::all(self.paths, &other_names(self.symbols)?)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);
@@ -196,7 +196,7 @@ impl Report<'_> {
         };
         if thread.is_none()
             && self.threads.is_empty()
-            && let Some(loss) = part.manifest().and_then(|manifest| manifest.lost_events)
+            && let Some(loss) = part.lost_events()
         {
             totals.lost_events = totals.lost_events.saturating_add(loss.count);
         }

@@ -10,11 +10,13 @@ mod export;
 mod follow;
 mod info;
 mod last;
+mod media;
 mod open;
 #[cfg(target_os = "linux")]
 mod record;
 mod report;
 mod rewrite;
+mod segments;
 // Builds ELF files.
 #[cfg(target_os = "linux")]
 mod symbolize;

@@ -37,12 +37,35 @@ int main(int argc, char **argv) {
         // The child records before this process ends.
         if (read(ready[0], &byte, 1) != 1) return 9;
     }
+    if (!strcmp(end, "daemon")) {
+        int ready[2];
+        char byte = 0;
+        if (pipe(ready) != 0) return 9;
+        if (fork() == 0) {
+            close(1);
+            close(2);
+            signal(SIGTERM, told);
+            outer(1);
+            if (write(ready[1], &byte, 1) != 1) return 9;
+            while (!is_told) usleep(1000);
+            outer(2);
+            return 0;
+        }
+        if (read(ready[0], &byte, 1) != 1) return 9;
+    }
     if (!strcmp(end, "wait")) {
         signal(SIGTERM, told);
         puts("waits");
         fflush(stdout);
         while (!is_told) usleep(1000);
         return 5;
+    }
+    if (!strcmp(end, "kill")) raise(SIGKILL);
+    if (!strcmp(end, "trigger")) raise(SIGHUP);
+    if (!strcmp(end, "pause")) {
+        puts("waits");
+        fflush(stdout);
+        for (;;) pause();
     }
     puts("the program's own output");
 }
@@ -301,6 +324,46 @@ fn a_child_that_outlives_the_program_keeps_its_session() {
     let dump = super::atf(folder.path(), &["dump".as_ref(), path.as_os_str()]);
     let text = String::from_utf8(dump.stdout).unwrap();
     assert_eq!(text.lines().count(), 4, "{text}");
+}
+
+#[test]
+fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    for options in [&[][..], &["--ring", "64"]] {
+        let _ = fs::remove_dir_all(folder.path().join("traces"));
+        let output = record(&folder, options, &["./program", "1", "daemon"])
+            .stdout(Stdio::null())
+            .output()
+            .unwrap();
+        let messages = String::from_utf8(output.stderr).unwrap();
+        let (path, _) = messages.split_once(": this process still runs").unwrap();
+        let session = PathBuf::from(path.rsplit("atf: ").next().unwrap());
+        let process = session.file_name().unwrap().to_str().unwrap();
+        let process = process.strip_prefix("pid_").unwrap();
+        let is_finalized = || {
+            let arguments = ["check", "--deny", "should"].map(OsStr::new);
+            let arguments = [&arguments[..], &[session.as_os_str()]].concat();
+            super::atf(folder.path(), &arguments).status.success()
+        };
+        assert!(!is_finalized());
+        assert!(
+            Command::new("kill")
+                .arg(process)
+                .status()
+                .unwrap()
+                .success()
+        );
+        for _ in 0..600 {
+            if is_finalized() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        // Of the child: outer, inner, told by the signal, outer, two of inner, and main returns.
+        assert_eq!(dumped(&folder, &session).len(), 4 + 2 + 6 + 1);
+    }
 }
 
 #[test]
@@ -595,18 +658,86 @@ fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
         let has = session.join("thread_0/detail.atf").exists();
         assert_eq!(has, has_details, "{options:?}");
     }
-    fs::remove_dir_all(folder.path().join("traces")).unwrap();
-    let mut command = record(&folder, &["--flight", "10"], &["./program", "1", "abort"]);
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(128 + 6), "{output:?}");
-    let messages = String::from_utf8(output.stderr).unwrap();
+}
+
+#[test]
+fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let flight = |end| record(&folder, &["--flight", "10"], &["./program", "1", end]);
+    // SIGTERM to `atf record` is passed on.
+    let outputs = [
+        (flight("abort").output().unwrap(), 6, "SIGABRT"),
+        (terminated(&mut flight("pause")), 15, "SIGTERM"),
+    ];
+    for ((output, number, name), session) in outputs.iter().zip(sessions(&folder)) {
+        assert_eq!(output.status.code(), Some(128 + number), "{output:?}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(messages.contains("5 events of 1 thread"), "{messages}");
+        assert!(
+            messages.contains("per second), no loss recorded\n"),
+            "{messages}"
+        );
+        assert!(
+            messages.ends_with(&format!("ended by {name}\n")),
+            "{messages}"
+        );
+        assert_eq!(
+            dumped(&folder, &session),
+            ["main", "outer", "inner", "inner", "outer"]
+        );
+    }
+}
+
+#[test]
+fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let windows = [
+        &["--flight", "60"][..],
+        &[
+            "--details",
+            "trigger",
+            "--pre-roll",
+            "60000",
+            "--trigger-signal",
+            "HUP",
+        ],
+    ];
+    for options in windows {
+        let run = |ring: &str| {
+            let options = [options, &["--ring", ring]].concat();
+            let end = if options[0] == "--flight" {
+                ""
+            } else {
+                "trigger"
+            };
+            let mut command = record(&folder, &options, &["./program", "50000", end]);
+            String::from_utf8(command.output().unwrap().stderr).unwrap()
+        };
+        // 100,004 events: half of a ring has room for them, and for another quarter.
+        let advice = "a window did not fit into its ring: --ring 262144 would have been enough";
+        let messages = run("1024");
+        assert!(messages.contains(advice), "{messages}");
+        let messages = run("262144");
+        assert!(messages.contains("100004 events of 1 thread"), "{messages}");
+        assert!(messages.contains("no loss recorded"), "{messages}");
+        assert!(!messages.contains("--ring"), "{messages}");
+    }
+}
+
+#[test]
+fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let mut command = record(&folder, &["--flight", "10"], &["./program", "1", "kill"]);
+    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let lost = "what its rings held after the last trigger is lost";
     assert!(
-        messages
-            .contains("the process died, so what its rings held after the last trigger is lost"),
+        messages.contains(&format!("the process died, so {lost}")),
         "{messages}"
-    );
-    assert_eq!(
-        dumped(&folder, &sessions(&folder)[0]),
-        ["main", "outer", "inner", "inner", "outer"]
     );
 }

@@ -38,8 +38,8 @@ fn all_commands_report_events_missing_from_a_finalized_file() {
     let folder = session(Some(&whole[..64 + 4 * 32]));
     let (status, text, messages) = run(&folder, &["dump", "s"]);
     assert_eq!((status, text.lines().count()), (1, 4));
-    let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was truncated (at 0xc0)\n\
-                    atf: s/thread_7/index.atf: header.event_count: 9 events, but the file has only 4 (at 0x1c)\n";
+    let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was truncated (at 0xc0) [ATF-IFTR-001]\n\
+                    atf: s/thread_7/index.atf: header.event_count: 9 events, but the file has only 4 (at 0x1c) [ATF-IFTR-001]\n";
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);
     assert!(
@@ -79,9 +79,10 @@ fn a_gap_is_reported_once_and_salvage_is_suggested() {
     for arguments in [&["dump", "s"][..], &["dump", "--json", "--last", "9", "s"]] {
         let (status, text, messages) = run(&folder, arguments);
         assert_eq!((status, text.lines().count()), (1, 9));
-        let said = match arguments.contains(&"--last") {
-            false => "index.atf: events[4]: a gap: 2 events are all zeros, their contents unknown",
-            true => "thread 7: 2 events of zeros, first events[4]: a gap, unless a checksum",
+        let said = if arguments.contains(&"--last") {
+            "thread 7: 2 events of zeros, first events[4]: a gap, unless a checksum"
+        } else {
+            "index.atf: events[4]: a gap: 2 events are all zeros, their contents unknown"
         };
         assert_eq!(messages.matches(said).count(), 1, "{messages}");
     }
@@ -354,7 +355,7 @@ fn info_counts_each_link_once_and_no_hole_as_one() {
     // Events 0, 3 and 6 link to the details 0, 1 and 2. Event 4 is a hole.
     let index = IndexFile::finalized(1, 9);
     let hole = patched(&index.bytes(), 64 + 4 * 32, &[0; 32]);
-    // What the zeros would link to links back.
+    // The detail that the zeros would link to links back.
     let first = patched(&index.bytes(), 64, &[0; 32]);
     let mut events = index.events;
     (events[3].detail_seq, events[7].detail_seq) = (Some(2), Some(3));

@@ -1,0 +1,280 @@
+//! The segments of a process are one trace to every command that shows calls.
+
+use std::fs;
+use std::path::Path;
+
+use atf::EventKind;
+use atf::manifest::{Loss, Symbol};
+use atf::write::{Event, SessionWriter, WriteOptions};
+use tempfile::TempDir;
+
+use super::{atf, clean, lines, number, texts};
+
+/// A function with its call and its return; `main` lasts over all segments, `parse` over the second and the
+/// third.
+const CALLS: [(&str, u64, u64); 4] = [
+    ("main", 1_000, 9_000),
+    ("read", 2_000, 3_000),
+    ("parse", 4_000, 8_000),
+    ("token", 6_000, 7_000),
+];
+
+/// Where the second and the third segment begin.
+const CHANGES: [u64; 2] = [3_500, 5_500];
+
+fn segment(number: usize) -> String {
+    match number {
+        1 => "pid_42".to_owned(),
+        _ => format!("pid_42_segment_{number:06}"),
+    }
+}
+
+/// Writes these calls as segments beside each other. The tracer lost 3 events in each.
+fn write(folder: &Path) {
+    let ends = CALLS.iter().zip(1_u64..).flat_map(|((_, start, end), id)| {
+        [(*start, id, EventKind::CALL), (*end, id, EventKind::RETURN)]
+    });
+    let mut events: Vec<_> = ends.collect();
+    events.sort_by_key(|event| event.0);
+    let starts = [0, CHANGES[0], CHANGES[1], u64::MAX];
+    for number in 1..=3 {
+        let path = folder.join(segment(number));
+        let writer = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
+        let mut thread = writer.thread(0).unwrap();
+        for (time, id, kind) in &events {
+            if (starts[number - 1]..starts[number]).contains(time) {
+                thread.write(&Event::new(*time, *id, *kind, 1)).unwrap();
+            }
+        }
+        let lost = Loss::new(3, starts[number - 1], starts[number - 1] + 1);
+        writer.set_losses(0, Some(lost), None);
+        thread.finalize().unwrap();
+        let names = CALLS
+            .iter()
+            .zip(1..)
+            .map(|((name, ..), id)| Symbol::new(id, *name));
+        writer.set_symbols(names.collect());
+        writer.finalize().unwrap();
+    }
+}
+
+/// Total times by function, as `report` shows them.
+fn totals(folder: &Path, paths: &[&str]) -> Vec<(String, u64)> {
+    let output = atf(folder, &[&["report", "--json"], paths].concat());
+    let report = lines(texts(&output).1);
+    assert_eq!(report.len(), 1, "one trace");
+    let functions = report[0]["functions"].as_array().unwrap();
+    let of = |row: &serde_json::Value| {
+        let name = row["function"].as_str().unwrap().to_owned();
+        (name, number(&row["total_ns"]))
+    };
+    let mut totals: Vec<_> = functions.iter().map(of).collect();
+    totals.sort();
+    totals
+}
+
+fn expected() -> Vec<(String, u64)> {
+    let mut all = CALLS
+        .map(|(name, start, end)| (name.to_owned(), end - start))
+        .to_vec();
+    all.sort();
+    all
+}
+
+#[test]
+fn calls_over_segments_have_their_full_time_in_every_command() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    let at = |name: &str| format!("run/{name}");
+    let [one, two, three] = [1, 2, 3].map(|number| at(&segment(number)));
+    assert_eq!(totals(folder.path(), &["run"]), expected());
+    // Several paths in any order are the same.
+    assert_eq!(totals(folder.path(), &[&three, &one, &two]), expected());
+
+    let report = clean(folder.path(), &["report", "run"]);
+    assert!(report.starts_with("run/pid_42: 3 segments\n"), "{report}");
+    assert!(report.contains("9 events lost by the tracer"), "{report}");
+    let tree = clean(
+        folder.path(),
+        &["report", "--tree", "--min-percent", "0", "run"],
+    );
+    assert!(
+        tree.contains("    parse") && tree.contains("      token"),
+        "{tree}"
+    );
+
+    let last = lines(&clean(folder.path(), &["last", "--json", "run"]));
+    let thread = &last[0]["threads"][0];
+    assert_eq!((last.len(), number(&thread["event_count"])), (1, 8));
+    assert_eq!(number(&thread["open_count"]), 0);
+    assert_eq!(number(&thread["lost_events"]["count"]), 9);
+    let seqs = thread["events"].as_array().unwrap().iter();
+    assert_eq!(
+        seqs.map(|event| number(&event["seq"])).collect::<Vec<_>>(),
+        [3, 4, 5, 6, 7]
+    );
+
+    let output = atf(folder.path(), &["dump", "--spans", "--json", "run"]);
+    let (status, text, messages) = texts(&output);
+    let spans = lines(text);
+    assert_eq!((status, spans.len()), (0, CALLS.len()));
+    for (name, start, end) in CALLS {
+        let span = spans.iter().find(|span| span["function"] == name).unwrap();
+        assert_eq!(number(&span["duration_ns"]), end - start, "{name}");
+    }
+    assert!(messages.contains("lost 9 events"), "summed: {messages}");
+    let output = atf(folder.path(), &["dump", "--json", "run"]);
+    let events = lines(texts(&output).1);
+    let seqs: Vec<_> = events.iter().map(|event| number(&event["seq"])).collect();
+    assert_eq!(seqs, (0..8).collect::<Vec<_>>());
+    let output = atf(folder.path(), &["dump", "--json", "--last", "4", "run"]);
+    assert_eq!(lines(texts(&output).1), events[4..]);
+
+    let export = |form| {
+        let output = atf(
+            folder.path(),
+            &["export", "--format", form, "--out", "-", "run"],
+        );
+        let (status, text, _) = texts(&output);
+        assert_eq!(status, 0);
+        text.to_owned()
+    };
+    let mut rows: Vec<_> = export("csv").lines().skip(1).map(str::to_owned).collect();
+    rows.sort();
+    assert_eq!(rows.len(), CALLS.len());
+    for (name, start, end) in CALLS {
+        let is_it =
+            |row: &&String| row.contains(name) && row.contains(&format!(",{}", end - start));
+        assert!(
+            rows.iter().any(|row| is_it(&row)),
+            "{name} {start}: {rows:?}"
+        );
+    }
+    let folded = export("folded");
+    assert!(folded.contains("main;parse;token 1000\n"), "{folded}");
+    assert!(folded.contains("main;parse 3000\n"), "{folded}");
+
+    let output = atf(folder.path(), &["flamegraph", "run"]);
+    assert!(texts(&output).1.contains("token"));
+    let same = clean(folder.path(), &["diff", "--all", "--json", "run", "run"]);
+    let same = &lines(&same)[0];
+    assert_eq!(
+        same["before"].as_array().unwrap().len(),
+        1,
+        "one run: {same}"
+    );
+}
+
+#[test]
+fn a_missing_middle_segment_is_stated_and_breaks_calls() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    fs::remove_dir_all(folder.path().join("run").join(segment(2))).unwrap();
+    for command in [
+        &["report", "run"][..],
+        &["last", "run"],
+        &["dump", "run"],
+        &["dump", "--spans", "run"],
+        &["export", "--format", "chrome", "--out", "-", "run"],
+        &["flamegraph", "run"],
+        &["diff", "run", "run"],
+    ] {
+        let output = atf(folder.path(), command);
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 1, "{command:?}");
+        let said = "pid_42_segment_000003: segment 2 of the recording is missing before this one";
+        assert_eq!(messages.matches(said).count(), 1, "{command:?}: {messages}");
+    }
+    let output = atf(folder.path(), &["dump", "--spans", "--json", "run"]);
+    let spans = lines(texts(&output).1);
+    let text = |it: &serde_json::Value, key: &str| it[key].as_str().unwrap().to_owned();
+    let ends: Vec<_> = spans
+        .iter()
+        .map(|it| (text(it, "function"), text(it, "end")))
+        .collect();
+    let expected = [
+        ("read", "return"),
+        ("main", "interrupted"),
+        ("token", "return"),
+        ("parse", "unmatched"),
+        ("main", "unmatched"),
+    ];
+    assert_eq!(
+        ends,
+        expected.map(|(name, end)| (name.to_owned(), end.to_owned()))
+    );
+    // The slice of an interrupted call ends, so that later ones are not inside it.
+    let output = atf(
+        folder.path(),
+        &["export", "--format", "chrome", "--out", "-", "run"],
+    );
+    let events: serde_json::Value = serde_json::from_str(texts(&output).1).unwrap();
+    let count = |phase: &str| {
+        let events = events.as_array().unwrap().iter();
+        events.filter(|event| event["ph"] == phase).count()
+    };
+    assert_eq!((count("B"), count("E")), (3, 3));
+}
+
+#[test]
+fn deleted_first_segments_are_stated_and_are_no_damage() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    fs::remove_dir_all(folder.path().join("run").join(segment(1))).unwrap();
+    let output = atf(folder.path(), &["report", "run"]);
+    let (status, text, messages) = texts(&output);
+    assert_eq!(status, 0);
+    assert!(
+        messages.contains("segment 1 of the recording is not here"),
+        "{messages}"
+    );
+    assert!(text.contains("1 return without a call"), "{text}");
+}
+
+#[test]
+fn a_cut_that_would_lose_calls_between_segments_is_refused() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    let output = atf(
+        folder.path(),
+        &["cut", "--to", "5000", "run", "--out", "part"],
+    );
+    let (status, _, messages) = texts(&output);
+    assert_eq!(status, 2);
+    assert!(
+        messages.contains("run: 3 segments of one process"),
+        "{messages}"
+    );
+    assert!(!folder.path().join("part").exists());
+    let one = format!("run/{}", segment(2));
+    let output = atf(
+        folder.path(),
+        &["cut", "--to", "5000", &one, "--out", "part"],
+    );
+    assert_eq!(texts(&output).0, 0);
+}
+
+#[test]
+fn processes_with_segments_are_merged() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    let other = SessionWriter::create(folder.path().join("run/pid_43"), &WriteOptions::default());
+    let other = other.unwrap();
+    let mut thread = other.thread(0).unwrap();
+    thread
+        .write(&Event::new(4_500, 1, EventKind::CALL, 1))
+        .unwrap();
+    thread.finalize().unwrap();
+    other.finalize().unwrap();
+    let output = atf(folder.path(), &["dump", "--json", "run"]);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 0);
+    let processes = lines(text);
+    let processes: Vec<_> = processes
+        .iter()
+        .map(|it| it["process"].as_u64().unwrap())
+        .collect();
+    assert_eq!(processes, [42, 42, 42, 42, 43, 42, 42, 42, 42]);
+    let output = atf(folder.path(), &["report", "--json", "run"]);
+    assert_eq!(lines(texts(&output).1).len(), 2);
+}
