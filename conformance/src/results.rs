@@ -289,7 +289,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Makes the outcome for these differences, which it sorts: a pass if there are none. The class is
+    /// Makes the outcome for these differences, which it sorts: a pass without differences. The class is
     /// `class` if data differs, otherwise [`Failure::WrongLabel`].
     #[must_use]
     pub fn of_differences(

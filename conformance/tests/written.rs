@@ -29,9 +29,10 @@ fn write(writer: &mut ThreadWriter, count: u64) {
         let event = Event::new(
             5_000_000 + seq * 17,
             function_id,
-            match is_call {
-                true => EventKind::CALL,
-                false => EventKind::RETURN,
+            if is_call {
+                EventKind::CALL
+            } else {
+                EventKind::RETURN
             },
             u32::try_from(depth).unwrap(),
         );
@@ -46,9 +47,10 @@ fn write(writer: &mut ThreadWriter, count: u64) {
             .encode()
             .unwrap();
         let detail = Detail::new(
-            match is_call {
-                true => DetailEventType::FUNCTION_CALL,
-                false => DetailEventType::FUNCTION_RETURN,
+            if is_call {
+                DetailEventType::FUNCTION_CALL
+            } else {
+                DetailEventType::FUNCTION_RETURN
             },
             &payload,
         );
@@ -112,9 +114,10 @@ fn a_written_session_gives_no_finding() {
             let names = |symbols: &[Symbol]| -> Vec<_> {
                 symbols.iter().map(|symbol| symbol.name.clone()).collect()
             };
-            let (expected, version) = match with_symbols {
-                true => (symbols(), "2.1"),
-                false => (Vec::new(), "2.0"),
+            let (expected, version) = if with_symbols {
+                (symbols(), "2.1")
+            } else {
+                (Vec::new(), "2.0")
             };
             assert_eq!(names(&manifest.symbols), names(&expected));
             assert_eq!(manifest.format_version.as_deref(), Some(version));

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Signals received since the run began.
 #[derive(Default)]
 pub(super) struct Interrupt {
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has these signals"))]
     signal: Arc<AtomicUsize>,
     /// Whether the next signal ends this process at once.
     is_last: Arc<AtomicBool>,

@@ -11,7 +11,7 @@
 
 struct Json;
 
-// A number that is no integer of 64 bits.
+// A number that is not an integer of 64 bits.
 struct OtherNumber {};
 
 // Integers from 0 are unsigned, and those below 0 signed.

@@ -38,7 +38,7 @@ def once(pairs):
 
 
 def integer(digits):
-    """Parses an integer; -0 is none."""
+    """Parses an integer; -0 is not one."""
     return -0.0 if digits == "-0" else int(digits)
 
 

@@ -36,7 +36,7 @@ impl Testee {
 
 /// Returns all programs that can be built here; C and C++ with the first available compiler.
 pub(crate) fn compiled() -> Vec<Testee> {
-    let mut testees = vec![cargo("rust", "atf-testee"), interpreter()];
+    let mut testees = vec![interpreter()];
     testees.extend(c());
     testees.extend(cpp());
     testees

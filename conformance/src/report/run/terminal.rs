@@ -133,9 +133,10 @@ fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             let worst = groups.entry(group(rule)).or_insert(state);
             *worst = state.max(*worst);
         }
-        match groups.is_empty() {
-            true => BTreeMap::from([("other", case.state())]),
-            false => groups,
+        if groups.is_empty() {
+            BTreeMap::from([("other", case.state())])
+        } else {
+            groups
         }
     });
     let all = matrix(results, |case| BTreeMap::from([((), case.state())]));

@@ -62,7 +62,7 @@ impl Layout {
         Ok(Self { records })
     }
 
-    /// Returns the record with this name, or one without fields if there is none.
+    /// Returns the record with this name, or one without fields if the name is unknown.
     #[must_use]
     pub fn record(&self, name: &str, wire: u64) -> &Record {
         static EMPTY: Record = Record {

@@ -134,16 +134,17 @@ impl<T> File<T> {
 
 impl Thread {
     fn read(id: u32, folder: &Path) -> Self {
-        let (index, mut detail) = match is_folder(folder) {
-            true => (
+        let (index, mut detail) = if is_folder(folder) {
+            (
                 File::open(&folder.join("index.atf"), |bytes| {
                     index::read(layout(), bytes)
                 }),
                 File::open(&folder.join("detail.atf"), |bytes| {
                     detail::read(layout(), bytes)
                 }),
-            ),
-            false => (File::Absent, File::Absent),
+            )
+        } else {
+            (File::Absent, File::Absent)
         };
         // A detail file of the other wire version belongs to another thread.
         if let (Some(of_index), Some(of_detail)) = (index.read(), detail.read())
