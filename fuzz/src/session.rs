@@ -149,11 +149,9 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
         .functions
         .iter()
         .map(|it| u128::from(it.times.self_ns));
-    assert_eq!(
-        own.sum::<u128>(),
-        totals.busy_ns.into(),
-        "self times add up"
-    );
+    // Totals are at most the largest number: damaged times may be centuries apart.
+    let own = u64::try_from(own.sum::<u128>()).unwrap_or(u64::MAX);
+    assert_eq!(own, totals.busy_ns, "self times add up");
     let tree = analyze::tree(session, &options).expect("as above");
     assert_eq!(tree.totals(), totals);
     let mut run = Run::default();

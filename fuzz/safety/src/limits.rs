@@ -70,9 +70,10 @@ impl Case {
 }
 
 fn holds(is_so: bool, what: impl Into<String>) -> io::Result<()> {
-    match is_so {
-        true => Ok(()),
-        false => Err(io::Error::other(what.into())),
+    if is_so {
+        Ok(())
+    } else {
+        Err(io::Error::other(what.into()))
     }
 }
 

@@ -251,7 +251,7 @@ fn after_power_loss_the_library_keeps_its_guarantees() {
 #[test]
 #[cfg(target_os = "linux")]
 fn bugs_in_recovery_are_found_when_calls_fail() {
-    for bug in ["half-made", "silent", "moves", "short"] {
+    for bug in ["half-made", "silent", "moves", "short", "zeros"] {
         let output = Command::cargo_bin("atf-safety")
             .unwrap()
             .args(["faults", "--plant", bug])
@@ -349,9 +349,10 @@ fn a_session_recovery_that_needs_the_manifest_is_found() {
     impl Subject for Needs {
         fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
             let manifest = std::fs::read(path.join("manifest.json")).unwrap_or_default();
-            match manifest.trim_ascii_end().ends_with(b"}") {
-                true => Library.recover(path, out),
-                false => Ok(()),
+            if manifest.trim_ascii_end().ends_with(b"}") {
+                Library.recover(path, out)
+            } else {
+                Ok(())
             }
         }
     }

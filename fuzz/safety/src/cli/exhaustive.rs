@@ -22,9 +22,10 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> ExitCode {
     let start = Instant::now();
     let files = exhaustive::files();
-    let scope = match options.all {
-        true => Scope::All,
-        false => Scope::Quick,
+    let scope = if options.all {
+        Scope::All
+    } else {
+        Scope::Quick
     };
     let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let tally = exhaustive::run(&Library, &files, scope, threads);
@@ -42,16 +43,18 @@ pub(super) fn run(options: &Options) -> ExitCode {
     print(&what, &manifests, start);
     let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("unnoticed.txt");
     let text = unnoticed::text(&tally.unnoticed);
-    let is_listed = match options.bless {
-        true => fs::write(&list, &text).is_ok(),
-        false => fs::read_to_string(&list).is_ok_and(|committed| committed == text),
+    let is_listed = if options.bless {
+        fs::write(&list, &text).is_ok()
+    } else {
+        fs::read_to_string(&list).is_ok_and(|committed| committed == text)
     };
     if !is_listed {
         println!("fault: {} is outdated; expected:\n{text}", list.display());
     }
-    match tally.faults.is_empty() && manifests.faults.is_empty() && is_listed {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if tally.faults.is_empty() && manifests.faults.is_empty() && is_listed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

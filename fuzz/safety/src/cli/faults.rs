@@ -2,16 +2,18 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use atf::rewrite::{RecoverOptions, Report, recover};
 use atf_safety::faults::{
-    Layer, Tally, disk_full_in_memory, disk_full_on_tmpfs, is_under_layer, recovering, run_again,
-    writing,
+    Layer, SECTOR, Tally, disk_full_in_memory, disk_full_on_tmpfs, is_under_layer, recovering,
+    run_again, sectors, writing,
 };
 use clap::ValueEnum;
+use tempfile::TempDir;
 
 /// Options of `faults`.
 #[derive(clap::Args)]
@@ -25,7 +27,7 @@ pub(super) struct Options {
 }
 
 /// Planted bugs of a recovery.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Bug {
     /// An error leaves a partial result at the output path.
     HalfMade,
@@ -35,6 +37,8 @@ enum Bug {
     Moves,
     /// It treats a short write as complete.
     Short,
+    /// It takes bytes that cannot be read for zeros.
+    Zeros,
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
@@ -50,7 +54,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
 
 fn all(options: &Options) -> io::Result<bool> {
     if !is_under_layer() {
-        let folder = tempfile::TempDir::new()?;
+        let folder = TempDir::new()?;
         let status = run_again(folder.path())?;
         return match status.code() {
             Some(0) => Ok(true),
@@ -76,13 +80,19 @@ fn all(options: &Options) -> io::Result<bool> {
         let recovers = |path: &Path, out: &Path, options: &RecoverOptions<'_>| {
             planted(bug, path, out, options)
         };
-        tell("recover", Instant::now(), &recovering(layer, &recovers, 1)?);
+        let tally = match bug {
+            Bug::Zeros => sectors(layer, &recovers)?,
+            _ => recovering(layer, &recovers, 1)?,
+        };
+        tell("recover", Instant::now(), &tally);
         return Ok(is_good);
     }
     let start = Instant::now();
     let recovers =
         |path: &Path, out: &Path, options: &RecoverOptions<'_>| recover(path, out, options);
     tell("recover", start, &recovering(layer, &recovers, usize::MAX)?);
+    let start = Instant::now();
+    tell("bad sectors", start, &sectors(layer, &recovers)?);
     let start = Instant::now();
     tell("writers of files", start, &writing(layer)?);
     let start = Instant::now();
@@ -96,8 +106,35 @@ fn all(options: &Options) -> io::Result<bool> {
     Ok(is_good)
 }
 
+/// Copies a session; sectors that cannot be read become zeros.
+fn zeros(path: &Path) -> io::Result<TempDir> {
+    let folder = TempDir::new()?;
+    fs::create_dir(folder.path().join("thread_7"))?;
+    for entry in fs::read_dir(path.join("thread_7"))? {
+        let entry = entry?;
+        let file = fs::File::open(entry.path())?;
+        let size = usize::try_from(entry.metadata()?.len()).map_err(io::Error::other)?;
+        let mut bytes = vec![0; size];
+        for (sector, offset) in bytes.chunks_mut(SECTOR).zip((0..).step_by(SECTOR)) {
+            if file.read_exact_at(sector, offset).is_err() {
+                sector.fill(0);
+            }
+        }
+        fs::write(
+            folder.path().join("thread_7").join(entry.file_name()),
+            bytes,
+        )?;
+    }
+    Ok(folder)
+}
+
 /// Recovers with a planted bug.
 fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> atf::Result<Report> {
+    if bug == Bug::Zeros {
+        // Without a copy it recovers as it should, and the test that expects faults fails.
+        let copy = zeros(path).ok();
+        return recover(copy.as_ref().map_or(path, TempDir::path), out, options);
+    }
     let result = recover(path, out, options);
     match (bug, &result) {
         (Bug::HalfMade, Err(_)) => drop(fs::create_dir(out)),

@@ -32,8 +32,9 @@ pub(super) fn run(options: &Options) -> ExitCode {
     for fault in &tally.faults {
         println!("fault: {fault}");
     }
-    match tally.faults.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if tally.faults.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }

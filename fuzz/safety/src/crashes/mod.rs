@@ -174,9 +174,10 @@ impl Run<'_> {
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;
-                let number = match count > self.limit {
-                    true => random % count,
-                    false => number,
+                let number = if count > self.limit {
+                    random % count
+                } else {
+                    number
                 };
                 let state = states.state(number);
                 let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&state);
@@ -184,9 +185,10 @@ impl Run<'_> {
                     continue;
                 }
                 self.tally.states += 1;
-                let outcome = match name == INDEX_FILE {
-                    true => self.index(&state, states.lasting()),
-                    false => self.detail(&state, states.lasting()),
+                let outcome = if name == INDEX_FILE {
+                    self.index(&state, states.lasting())
+                } else {
+                    self.detail(&state, states.lasting())
                 };
                 if let Err(fault) = outcome {
                     self.tally.fault_count += 1;

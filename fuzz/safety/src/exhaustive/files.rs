@@ -63,9 +63,10 @@ pub fn files() -> Vec<File> {
                 bytes: bytes.clone(),
                 beside: beside.unwrap_or_else(|| clean(case.wire, other)),
                 shared: 0,
-                fields: match is_lone(&case) {
-                    true => fields(&case.dump),
-                    false => BTreeMap::new(),
+                fields: if is_lone(&case) {
+                    fields(&case.dump)
+                } else {
+                    BTreeMap::new()
                 },
             });
         }

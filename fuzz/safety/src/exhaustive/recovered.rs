@@ -121,9 +121,10 @@ impl Scratch {
 /// Creates a temporary folder, in memory if possible.
 pub(super) fn folder() -> TempDir {
     let shm = Path::new("/dev/shm");
-    let folder = match shm.is_dir() {
-        true => TempDir::new_in(shm),
-        false => TempDir::new(),
+    let folder = if shm.is_dir() {
+        TempDir::new_in(shm)
+    } else {
+        TempDir::new()
     };
     #[allow(
         clippy::expect_used,

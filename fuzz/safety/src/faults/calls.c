@@ -5,6 +5,7 @@
  *   /atf-faults/call=17,errno=28,ever=1   call 17 and all later ones fail with that error
  *   /atf-faults/call=17,errno=0,ever=0    call 17 moves only one byte, if it reads or writes
  *   /atf-faults/space=4096,errno=28       writes fail with that error after this many bytes in total
+ *   /atf-faults/bad=512,to=1024,file=/a   these bytes of the files whose path ends with /a cannot be read
  *   /atf-faults/log                       ends the faults; opens a file with a line per call
  *
  * Calls are counted from 0, starting after a command. */
@@ -13,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,16 +25,15 @@
 #include <unistd.h>
 
 static int armed, error_number, for_ever;
-static long fault_at, count, space;
+static long fault_at, count, space, bad_from, bad_to;
+static char bad_file[256];
 static char log_text[1 << 20];
 static size_t log_size;
 
 #define REAL(result, name, ...) ((result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 
-/* Whether this call fails; reduces `size` for a short read or write. */
-static int fails(const char *name, size_t *size) {
-    if (!armed)
-        return 0;
+/* As `fails`, while no other thread counts a call. */
+static int fails_alone(const char *name, size_t *size) {
     long here = count++;
     int hit = fault_at >= 0 && (here == fault_at || (for_ever && here > fault_at));
     int is_write = strstr(name, "write") != NULL;
@@ -53,9 +54,38 @@ static int fails(const char *name, size_t *size) {
     if (log_size + 64 < sizeof log_text)
         log_size += (size_t)snprintf(log_text + log_size, 64, "%s%s\n", name,
                                      is_short ? " short" : hit ? " fails" : "");
-    if (!hit || is_short)
+    return hit && !is_short;
+}
+
+/* Whether this call fails; reduces `size` for a short read or write. */
+static int fails(const char *name, size_t *size) {
+    static int is_busy;
+    if (!armed)
         return 0;
-    errno = error_number;
+    while (__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+    int failed = fails_alone(name, size);
+    __atomic_store_n(&is_busy, 0, __ATOMIC_RELEASE);
+    if (failed)
+        errno = error_number;
+    return failed;
+}
+
+/* Whether a read begins in a bad sector; reduces `size` for one that reaches a bad sector. */
+static int is_bad(int file, off64_t offset, size_t *size) {
+    if (!armed || bad_to == 0 || offset >= bad_to || offset + (off64_t)*size <= bad_from)
+        return 0;
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    size_t end = strlen(bad_file);
+    if (length < (ssize_t)end || memcmp(path + length - end, bad_file, end) != 0)
+        return 0;
+    if (offset < bad_from) {
+        *size = (size_t)(bad_from - offset);
+        return 0;
+    }
+    errno = EIO;
     return 1;
 }
 
@@ -78,6 +108,10 @@ static int order(const char *text) {
     error_number = (int)number(text, "errno=", 0);
     for_ever = (int)number(text, "ever=", 0);
     space = number(text, "space=", -1);
+    bad_from = number(text, "bad=", 0);
+    bad_to = number(text, "to=", 0);
+    const char *file = strstr(text, "file=");
+    snprintf(bad_file, sizeof bad_file, "%s", file ? file + strlen("file=") : "");
     count = 0;
     log_size = 0;
     armed = 1;
@@ -130,17 +164,20 @@ CALL(int, rmdir, (const char *path), (path))
 CALL(int, unlink, (const char *path), (path))
 CALL(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))
 
+static off64_t place(int file) { return REAL(off64_t, "lseek64", int, off64_t, int)(file, 0, SEEK_CUR); }
+
 /* Calls that move bytes, possibly fewer than requested. */
-#define MOVE(name, parameters, arguments)                                                                      \
+#define MOVE(name, parameters, arguments, bad)                                                                 \
     ssize_t name parameters {                                                                                  \
-        if (fails(#name, &size))                                                                               \
+        if (fails(#name, &size) || (bad))                                                                             \
             return -1;                                                                                         \
         return ((ssize_t(*) parameters)dlsym(RTLD_NEXT, #name))arguments;                                      \
     }
-MOVE(read, (int file, void *bytes, size_t size), (file, bytes, size))
-MOVE(write, (int file, const void *bytes, size_t size), (file, bytes, size))
-MOVE(pread64, (int file, void *bytes, size_t size, off64_t offset), (file, bytes, size, offset))
-MOVE(pwrite64, (int file, const void *bytes, size_t size, off64_t offset), (file, bytes, size, offset))
+MOVE(read, (int file, void *bytes, size_t size), (file, bytes, size), is_bad(file, place(file), &size))
+MOVE(write, (int file, const void *bytes, size_t size), (file, bytes, size), 0)
+MOVE(pread64, (int file, void *bytes, size_t size, off64_t offset), (file, bytes, size, offset),
+     is_bad(file, offset, &size))
+MOVE(pwrite64, (int file, const void *bytes, size_t size, off64_t offset), (file, bytes, size, offset), 0)
 
 /* Calls that return a pointer, null on failure. */
 #define POINT(result, name, parameters, arguments)                                                             \

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
@@ -30,9 +31,10 @@ impl Layer {
         let layer = Self(());
         layer.plan(Plan::Count);
         let _ = fs::read("/dev/null");
-        match layer.log()?.is_empty() {
-            true => Err(io::Error::other("the fault layer does not intercept calls")),
-            false => Ok(layer),
+        if layer.log()?.is_empty() {
+            Err(io::Error::other("the fault layer does not intercept calls"))
+        } else {
+            Ok(layer)
         }
     }
 
@@ -52,6 +54,12 @@ impl Layer {
         };
         // The path is not a file, so opening it fails.
         let _ = File::open(format!("/atf-faults/{order}"));
+    }
+
+    /// Lets reads of a range of bytes fail, in files whose path ends with `file`.
+    pub fn break_sector(self, file: &str, range: &Range<u64>) {
+        let (start, end) = (range.start, range.end);
+        let _ = File::open(format!("/atf-faults/bad={start},to={end},file={file}"));
     }
 
     /// Ends the plan; returns the names of the calls since then, with their outcomes.
@@ -93,8 +101,9 @@ pub fn run_again(folder: &Path) -> io::Result<ExitStatus> {
 /// Creates a temporary folder, in memory if possible.
 pub(super) fn scratch() -> io::Result<tempfile::TempDir> {
     let shm = Path::new("/dev/shm");
-    match shm.is_dir() {
-        true => tempfile::TempDir::new_in(shm),
-        false => tempfile::TempDir::new(),
+    if shm.is_dir() {
+        tempfile::TempDir::new_in(shm)
+    } else {
+        tempfile::TempDir::new()
     }
 }

@@ -11,10 +11,13 @@
 //!   interrupted and short calls are continued;
 //! - after an error of `recover`, nothing exists at the output path, and nothing else is left, unless
 //!   removing it fails too;
+//! - if a sector of `index.atf` or `detail.atf` cannot be read, exactly the events outside of it are
+//!   recovered, byte for byte, and the report states the file and the range;
 //! - after an error of a writer, its files contain exactly the events that it reported as flushed.
 
 mod layer;
 mod recovering;
+mod sectors;
 mod small;
 mod writing;
 
@@ -22,6 +25,7 @@ use std::fmt;
 
 pub use layer::{Layer, is_under_layer, run_again};
 pub use recovering::{Recover, recovering};
+pub use sectors::{SECTOR, sectors};
 pub use writing::{disk_full_in_memory, disk_full_on_tmpfs, writing};
 
 /// The outcome of a call.

@@ -149,12 +149,13 @@ impl Case<'_> {
             }
             Ok(report) => {
                 let out = out.map_err(|error| format!("{at}: succeeds, but {error}"))?;
-                match self.is_expected(&out) || is_named(&report) {
-                    true => Ok(()),
-                    false => Err(format!(
+                if self.is_expected(&out) || is_named(&report) {
+                    Ok(())
+                } else {
+                    Err(format!(
                         "{at}: succeeds with different files and does not report it: {}\n{report}",
                         self.differs(&out)
-                    )),
+                    ))
                 }
             }
         }
@@ -219,7 +220,7 @@ fn is_named(report: &Report) -> bool {
     report.to_string().contains("os error")
 }
 
-fn not_found(error: io::Error) -> io::Result<()> {
+pub(super) fn not_found(error: io::Error) -> io::Result<()> {
     match error.kind() {
         io::ErrorKind::NotFound => Ok(()),
         _ => Err(error),
@@ -227,7 +228,7 @@ fn not_found(error: io::Error) -> io::Result<()> {
 }
 
 /// All files below a folder with their bytes, and all folders.
-fn files(path: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+pub(super) fn files(path: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut files = BTreeMap::new();
     let mut open = vec![path.to_path_buf()];
     while let Some(folder) = open.pop() {

@@ -259,9 +259,10 @@ pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
                 return Ok(None);
             };
             tally.runs += 1;
-            let outcome = match recovers {
-                true => recover_to(&folder.path().join("session"), &disk.0.path().join("out")),
-                false => write_to(disk.0.path(), &options, count),
+            let outcome = if recovers {
+                recover_to(&folder.path().join("session"), &disk.0.path().join("out"))
+            } else {
+                write_to(disk.0.path(), &options, count)
             };
             if let Err(fault) = outcome {
                 let what = if recovers { "recovers" } else { "writes" };

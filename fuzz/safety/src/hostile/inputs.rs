@@ -206,9 +206,12 @@ fn calls(size: usize, kind: u8) -> Files {
 /// Calls that never return, then as many returns of functions that were never called.
 fn unmatched(size: usize) -> Files {
     let half = count(size) / 2;
-    index_of(size, |seq| match seq < half {
-        true => event(seq, 1, seq),
-        false => event(seq, 2, u64::MAX - seq),
+    index_of(size, |seq| {
+        if seq < half {
+            event(seq, 1, seq)
+        } else {
+            event(seq, 2, u64::MAX - seq)
+        }
     })
 }
 
@@ -304,9 +307,12 @@ fn list(size: usize, item: impl Fn(usize) -> String) -> Files {
 
 /// Unknown keys, all different or all the same.
 fn keys(size: usize, differ: bool) -> Files {
-    let key = |at: usize| match differ {
-        true => format!(r#","key{at:08}":1"#),
-        false => r#","threads":[]"#.to_owned(),
+    let key = |at: usize| {
+        if differ {
+            format!(r#","key{at:08}":1"#)
+        } else {
+            r#","threads":[]"#.to_owned()
+        }
     };
     let keys: String = (0..size / 16).map(key).collect();
     manifest(&format!("[]{keys}}}"))

@@ -28,7 +28,7 @@ pub const FIXED: usize = 4 << 20;
 pub const PER_BYTE: usize = 12;
 /// The same for a manifest: each `{"id":7}` becomes a position in the text, a thread and a problem, in
 /// reading, checking and writing.
-pub const PER_MANIFEST_BYTE: usize = 72;
+pub const PER_MANIFEST_BYTE: usize = 74;
 /// The maximum growth of instructions for twice the trace, without those of an empty one: linear, plus a
 /// logarithm for sorting.
 pub const GROWTH: f64 = 2.5;
@@ -54,9 +54,10 @@ pub fn write(input: &Input, size: usize, folder: &Path) -> io::Result<usize> {
 /// The maximum memory for a trace of this size, in bytes.
 #[must_use]
 pub fn bound(input: &Input, size: usize) -> usize {
-    let per_byte = match input.name.starts_with("manifest") {
-        true => PER_MANIFEST_BYTE,
-        false => PER_BYTE,
+    let per_byte = if input.name.starts_with("manifest") {
+        PER_MANIFEST_BYTE
+    } else {
+        PER_BYTE
     };
     FIXED + per_byte * size
 }

@@ -1,0 +1,293 @@
+//! `recover` beside bad sectors.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use atf::detail::DetailReader;
+use atf::rewrite::{DropReason, RecoverOptions, Report};
+use atf::thread::{Linked, ThreadReader};
+use atf_samples::files::{Bytes, DetailFile, DetailRecord, IndexFile, crc32c};
+
+use super::recovering::{files, not_found};
+use super::{Layer, Recover, Tally};
+
+/// The size of a sector in bytes.
+pub const SECTOR: usize = 512;
+/// The number of index events; every third one has a detail.
+const EVENTS: u64 = 90;
+/// The sizes in bytes of a file header, an index event, and the header of a detail.
+const HEADER: u64 = 64;
+const EVENT: u64 = 32;
+const DETAIL: u64 = 24;
+/// How many events and details are in the files if the others are in a kill journal.
+const IN_FILES: (usize, usize) = (60, 20);
+
+/// How a session's writer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Finalized,
+    Killed,
+    /// Killed, with its last events in `ring.atf`.
+    Ring,
+}
+
+/// Recovers sample sessions in which one sector, or two in a row, cannot be read; each sector in turn.
+///
+/// # Errors
+///
+/// If the folders for it cannot be created.
+pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
+    let folder = super::layer::scratch()?;
+    let mut tally = Tally::default();
+    let states = [State::Finalized, State::Killed, State::Ring];
+    for (version, state) in [1, 2]
+        .into_iter()
+        .flat_map(|it| states.map(|state| (it, state)))
+    {
+        let session = Session::new(version, state);
+        let [from, out] = ["in", "out"].map(|name| folder.path().join(name));
+        fs::remove_dir_all(&from).or_else(not_found)?;
+        let thread = from.join("thread_7");
+        fs::create_dir_all(&thread)?;
+        for (name, bytes) in [
+            ("index.atf", &session.index),
+            ("detail.atf", &session.detail),
+        ] {
+            fs::write(thread.join(name), bytes)?;
+        }
+        if !session.ring.is_empty() {
+            fs::write(thread.join("ring.atf"), &session.ring)?;
+        }
+        // Without the header of a file, nothing shows that a ring belongs to it.
+        let first = usize::from(state == State::Ring) * SECTOR;
+        for (name, bytes) in [
+            ("index.atf", &session.index),
+            ("detail.atf", &session.detail),
+        ] {
+            let starts = (first..bytes.len()).step_by(SECTOR);
+            for (start, count) in starts.flat_map(|start| [(start, 1), (start, 2)]) {
+                let end = (start + count * SECTOR).min(bytes.len());
+                let bad = start as u64..end as u64;
+                fs::remove_dir_all(&out).or_else(not_found)?;
+                layer.break_sector(&format!("/in/thread_7/{name}"), &bad);
+                let report = recovers(&from, &out, &RecoverOptions::default());
+                let _ = layer.log()?;
+                tally.runs += 1;
+                let judged = match report {
+                    Ok(report) => session.judge(name, &bad, &report, &out),
+                    Err(error) => Err(format!("gives up: {error}")),
+                };
+                if let Err(fault) = judged {
+                    let case = format!("wire {version}, {state:?}, {name}, {bad:?}");
+                    tally.faults.push(format!("{case}: {fault}"));
+                }
+            }
+        }
+        let source = files(&from)?;
+        let ring = Some(&session.ring).filter(|ring| !ring.is_empty());
+        if source
+            .values()
+            .ne([&session.detail, &session.index].into_iter().chain(ring))
+        {
+            tally.faults.push("changes its input".to_owned());
+        }
+    }
+    Ok(tally)
+}
+
+/// A sample, with the place of each event.
+struct Session {
+    events: IndexFile,
+    index: Vec<u8>,
+    details: Vec<(DetailRecord, Range<u64>)>,
+    detail: Vec<u8>,
+    ring: Vec<u8>,
+}
+
+impl Session {
+    fn new(version: u8, state: State) -> Self {
+        let events = IndexFile::finalized(version, EVENTS);
+        let linked = events.events.iter().zip(0..).step_by(3);
+        // Headers and payloads end at many distances from the end of a sector.
+        let record = |(event, seq): (&atf_samples::files::EventRecord, u64)| {
+            DetailRecord::call(seq, event.timestamp_ns, u16::try_from(seq * 7).unwrap_or(0))
+        };
+        let details = DetailFile::of(version, linked.map(record).collect());
+        let (mut index, mut detail) = if state == State::Finalized {
+            (events.bytes(), details.bytes())
+        } else {
+            (
+                events.clone().placeholder().without_footer(),
+                details.clone().placeholder().without_footer(),
+            )
+        };
+        let mut start = HEADER;
+        let place = |record: &DetailRecord| {
+            let place = start..start + DETAIL + record.payload.len() as u64;
+            start = place.end;
+            (record.clone(), place)
+        };
+        let places: Vec<_> = details.events.iter().map(place).collect();
+        let mut in_ring = Vec::new();
+        if state == State::Ring {
+            let (events, details) = IN_FILES;
+            let starts = [Self::place(events).start, places[details].1.start];
+            let starts = starts.map(|start| usize::try_from(start).unwrap_or(0));
+            in_ring = ring(version, [&index, &detail], starts);
+            index.truncate(starts[0]);
+            detail.truncate(starts[1]);
+        }
+        Self {
+            events,
+            index,
+            details: places,
+            detail,
+            ring: in_ring,
+        }
+    }
+
+    /// Returns the range of an index event.
+    fn place(seq: usize) -> Range<u64> {
+        let start = HEADER + EVENT * seq as u64;
+        start..start + EVENT
+    }
+
+    /// Compares the recovered thread with the events outside of the bad range.
+    fn judge(
+        &self,
+        name: &str,
+        bad: &Range<u64>,
+        report: &Report,
+        out: &Path,
+    ) -> Result<(), String> {
+        let is_lost = |file: &str, place: &Range<u64>| {
+            name == file && place.start < bad.end && bad.start < place.end
+        };
+        let mut expected = String::new();
+        let mut orphans = String::new();
+        for (seq, event) in self.events.events.iter().enumerate() {
+            let detail = event.detail_seq.and_then(|link| {
+                let (record, place) = self.details.get(usize::try_from(link).ok()?)?;
+                (!is_lost("detail.atf", place)).then_some(record)
+            });
+            let payload = detail.map(|detail| &detail.payload[..]);
+            if is_lost("index.atf", &Self::place(seq)) {
+                orphans.extend(payload.map(|payload| format!("{payload:?}\n")));
+                continue;
+            }
+            let (time, function, kind) = (event.timestamp_ns, event.function_id, event.kind);
+            let _ = writeln!(expected, "{time} {function} {kind} {payload:?}");
+        }
+        let fail = |error: atf::Error| error.to_string();
+        let found = recovered(&out.join("thread_7")).map_err(fail)?;
+        if found != expected {
+            return Err(differs(&found, &expected));
+        }
+        let found = set_aside(&out.join("thread_7/orphans.atf")).map_err(fail)?;
+        if found != orphans {
+            return Err(format!("orphans: {}", differs(&found, &orphans)));
+        }
+        self.is_stated(name, bad, report)
+    }
+
+    /// Checks that the report states the file and the range: the bad bytes, extended to whole events.
+    fn is_stated(&self, name: &str, bad: &Range<u64>, report: &Report) -> Result<(), String> {
+        let places: Vec<_> = match name {
+            "index.atf" => (0..self.events.events.len()).map(Self::place).collect(),
+            _ => self
+                .details
+                .iter()
+                .map(|(_, place)| place.clone())
+                .collect(),
+        };
+        let touched = places
+            .iter()
+            .filter(|place| place.start < bad.end && bad.start < place.end);
+        let (start, end) = touched.fold((bad.start, bad.end), |(start, end), place| {
+            (start.min(place.start), end.max(place.end))
+        });
+        let thread = report.threads().next().ok_or("no thread")?;
+        let lost = thread
+            .dropped
+            .iter()
+            .filter(|it| it.why == DropReason::Unreadable);
+        let lost: Vec<_> = lost
+            .map(|it| (it.file, it.offset, it.size, it.count))
+            .collect();
+        if lost != [(name, start, end - start, 1)] {
+            return Err(format!("states {lost:?}, not {start}..{end}"));
+        }
+        let text = report.to_string();
+        let line = format!(": {name}: {} bytes (at {start:#x})", end - start);
+        if report.losses() > 0 && text.contains(&line) {
+            Ok(())
+        } else {
+            Err(format!(
+                "{} losses, and the text lacks {line}",
+                report.losses()
+            ))
+        }
+    }
+}
+
+/// Returns a `ring.atf` with the bytes of both files from these places on, laid out by its table in the
+/// reference.
+fn ring(version: u8, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
+    let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
+    let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));
+    let mut out = Bytes::default();
+    out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
+    out.u32(7).u32(0);
+    out.u64(index.len() as u64).u64(starts[0] as u64);
+    out.u64(index.len() as u64);
+    out.u32(checksums[0]).u32(checksums[1]);
+    out.u64(detail.len() as u64).u64(starts[1] as u64);
+    out.u64(detail.len() as u64).raw(&[0; 56]);
+    out.raw(index).raw(detail);
+    out.0
+}
+
+/// Returns a line for each event, with the payload of its detail.
+fn recovered(folder: &Path) -> atf::Result<String> {
+    let thread = ThreadReader::open(folder)?;
+    let mut text = String::new();
+    for event in thread.index().events() {
+        let event = event?;
+        let payload = match (thread.forward(&event)?, thread.detail()) {
+            (Linked::To(detail), Some(reader)) => Some(reader.payload(&detail, usize::MAX)?),
+            _ => None,
+        };
+        let (time, function) = (event.timestamp_ns, event.function_id);
+        let kind = u32::from(event.event_kind);
+        let _ = writeln!(text, "{time} {function} {kind} {payload:?}");
+    }
+    match thread.problems()?.pop() {
+        Some(problem) => Err(problem),
+        None => Ok(text),
+    }
+}
+
+/// Returns a line for each detail that was set aside.
+fn set_aside(path: &Path) -> atf::Result<String> {
+    let mut text = String::new();
+    if !path.exists() {
+        return Ok(text);
+    }
+    let reader = DetailReader::open(path)?;
+    for detail in reader.events() {
+        let payload = reader.payload(&detail?, usize::MAX)?;
+        let _ = writeln!(text, "{payload:?}");
+    }
+    Ok(text)
+}
+
+/// Returns the first line that differs.
+fn differs(found: &str, expected: &str) -> String {
+    let counts = [found, expected].map(|text| text.lines().count());
+    let mut lines = found.lines().zip(expected.lines());
+    let first = lines.find(|(found, expected)| found != expected);
+    format!("{} of {} events, first {first:?}", counts[0], counts[1])
+}
