@@ -5,11 +5,14 @@
     import atf, pyarrow
     events = pyarrow.table(atf.open("session_20260105_101500").events())
 
-`docs/python.md` is a tour, `docs/tables.md` lists the columns.
+`pack` archives a session as Parquet files from which `unpack` restores it. `docs/python.md` is a tour,
+`docs/tables.md` lists the columns.
 """
 
 from ._atf import Table
+from .archive import Packed, Unpacked, pack, unpack
 from .errors import (
+    ArchiveError,
     AtfError,
     IncompleteError,
     MissingFileError,
@@ -20,16 +23,21 @@ from .errors import (
 from .session import Recovered, Session, Written, check, open
 
 __all__ = [
+    "ArchiveError",
     "AtfError",
     "IncompleteError",
     "MissingFileError",
     "NotASessionError",
     "OutputError",
+    "Packed",
     "Problem",
     "Recovered",
     "Session",
     "Table",
+    "Unpacked",
     "Written",
     "check",
     "open",
+    "pack",
+    "unpack",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
+    "ArchiveError",
     "AtfError",
     "IncompleteError",
     "MissingFileError",
@@ -41,6 +42,10 @@ class NotASessionError(AtfError):
 
 class MissingFileError(AtfError, FileNotFoundError):
     """The file or folder does not exist."""
+
+
+class ArchiveError(AtfError):
+    """An archive is damaged, or a file could not be read or changed while it was packed."""
 
 
 class OutputError(AtfError):

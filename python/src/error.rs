@@ -23,6 +23,15 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
                 (message, path, None::<&str>, None::<u64>, why),
             )
         }
+        Error::File { path, why } => {
+            let message = error.to_string();
+            let path = path.to_string_lossy();
+            call(
+                py,
+                "ArchiveError",
+                (message, path, None::<&str>, None::<u64>, why),
+            )
+        }
         Error::Incomplete(incomplete) => problems(py, &incomplete.problems).and_then(|list| {
             let arguments = (error.to_string(), incomplete.rows, list);
             call(py, "IncompleteError", arguments)

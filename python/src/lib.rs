@@ -12,6 +12,7 @@
     clippy::unwrap_used
 )]
 
+mod archive;
 mod error;
 mod options;
 mod session;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 fn _atf(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;
     module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(archive::pack, module)?)?;
+    module.add_function(wrap_pyfunction!(archive::unpack, module)?)?;
     module.add_function(wrap_pyfunction!(session::open, module)?)?;
     module.add_function(wrap_pyfunction!(session::check, module)?)
 }

@@ -19,6 +19,14 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// A file of a session or of an archive could not be read, or is not what it must be; holds the path and the
+    /// reason with the place.
+    File {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// The reason.
+        why: String,
+    },
     /// Rows were read, but not exactly those that were written.
     Incomplete(Incomplete),
     /// A bug in this library: arrays do not fit their schema. Holds Arrow's message.
@@ -36,7 +44,9 @@ impl fmt::Display for Error {
         match self {
             Self::Usage(message) => f.write_str(message),
             Self::Atf(error) => error.fmt(f),
-            Self::Output { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::Output { path, why } | Self::File { path, why } => {
+                write!(f, "{}: {why}", path.display())
+            }
             Self::Incomplete(incomplete) => incomplete.fmt(f),
             Self::Internal(message) => write!(f, "a bug in atf-tables: {message}"),
         }

@@ -1,7 +1,8 @@
 //! ATF v2 traces as tables: Arrow record batches and Parquet files.
 //!
 //! [`Session::stream`] reads a [`Table`] of a session as record batches, in memory that does not grow with the trace.
-//! [`write_parquet`] writes the tables of a session to a folder of Parquet files. `docs/tables.md` lists the columns.
+//! [`write_parquet`] writes the tables of a session to a folder of Parquet files. [`pack`] writes such files from which
+//! [`unpack`] restores the session's files byte for byte. `docs/tables.md` lists the columns.
 //!
 //! ```
 //! use atf_tables::{Options, Session, Table};
@@ -34,6 +35,7 @@
     clippy::unwrap_used
 )]
 
+mod archive;
 mod calls;
 mod check;
 mod column;
@@ -48,10 +50,13 @@ mod problems;
 mod report;
 mod rows;
 mod session;
+mod stage;
 mod stream;
 mod table;
+mod table_file;
 mod thread;
 
+pub use archive::{PackOptions, Packed, UnpackOptions, Unpacked, pack, unpack};
 pub use check::check;
 pub use column::{Column, ColumnKind};
 pub use error::{Error, Incomplete, Problem, kind_name};

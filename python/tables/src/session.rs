@@ -74,6 +74,7 @@ impl Session {
             Table::Report => Box::new(report::Report::new(reader, &options)),
             Table::Problems => Box::new(problems::Problems::new(self.clone(), options)),
             Table::Check => Box::new(check::Check::new(vec![reader.path().to_path_buf()])),
+            Table::Files => return Err(Error::usage("table files: only archives have it")),
         };
         Ok(Stream::new(source, rows, at_end, found))
     }

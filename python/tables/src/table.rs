@@ -26,11 +26,13 @@ pub enum Table {
     Problems,
     /// The rules that the files break.
     Check,
+    /// The files of a packed session: only archives have it.
+    Files,
 }
 
 impl Table {
     /// All tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Events,
         Self::Calls,
         Self::Details,
@@ -40,6 +42,7 @@ impl Table {
         Self::Report,
         Self::Problems,
         Self::Check,
+        Self::Files,
     ];
 
     /// Returns its name.
@@ -55,6 +58,7 @@ impl Table {
             Self::Report => "report",
             Self::Problems => "problems",
             Self::Check => "check",
+            Self::Files => "files",
         }
     }
 
@@ -91,6 +95,10 @@ impl Table {
                 "One row per file and broken rule, with at least one row per file, and one per path that could not \
                  be read."
             }
+            Self::Files => {
+                "One row per part of a file of a packed session, and one after its last part; one per folder and per \
+                 symlink. Only [archives](archive.md) have it."
+            }
         }
     }
 
@@ -107,6 +115,7 @@ impl Table {
             Self::Report => REPORT,
             Self::Problems => PROBLEMS,
             Self::Check => CHECK,
+            Self::Files => FILES,
         }
     }
 }
@@ -484,4 +493,60 @@ const CHECK: &[Column] = &[
         "the check",
     )
     .or_null("no rule is broken"),
+];
+
+const NOT_ROWS: &str = "not rows of a table";
+const FILES: &[Column] = &[
+    Column::text(
+        "path",
+        "path below the session's folder, with `/`; empty for that folder",
+        "the session's folder",
+    ),
+    Column::new(
+        "kind",
+        ColumnKind::Word(&["folder", "file", "link"]),
+        "what is at the path",
+        "the session's folder",
+    ),
+    Column::number("mode", "permissions, as `chmod` takes them", "the file")
+        .or_null("a symlink, or the system has no such permissions"),
+    Column::number(
+        "offset",
+        "bytes from the start of the file; 0 for a folder or a symlink",
+        "the file",
+    ),
+    Column::number("size", "bytes of the part", "the file"),
+    Column::new(
+        "source",
+        ColumnKind::Word(&["events", "details", "header_footer", "other", "unreproduced"]),
+        "where the part is: rows of a table, or `bytes` of a header or footer, of another file, or of events that \
+         rows do not reproduce",
+        "the comparison of the rows with the file",
+    )
+    .or_null("a folder, a symlink, or the end of a file"),
+    Column::number("thread", "partition of the table", "the name of the folder `thread_N`")
+        .or_null(NOT_ROWS),
+    Column::number("row", "position of the first row, from 0", "the table").or_null(NOT_ROWS),
+    Column::number("rows", "number of rows", "the table").or_null(NOT_ROWS),
+    Column::number(
+        "wire_version",
+        "wire version of the rows' records",
+        "index_header.version",
+    )
+    .or_null(NOT_ROWS),
+    Column::number(
+        "thread_id",
+        "thread id in the rows' records",
+        "index_header.thread_id",
+    )
+    .or_null(NOT_ROWS),
+    Column::new(
+        "bytes",
+        ColumnKind::Bytes,
+        "bytes of the part, or a symlink's target",
+        "the file",
+    )
+    .or_null("a folder, rows of a table, or the end of a file"),
+    Column::number("checksum", "CRC-32C of the whole file", "the file")
+        .or_null("not the end of a file"),
 ];

@@ -1,0 +1,56 @@
+"""The command `python -m atf`: packs and unpacks sessions."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from . import AtfError, pack, unpack
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command. Returns 0 if it did all, and 2 if it did not; then nothing is under the output's name."""
+    parser = argparse.ArgumentParser(prog="python -m atf", description="Packs and unpacks sessions.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("pack", help="pack a session into an archive of Parquet files")
+    command.add_argument("session", metavar="SESSION")
+    command.add_argument("archive", metavar="ARCHIVE", help="the archive's folder; it may have other sessions")
+    command.add_argument("--tables", metavar="T,T", help="tables next to events, details and files")
+    selected(command)
+    command = commands.add_parser("unpack", help="restore a session's files")
+    command.add_argument("archive", metavar="ARCHIVE")
+    command.add_argument("session", metavar="SESSION", help="the new folder; it must not exist")
+    selected(command)
+    options = parser.parse_args(arguments)
+    try:
+        print(packed(options) if options.command == "pack" else unpacked(options))
+    except (AtfError, ValueError) as error:
+        print(f"python -m atf: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def selected(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--host", metavar="H", help="the host, as the partition host=H")
+    command.add_argument("--name", metavar="S", help="the session, as the partition session=S")
+
+
+def packed(options: argparse.Namespace) -> str:
+    tables = None if options.tables is None else [name for name in options.tables.split(",") if name]
+    result = pack(options.session, options.archive, host=options.host, name=options.name, tables=tables)
+    lines = [
+        f"packed {result.session_bytes} bytes as {result.bytes} bytes in {result.files} files; restored and compared",
+        f"  {result.from_tables} bytes from rows of tables, {result.header_footer} of headers and footers,"
+        f" {result.other} of other files, {result.unreproduced} of events or details that no row reproduces",
+    ]
+    lines += [f"  the trace is damaged or unfinished: {problem.message}" for problem in result.problems]
+    return "\n".join(lines)
+
+
+def unpacked(options: argparse.Namespace) -> str:
+    result = unpack(options.archive, options.session, host=options.host, name=options.name)
+    return f"unpacked {result.files} files, {result.bytes} bytes"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

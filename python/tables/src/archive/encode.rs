@@ -1,0 +1,239 @@
+//! Rows of the tables `events` and `details` as the records of a thread's files.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int8Type, Int64Type};
+use arrow_array::{Array, BinaryArray, Int8Array, Int64Array, RecordBatch};
+use atf::detail::{DetailEventHeader, FunctionPayload};
+use atf::index::IndexEvent;
+use atf::{DetailEventType, EventKind, Wire};
+
+use crate::table::Table;
+
+/// The parts of records that are the same for all rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Encoding {
+    pub(super) wire: Wire,
+    pub(super) thread_id: u32,
+}
+
+/// Rows of a batch.
+pub(super) enum Records {
+    Events(Box<Events>),
+    Details(Box<Details>),
+}
+
+pub(super) struct Events {
+    time_ns: Int64Array,
+    kind: Words,
+    function_id: Int64Array,
+    depth: Int64Array,
+    detail_seq: Int64Array,
+}
+
+pub(super) struct Details {
+    seq: Int64Array,
+    time_ns: Int64Array,
+    kind: Words,
+    payload_size: Int64Array,
+    function_id: Int64Array,
+    x: [Int64Array; 8],
+    lr: Int64Array,
+    fp: Int64Array,
+    sp: Int64Array,
+    stack: BinaryArray,
+    payload: BinaryArray,
+}
+
+/// The columns of events that records need.
+pub(super) const OF_EVENTS: &[&str] = &["time_ns", "kind", "function_id", "depth", "detail_seq"];
+
+impl Records {
+    /// Takes the columns of a batch. The error says which one is missing or has another type.
+    pub(super) fn new(table: Table, batch: &RecordBatch) -> Result<Self, String> {
+        let number = |name| numbers(batch, name);
+        let kind = |code| Words::new(batch, "kind", code);
+        match table {
+            Table::Events => Ok(Self::Events(Box::new(Events {
+                time_ns: number("time_ns")?,
+                kind: kind(event_kind)?,
+                function_id: number("function_id")?,
+                depth: number("depth")?,
+                detail_seq: number("detail_seq")?,
+            }))),
+            Table::Details => Ok(Self::Details(Box::new(Details {
+                seq: number("seq")?,
+                time_ns: number("time_ns")?,
+                kind: kind(detail_kind)?,
+                payload_size: number("payload_size")?,
+                function_id: number("function_id")?,
+                x: [
+                    number("x0")?,
+                    number("x1")?,
+                    number("x2")?,
+                    number("x3")?,
+                    number("x4")?,
+                    number("x5")?,
+                    number("x6")?,
+                    number("x7")?,
+                ],
+                lr: number("lr")?,
+                fp: number("fp")?,
+                sp: number("sp")?,
+                stack: bytes(batch, "stack")?,
+                payload: bytes(batch, "payload")?,
+            }))),
+            table => Err(format!("rows of the table {table} are no records")),
+        }
+    }
+
+    /// Appends a row's record; `None` if the row does not have all of it.
+    #[inline]
+    pub(super) fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {
+        match self {
+            Self::Events(events) => events.encode(row, encoding, out),
+            Self::Details(details) => details.encode(row, encoding, out),
+        }
+    }
+
+    /// Returns the size of a row's record in bytes.
+    pub(super) fn size(&self, row: usize) -> Option<u64> {
+        match self {
+            Self::Events(_) => Some(IndexEvent::SIZE as u64),
+            Self::Details(details) => {
+                number(&details.payload_size, row)?.checked_add(DetailEventHeader::SIZE as u64)
+            }
+        }
+    }
+}
+
+impl Events {
+    #[inline]
+    fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {
+        let kind = EventKind(self.kind.code(row)?);
+        let event = IndexEvent::new(
+            number(&self.time_ns, row)?,
+            number(&self.function_id, row)?,
+            kind,
+        );
+        let depth = match number(&self.depth, row) {
+            Some(depth) => Some(u32::try_from(depth).ok()?),
+            None => None,
+        };
+        let event = event.thread_id(encoding.thread_id).call_depth(depth);
+        let event = event.detail_seq(number(&self.detail_seq, row));
+        out.extend(event.encode(encoding.wire).ok()?);
+        Some(())
+    }
+}
+
+impl Details {
+    fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {
+        let kind = DetailEventType(u16::try_from(self.kind.code(row)?).ok()?);
+        let (seq, time_ns) = (number(&self.seq, row)?, number(&self.time_ns, row)?);
+        let size = number(&self.payload_size, row)?.checked_add(DetailEventHeader::SIZE as u64)?;
+        let header = DetailEventHeader::new(kind, seq, time_ns).thread_id(encoding.thread_id);
+        let header = header.total_length(u32::try_from(size).ok()?);
+        out.extend(header.encode(encoding.wire).ok()?);
+        if let Some(payload) = blob(&self.payload, row) {
+            out.extend(payload);
+            return Some(());
+        }
+        let stack = blob(&self.stack, row)?;
+        let mut x_regs = [0; 8];
+        for (register, column) in x_regs.iter_mut().zip(&self.x) {
+            *register = number(column, row)?;
+        }
+        let payload = FunctionPayload::default();
+        let payload = payload
+            .function_id(number(&self.function_id, row)?)
+            .x_regs(x_regs);
+        let payload = payload
+            .lr(number(&self.lr, row)?)
+            .fp(number(&self.fp, row)?);
+        let payload = payload.sp(number(&self.sp, row)?);
+        out.extend(payload.encode_fixed(stack.len()).ok()?);
+        out.extend(stack);
+        Some(())
+    }
+}
+
+/// A column of words, each with a number of the format.
+struct Words {
+    keys: Int8Array,
+    codes: Vec<Option<u32>>,
+}
+
+impl Words {
+    fn new(batch: &RecordBatch, name: &str, code: fn(&str) -> Option<u32>) -> Result<Self, String> {
+        let column = column(batch, name)?.as_dictionary_opt::<Int8Type>();
+        let words = column.and_then(|column| column.values().as_string_opt::<i32>());
+        let (column, words) = column
+            .zip(words)
+            .ok_or_else(|| format!("column {name}: expected words"))?;
+        Ok(Self {
+            keys: column.keys().clone(),
+            codes: words.iter().map(|word| code(word?)).collect(),
+        })
+    }
+
+    #[inline]
+    fn code(&self, row: usize) -> Option<u32> {
+        let key = is_there(&self.keys, row).then(|| self.keys.value(row))?;
+        *self.codes.get(usize::try_from(key).ok()?)?
+    }
+}
+
+fn event_kind(word: &str) -> Option<u32> {
+    let kinds = [EventKind::CALL, EventKind::RETURN, EventKind::EXCEPTION];
+    let kind = kinds.into_iter().find(|kind| kind.name() == Some(word));
+    kind.map(|kind| kind.0)
+}
+
+fn detail_kind(word: &str) -> Option<u32> {
+    let kinds = [
+        DetailEventType::FUNCTION_CALL,
+        DetailEventType::FUNCTION_RETURN,
+    ];
+    let kind = kinds.into_iter().find(|kind| kind.name() == Some(word));
+    kind.map(|kind| kind.0.into())
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, String> {
+    let column = batch.column_by_name(name);
+    column
+        .map(AsRef::as_ref)
+        .ok_or_else(|| format!("column {name}: missing"))
+}
+
+/// Returns a column of numbers.
+pub(super) fn numbers(batch: &RecordBatch, name: &str) -> Result<Int64Array, String> {
+    let numbers = column(batch, name)?.as_primitive_opt::<Int64Type>();
+    numbers
+        .cloned()
+        .ok_or_else(|| format!("column {name}: expected numbers"))
+}
+
+/// Returns a column of bytes.
+pub(super) fn bytes(batch: &RecordBatch, name: &str) -> Result<BinaryArray, String> {
+    let bytes = column(batch, name)?.as_binary_opt::<i32>();
+    bytes
+        .cloned()
+        .ok_or_else(|| format!("column {name}: expected bytes"))
+}
+
+/// Returns whether a column has a value in a row.
+#[inline]
+pub(super) fn is_there(column: &dyn Array, row: usize) -> bool {
+    row < column.len() && column.is_valid(row)
+}
+
+/// Returns a number of a column, with its bits.
+#[inline]
+pub(super) fn number(column: &Int64Array, row: usize) -> Option<u64> {
+    is_there(column, row).then(|| column.value(row).cast_unsigned())
+}
+
+/// Returns the bytes in a column.
+pub(super) fn blob(column: &BinaryArray, row: usize) -> Option<&[u8]> {
+    is_there(column, row).then(|| column.value(row))
+}

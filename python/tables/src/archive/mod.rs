@@ -1,0 +1,130 @@
+//! Archives: the tables of a session as Parquet files, and what else gives its files back byte for byte.
+//!
+//! The table `files` lists the parts of each file. Events and details are rows of their tables wherever these
+//! encode to the same bytes. All other bytes are in `files` itself.
+
+mod encode;
+mod files;
+mod pack;
+mod parts;
+mod read;
+mod restore;
+mod sink;
+mod tree;
+mod unpack;
+
+use std::path::{Path, PathBuf};
+
+pub use pack::{PackOptions, Packed, pack};
+pub use unpack::{UnpackOptions, Unpacked, unpack};
+
+use crate::error::Error;
+use crate::table::Table;
+
+/// The version of the archive's layout, in the metadata of its table `files`.
+const VERSION: &str = "1";
+
+/// The folders of a session's tables in an archive.
+struct Layout {
+    archive: PathBuf,
+    /// Below the folder of each table: `host=H/session=S`.
+    place: PathBuf,
+}
+
+impl Layout {
+    fn folder(&self, table: Table) -> PathBuf {
+        self.archive.join(table.name()).join(&self.place)
+    }
+
+    fn files(&self) -> PathBuf {
+        self.folder(Table::Files).join("files.parquet")
+    }
+}
+
+// Errors are passed by value, as `map_err` does.
+#[allow(clippy::needless_pass_by_value)]
+fn bad(path: &Path, why: impl ToString) -> Error {
+    Error::File {
+        path: path.to_path_buf(),
+        why: why.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+mod tests {
+    use std::fs;
+
+    use super::restore::restore;
+    use super::sink::Comparer;
+    use super::*;
+
+    /// A change of a session's folder, and what the error says.
+    type Change = (fn(&Path), &'static str);
+
+    const CHANGES: [Change; 7] = [
+        (|root| edit(root, |data| data[100] ^= 1), "other bytes"),
+        (|root| edit(root, |data| data.truncate(100)), "other bytes"),
+        (
+            |root| edit(root, |data| data.push(0)),
+            "more bytes at offset 192",
+        ),
+        (
+            |root| fs::remove_file(index(root)).unwrap(),
+            "changed or removed",
+        ),
+        (|root| fs::write(root.join("new"), "").unwrap(), "appeared"),
+        (
+            |root| fs::create_dir(root.join("thread_9")).unwrap(),
+            "appeared",
+        ),
+        (
+            |root| {
+                fs::remove_file(index(root)).unwrap();
+                fs::create_dir(index(root)).unwrap();
+            },
+            "changed or removed",
+        ),
+    ];
+
+    fn index(root: &Path) -> PathBuf {
+        root.join("thread_0/index.atf")
+    }
+
+    fn edit(root: &Path, change: impl Fn(&mut Vec<u8>)) {
+        let mut data = fs::read(index(root)).unwrap();
+        change(&mut data);
+        fs::write(index(root), data).unwrap();
+    }
+
+    #[test]
+    fn the_comparison_finds_every_change_of_the_session() {
+        for (change, expected) in CHANGES {
+            let folder = tempfile::tempdir().unwrap();
+            let [root, archive] = ["session", "archive"].map(|name| folder.path().join(name));
+            let writer = atf::write::SessionWriter::create(&root, &Default::default()).unwrap();
+            let mut thread = writer.thread(0).unwrap();
+            for timestamp_ns in [100, 250] {
+                let event = atf::write::Event::new(timestamp_ns, 7, atf::EventKind::CALL, 1);
+                thread.write(&event).unwrap();
+            }
+            thread.finalize().unwrap();
+            writer.finalize().unwrap();
+            let packed = pack(&root, &archive, &PackOptions::default()).unwrap();
+            let place = packed.written.folders.last().unwrap().file_name().unwrap();
+            let layout = Layout {
+                archive,
+                place: place.into(),
+            };
+            let compare = || restore(&layout, &mut Comparer::new(&root)?);
+            compare().unwrap();
+            change(&root);
+            let error = compare().unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Packs a session into an archive.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
+
+use super::encode::{Encoding, Records};
+use super::files::{Bytes, Files, Source};
+use super::parts::{Parts, Section};
+use super::restore::restore;
+use super::sink::Comparer;
+use super::tree::{self, Entry, Kind, below, set_mode};
+use super::{Layout, VERSION, bad};
+use crate::error::Error;
+use crate::options::{AtEnd, Options};
+use crate::parquet::{
+    ParquetOptions, Written, metadata, of_thread, place, refuse_existing, write_file, write_table,
+};
+use crate::session::Session;
+use crate::stage::{Stage, output};
+use crate::stream::Outcome;
+use crate::table::Table;
+
+/// How [`pack`] works.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PackOptions {
+    /// The name of the host, as the partition `host=`; none by default.
+    pub host: Option<String>,
+    /// The name of the session, as the partition `session=`; by default the last two parts of its path, joined by
+    /// `.`: `session_20260105_101500.pid_4242`.
+    pub session: Option<String>,
+    /// The tables next to `events`, `details` and `files`: `functions`, `threads` and `modules` by default.
+    pub tables: Vec<Table>,
+}
+
+impl Default for PackOptions {
+    fn default() -> Self {
+        Self {
+            host: None,
+            session: None,
+            tables: vec![Table::Functions, Table::Threads, Table::Modules],
+        }
+    }
+}
+
+/// The result of [`pack`].
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Packed {
+    /// The folders, files and bytes of the archive, and the trace's problems.
+    pub written: Written,
+    /// The bytes of the session's files, by where the archive has them.
+    pub bytes: Bytes,
+}
+
+/// Packs a session's folder into `archive`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`. Several sessions
+/// can be packed into one archive.
+///
+/// All that is in the folder is packed: a damaged trace is no error. Before it returns, it restores all files from
+/// what it wrote and compares them with the originals. The archive is written to a temporary folder and renamed at
+/// the end; an error leaves nothing of the session. Only those can read it who can read all of the session.
+///
+/// # Errors
+///
+/// Those of [`Session::open`]; [`Error::File`] if a file cannot be read, changes meanwhile, or is neither a file nor a
+/// folder nor a symlink with names in UTF-8; [`Error::Output`] if the session is already there or the archive cannot
+/// be written; [`Error::Usage`] if a name cannot be that of a partition.
+pub fn pack(
+    session: impl AsRef<Path>,
+    archive: impl AsRef<Path>,
+    options: &PackOptions,
+) -> Result<Packed, Error> {
+    let (root, archive) = (session.as_ref(), archive.as_ref());
+    let session = Session::open(root)?;
+    let place = place(
+        &session,
+        options.host.as_deref(),
+        options.session.as_deref(),
+    )?;
+    // `files` comes last: it is what makes the tables an archive.
+    let tables: BTreeSet<_> = options.tables.iter().map(|table| table.name()).collect();
+    let tables = tables.into_iter().filter_map(Table::named);
+    let tables: Vec<Table> = tables
+        .filter(|table| !OWN.contains(table))
+        .chain(OWN)
+        .collect();
+    let targets = tables
+        .iter()
+        .map(|table| archive.join(table.name()).join(&place));
+    let targets: Vec<PathBuf> = targets.collect();
+    refuse_existing(&targets)?;
+    if is_inside(archive, root) {
+        return Err(output(archive, "the archive would be inside the session"));
+    }
+    fs::create_dir_all(archive).map_err(|error| output(archive, error))?;
+    let entries = tree::list(root)?;
+    let stage = Stage::new(archive)?;
+    // Nobody else can read it while it is written.
+    set_mode(&stage.path, 0o700).map_err(|error| output(&stage.path, error))?;
+    let layout = Layout {
+        archive: stage.path.clone(),
+        place: PathBuf::new(),
+    };
+    let mut packed = Packed::default();
+    let read = Options {
+        problems: AtEnd::Keep,
+        ..Options::default()
+    };
+    let parquet = ParquetOptions {
+        read,
+        ..ParquetOptions::default()
+    };
+    for table in tables.iter().filter(|table| !OWN.contains(table)) {
+        let folder = layout.folder(*table);
+        write_table(&session, *table, &folder, &parquet, &mut packed.written)?;
+    }
+    let mut packer = Packer {
+        root,
+        session: &session,
+        layout: &layout,
+        read: &parquet.read,
+        files: Files::create(&layout.files())?,
+    };
+    packer.add_all(&entries, &mut packed.written)?;
+    let Packer { files, .. } = packer;
+    packed.bytes = files.bytes;
+    let size = files.close(describe(&session, &packed))?;
+    packed.written.add_file(size);
+    restore(&layout, &mut Comparer::new(root)?)?;
+    let renames = tables
+        .iter()
+        .map(|table| layout.folder(*table))
+        .zip(targets);
+    let renames: Vec<_> = renames.collect();
+    for (written, _) in &renames {
+        fs::create_dir_all(written).map_err(|error| output(written, error))?;
+        tree::limit(written, &entries)?;
+    }
+    stage.publish(&renames)?;
+    packed.written.folders = renames.into_iter().map(|(_, target)| target).collect();
+    Ok(packed)
+}
+
+/// The tables that make an archive.
+const OWN: [Table; 3] = [Table::Events, Table::Details, Table::Files];
+
+fn is_inside(archive: &Path, root: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    // The archive may not exist yet.
+    let archive = match archive.is_absolute() {
+        true => archive.to_path_buf(),
+        false => Path::new(".").join(archive),
+    };
+    let archive = archive.ancestors().find_map(real);
+    archive
+        .zip(real(root))
+        .is_some_and(|(archive, root)| archive.starts_with(root))
+}
+
+/// Returns the metadata of the table `files`.
+fn describe(session: &Session, packed: &Packed) -> Vec<(&'static str, String)> {
+    let outcome = Outcome {
+        problems: packed.written.problems.clone(),
+        ..Outcome::default()
+    };
+    let bytes = packed.bytes;
+    let own = [
+        ("atf.archive", VERSION.to_owned()),
+        ("atf.bytes", bytes.total().to_string()),
+        ("atf.bytes_from_tables", bytes.from_tables.to_string()),
+        ("atf.bytes_header_footer", bytes.header_footer.to_string()),
+        ("atf.bytes_other", bytes.other.to_string()),
+        ("atf.bytes_unreproduced", bytes.unreproduced.to_string()),
+    ];
+    metadata(session, &outcome).into_iter().chain(own).collect()
+}
+
+struct Packer<'a> {
+    root: &'a Path,
+    session: &'a Session,
+    layout: &'a Layout,
+    read: &'a Options,
+    files: Files,
+}
+
+impl Packer<'_> {
+    /// Adds folders, then the threads' files with their tables, then all other files, then symlinks.
+    fn add_all(&mut self, entries: &[Entry], written: &mut Written) -> Result<(), Error> {
+        let of_kind = |kind| entries.iter().filter(move |entry| entry.kind == kind);
+        for folder in of_kind(Kind::Folder) {
+            self.files.add_whole(folder, None)?;
+        }
+        let files = of_kind(Kind::File);
+        let files = files.map(|file| (below(self.root, &file.path), file));
+        let files: HashMap<PathBuf, &Entry> = files.collect();
+        let (mut ids, mut packed) = (BTreeSet::new(), BTreeSet::new());
+        for thread in self.session.reader().threads() {
+            // The rows of folders with one id are in one table; those of the first folder come first.
+            if !ids.insert(thread.id()) {
+                continue;
+            }
+            let opened = thread.open().ok();
+            for (table, name) in [(Table::Events, INDEX_FILE), (Table::Details, DETAIL_FILE)] {
+                let file = files.get(&thread.path().join(name)).copied();
+                let section = opened.as_ref();
+                let section = section.and_then(|opened| section_of(table, thread.id(), opened));
+                let file = file.zip(section);
+                self.add_table(table, thread.id(), file, written)?;
+                packed.extend(file.map(|(entry, _)| entry));
+            }
+        }
+        for file in of_kind(Kind::File).filter(|file| !packed.contains(file)) {
+            let name = file.path.rsplit('/').next();
+            let source = match name {
+                Some(INDEX_FILE | DETAIL_FILE) => Source::Unreproduced,
+                _ => Source::Other,
+            };
+            Parts::new(self.root, file, source)?.finish(None, &mut self.files)?;
+        }
+        for link in of_kind(Kind::Link) {
+            let path = below(self.root, &link.path);
+            let target = fs::read_link(&path).map_err(|error| bad(&path, error))?;
+            let target = target.to_str();
+            let target = target.ok_or_else(|| bad(&path, "the symlink's target is not UTF-8"))?;
+            self.files.add_whole(link, Some(target))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a thread's table, and divides its file into rows and bytes.
+    fn add_table(
+        &mut self,
+        table: Table,
+        id: u32,
+        file: Option<(&Entry, Section)>,
+        written: &mut Written,
+    ) -> Result<(), Error> {
+        let (path, read) = of_thread(table, &self.layout.folder(table), id, self.read);
+        let Some((entry, section)) = file else {
+            return write_file(self.session, table, &path, &read, written, &mut |_| Ok(()));
+        };
+        let files = &mut self.files;
+        let mut parts = Parts::new(self.root, entry, Source::Unreproduced)?;
+        parts.add_until(section.start, Source::HeaderFooter, files)?;
+        let mut position = 0_u64;
+        let mut compare = |batch: &RecordBatch| {
+            let records = Records::new(table, batch).map_err(Error::Internal)?;
+            for row in 0..batch.num_rows() {
+                parts.compare(&section, &records, row, position, files)?;
+                position = position.saturating_add(1);
+            }
+            Ok(())
+        };
+        write_file(self.session, table, &path, &read, written, &mut compare)?;
+        parts.finish(Some((&section, position)), files)
+    }
+}
+
+/// Returns the events section of a thread's file, if the file can be read.
+fn section_of(table: Table, thread: u32, reader: &ThreadReader) -> Option<Section> {
+    let (wire, thread_id, first, end, footer) = match table {
+        Table::Events => {
+            let (index, header) = (reader.index(), reader.index().header());
+            let (first, end) = (index.event_offset(0), index.events_end());
+            (
+                header.wire,
+                header.thread_id,
+                first,
+                end,
+                index.footer_bytes(),
+            )
+        }
+        _ => {
+            let (detail, header) = (reader.detail()?, reader.detail()?.header());
+            let (first, end) = (detail.event_offset(0), detail.events_end());
+            (
+                header.wire,
+                header.thread_id,
+                first,
+                end,
+                detail.footer_bytes(),
+            )
+        }
+    };
+    Some(Section {
+        table,
+        thread,
+        encoding: Encoding { wire, thread_id },
+        // Without events, the section ends where it starts.
+        start: first.unwrap_or(end),
+        footer: footer.map_or(0, |footer| footer.len() as u64),
+    })
+}

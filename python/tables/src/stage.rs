@@ -1,0 +1,62 @@
+//! A temporary folder for output that appears under its final names at the end.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// The temporary folder, which is removed when it is dropped.
+pub(crate) struct Stage {
+    pub(crate) path: PathBuf,
+}
+
+impl Stage {
+    pub(crate) fn new(folder: &Path) -> Result<Self, Error> {
+        let mut number = 0_u32;
+        loop {
+            let path = folder.join(format!(".atf-{}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    number = number.checked_add(1).ok_or_else(|| output(&path, &error))?;
+                }
+                Err(error) => return Err(output(&path, error)),
+            }
+        }
+    }
+
+    /// Renames folders below this one to their final paths: all of them in this order, or none.
+    pub(crate) fn publish(self, targets: &[(PathBuf, PathBuf)]) -> Result<(), Error> {
+        for (place, (written, target)) in targets.iter().enumerate() {
+            // A session without threads has no files in a table that is split by thread.
+            let result = fs::create_dir_all(written)
+                .and_then(|()| target.parent().map_or(Ok(()), fs::create_dir_all))
+                .and_then(|()| fs::rename(written, target));
+            if let Err(error) = result {
+                for (_, published) in targets.iter().take(place) {
+                    // The error to report is the first one.
+                    let _ = fs::remove_dir_all(published);
+                }
+                return Err(output(target, error));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // Nothing can be done about a folder that cannot be removed.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+// Errors are passed by value, as `map_err` does.
+#[allow(clippy::needless_pass_by_value)]
+pub(crate) fn output(path: &Path, why: impl ToString) -> Error {
+    Error::Output {
+        path: path.to_path_buf(),
+        why: why.to_string(),
+    }
+}

@@ -1,0 +1,104 @@
+//! One Parquet file: its encodings, and how it is written in bounded memory.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::basic::{Compression, Encoding, ZstdLevel};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::schema::types::ColumnPath;
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
+
+use crate::error::Error;
+use crate::stage::output;
+use crate::table::Table;
+
+/// Rows per row group: large enough for statistics and dictionaries to pay off.
+const ROW_GROUP: usize = 1 << 20;
+/// Bytes of payloads in a row group, but for those of the last batch: they are in memory until it is written.
+const PAYLOADS: usize = 64 << 20;
+
+/// A Parquet file that is being written.
+pub(crate) struct TableFile {
+    path: PathBuf,
+    writer: ArrowWriter<File>,
+    /// Bytes of payloads in the current row group.
+    payloads: usize,
+}
+
+impl TableFile {
+    /// Creates the file and the folders above it.
+    pub(crate) fn create(table: Table, path: &Path, schema: &SchemaRef) -> Result<Self, Error> {
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let file = folder.and_then(|()| File::create(path));
+        let file = file.map_err(|error| output(path, error))?;
+        let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties(table)?));
+        Ok(Self {
+            path: path.to_path_buf(),
+            writer: writer.map_err(|error| output(path, error))?,
+            payloads: 0,
+        })
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let failed = |error: ParquetError| output(&self.path, error);
+        self.writer.write(batch).map_err(failed)?;
+        let columns = batch.columns().iter();
+        let payloads = columns.filter(|column| *column.data_type() == DataType::Binary);
+        let payloads: usize = payloads.map(Array::get_buffer_memory_size).sum();
+        self.payloads = self.payloads.saturating_add(payloads);
+        if self.payloads > PAYLOADS {
+            self.writer.flush().map_err(failed)?;
+            self.payloads = 0;
+        }
+        Ok(())
+    }
+
+    /// Writes the metadata and returns the file's size in bytes.
+    pub(crate) fn close(
+        mut self,
+        metadata: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Result<u64, Error> {
+        let path = &self.path;
+        for (key, value) in metadata {
+            let pair = KeyValue::new(key.to_owned(), value);
+            self.writer.append_key_value_metadata(pair);
+        }
+        let file = self
+            .writer
+            .into_inner()
+            .map_err(|error| output(path, error))?;
+        let size = file.sync_all().and_then(|()| file.metadata());
+        Ok(size.map_err(|error| output(path, error))?.len())
+    }
+}
+
+/// Returns the encodings: differences for positions and times, which ascend, and zstd at its fastest level. Durations
+/// do not ascend; for them dictionaries are smaller.
+fn properties(table: Table) -> Result<WriterProperties, Error> {
+    let ascending: &[&str] = match table {
+        Table::Events => &["seq", "time_ns", "detail_seq"],
+        Table::Calls => &["call", "parent", "start_ns"],
+        Table::Details => &["detail_seq", "seq", "time_ns"],
+        Table::Files => &["offset", "row"],
+        _ => &[],
+    };
+    let level = ZstdLevel::try_new(1).map_err(|error| Error::Internal(error.to_string()))?;
+    let mut properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_compression(Compression::ZSTD(level));
+    for name in ascending {
+        let column = ColumnPath::from(*name);
+        properties = properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+    }
+    if table == Table::Files {
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from("bytes"), false);
+    }
+    Ok(properties.build())
+}
