@@ -17,15 +17,17 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 16] = [
+const DOCUMENTS: [&str; 18] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",
     "samples/README.md",
     "conformance/testees/README.md",
+    "docs/archive.md",
     "docs/editions.md",
     "docs/export.md",
     "docs/python.md",
+    "docs/questions.md",
     "docs/record.md",
     "docs/safety.md",
     "docs/spark.md",
@@ -37,7 +39,7 @@ const DOCUMENTS: [&str; 16] = [
 ];
 
 /// The documents whose Python blocks `python/tools/pages.py` runs, all of them.
-const PYTHON: [&str; 2] = ["docs/python.md", "docs/spark.md"];
+const PYTHON: [&str; 3] = ["docs/archive.md", "docs/python.md", "docs/spark.md"];
 
 fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -309,17 +311,12 @@ fn subcommands(help: &str) -> impl Iterator<Item = &str> {
 fn the_tracer_on_the_header_alone_breaks_no_should() {
     let readme = text("README.md");
     let tracer = "codegen/tests/c/s1_tracer.c";
-    assert!(readme.contains(tracer) && readme.contains("atf-conformance check --deny should"));
+    assert!(readme.contains(tracer) && readme.contains("atf check --deny should"));
     let sandbox = Sandbox::new();
     let commands =
         format!("mkdir traced && cc -I atf/include -o tracer {tracer} && ./tracer traced");
     runs(&sandbox, &commands, 0, "");
-    runs(
-        &sandbox,
-        "atf-conformance check --deny should traced",
-        0,
-        "",
-    );
+    runs(&sandbox, "atf check --deny should traced", 0, "");
     let files = sandbox.sh("find traced -type f | sort").stdout;
     let expected = "traced/manifest.json\ntraced/thread_5/detail.atf\ntraced/thread_5/index.atf\n";
     assert_eq!(String::from_utf8_lossy(&files), expected);

@@ -51,6 +51,24 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
             ),
         ),
     ),
+    (
+        "docs/archive.md",
+        "python -m atf pack traces/session_20260105_101500/pid_4242 archive --host host-1",
+        Elsewhere(
+            "needs the Python package",
+            "python/tests/test_archive.py",
+            "command(\"pack\", CRASHED",
+        ),
+    ),
+    (
+        "docs/archive.md",
+        "atf synth --threads 4 --events 2500000 --details 0 --out trace",
+        Elsewhere(
+            "measures for minutes",
+            "python/tools/archive_bench.py",
+            "atf synth --threads 4 --events 2500000 --details 0 --out trace",
+        ),
+    ),
     ("docs/python.md", "pip install ./python", PYTHON),
     (
         "docs/python.md",
@@ -106,11 +124,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ("docs/record.md", "atf check --deny should traces", TUTORIAL),
     ("docs/record.md", "atf report traces", TUTORIAL),
     ("docs/record.md", "atf dump --limit 12 traces", TUTORIAL),
-    (
-        "README.md",
-        "$ atf-conformance check samples/sample-crashed",
-        RUNS,
-    ),
+    ("README.md", "$ atf check samples/sample-crashed", RUNS),
     (
         "README.md",
         "$ atf dump --thread 1 --last 4 --spans samples/sample-crashed",
@@ -316,6 +330,63 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
 /// Commands within sentences, by text, for all documents.
 pub(crate) const SPANS: &[(&str, How)] = &[
     (
+        "atf record --out again -- ./program 250000",
+        Runs(
+            0,
+            Some(
+                "echo 'int main(void) { return 0; }' >program.c && cc -g -finstrument-functions -o program program.c && atf record --out again -- ./program 250000",
+            ),
+        ),
+    ),
+    (
+        "atf report traces",
+        Runs(0, Some("atf report samples/sample-small")),
+    ),
+    (
+        "atf report --tree traces",
+        Runs(0, Some("atf report --tree samples/sample-small")),
+    ),
+    (
+        "atf report --callers token traces",
+        Runs(0, Some("atf report --callers load samples/sample-small")),
+    ),
+    (
+        "atf last crashed",
+        Runs(0, Some("atf last samples/sample-small")),
+    ),
+    (
+        "atf dump --spans traces",
+        Runs(
+            0,
+            Some("atf dump --spans samples/sample-small/session_20260105_101500"),
+        ),
+    ),
+    (
+        "atf export --format perfetto --out trace.pftrace traces",
+        Runs(
+            0,
+            Some("atf export --format perfetto --out trace.pftrace samples/sample-small"),
+        ),
+    ),
+    (
+        "atf flamegraph --out flame.svg traces",
+        Runs(
+            0,
+            Some("atf flamegraph --out flame.svg samples/sample-small"),
+        ),
+    ),
+    (
+        "atf diff before traces",
+        Runs(
+            0,
+            Some("atf diff samples/sample-small samples/sample-small"),
+        ),
+    ),
+    (
+        "atf export --format csv --out calls.csv traces && sqlite3 :memory: '.import --csv calls.csv calls' 'select function, count(*), avg(duration_ns) from calls group by 1 order by 2 desc'",
+        Elsewhere("needs sqlite3", ".ci/questions", "docs/questions.md"),
+    ),
+    (
         "atf info PATH",
         Runs(0, Some("atf info samples/sample-small")),
     ),
@@ -454,8 +525,8 @@ pub(crate) const SPANS: &[(&str, How)] = &[
     ("atf-conformance corpus list", RUNS),
     ("atf-conformance corpus list --verdicts", RUNS),
     (
-        "atf-conformance check --deny should",
-        Runs(0, Some("atf-conformance check --deny should clean")),
+        "atf check --deny should",
+        Runs(0, Some("atf check --deny should clean")),
     ),
     (
         "atf-conformance check --deny should PATH",
