@@ -1,4 +1,4 @@
-//! What a session's manifest states about the recording.
+//! Facts about the recording, from a session's manifest.
 
 use std::ffi::c_char;
 use std::ptr;

@@ -46,7 +46,7 @@ pub(crate) fn arm() {
     for signal in FATAL {
         signals::handle(signal, crashed);
     }
-    // What the program has set itself stays untouched: a handler may not mean to end it.
+    // Leave the signals that the program handles: its handler may let it go on.
     for signal in ENDING
         .into_iter()
         .filter(|signal| signals::is_default(*signal))

@@ -26,7 +26,7 @@ pub(super) enum Files<'a> {
     Index(&'a IndexReader),
 }
 
-/// What follows in a thread.
+/// A step through a thread.
 pub(super) enum Step<'s, 'a> {
     /// The events of these files.
     Files(&'s Files<'a>),

@@ -60,7 +60,7 @@ struct NextSegment {
     writers: Vec<ThreadWriter>,
 }
 
-/// The work of one pass besides draining.
+/// The work of one pass, apart from draining.
 struct Requests {
     /// Threads to create, and threads without a ring that have ended.
     wanted: Vec<u32>,
@@ -167,7 +167,7 @@ impl Drainer {
             match (requests.is_last, is_busy) {
                 (true, _) => windows.decide_all(requests.now_ns),
                 (false, false) => windows.decide_at(requests.now_ns),
-                // What a trigger asks for may come after an event that is held.
+                // A trigger may ask for events that are held.
                 (false, true) => requests.triggers = triggers.served(),
             }
         }
@@ -305,8 +305,8 @@ impl Drainer {
         }
     }
 
-    /// If the process may end once its triggers are served, and everything that they ask for was passed
-    /// to the system, makes the manifest say so before whoever waits for them goes on.
+    /// Updates the manifest before those who wait for triggers go on, if the process may end then and
+    /// everything that the triggers ask for was passed to the system.
     fn prepare_end(&mut self, requests: &Requests) {
         let triggers = &self.shared.triggers;
         let is_asked = triggers.is_ending() && requests.triggers > triggers.served();

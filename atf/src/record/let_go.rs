@@ -39,14 +39,14 @@ impl LetGo {
         self.last_ns = Some(timestamp_ns);
         let one = Loss::new(1, timestamp_ns, timestamp_ns);
         match self.runs.back_mut() {
-            Some(last) if last.count < self.each => *last = joined(*last, one),
+            Some(last) if last.count < self.each => *last = last.plus(one),
             _ => self.runs.push_back(one),
         }
         if self.runs.len() > self.limit {
             let mut runs = std::mem::take(&mut self.runs).into_iter();
             while let Some(first) = runs.next() {
                 let pair = [Some(first), runs.next()].into_iter().flatten();
-                self.runs.extend(pair.reduce(joined));
+                self.runs.extend(pair.reduce(Loss::plus));
             }
             self.each = self.each.saturating_mul(2);
         }
@@ -63,7 +63,7 @@ impl LetGo {
         let before = before_ns.saturating_sub(LATE);
         let forgotten = self.runs.partition_point(|run| run.last_ns < before);
         let forgotten = self.runs.drain(..forgotten);
-        self.older = self.older.into_iter().chain(forgotten).reduce(joined);
+        self.older = self.older.into_iter().chain(forgotten).reduce(Loss::plus);
         if self.runs.len() <= self.limit / 4 {
             self.each = (self.each / 2).max(1);
         }
@@ -77,14 +77,8 @@ impl LetGo {
         let from = self.runs.partition_point(|run| run.last_ns < start);
         let to = self.runs.partition_point(|run| run.first_ns <= end);
         let claimed = self.runs.drain(from..to.max(from));
-        older.into_iter().chain(claimed).reduce(joined)
+        older.into_iter().chain(claimed).reduce(Loss::plus)
     }
-}
-
-/// Joins two runs that follow one another.
-fn joined(first: Loss, second: Loss) -> Loss {
-    let count = first.count.saturating_add(second.count);
-    Loss::new(count, first.first_ns, second.last_ns)
 }
 
 #[cfg(test)]

@@ -89,9 +89,9 @@ impl Segments {
         &self.sessions
     }
 
-    /// Returns the numbers of the segments before the first one that is there; `None` if the
-    /// recording is there from its start, or the folder's name does not tell. Recordings delete old segments
-    /// if they are told to [keep](crate::record::Segment::keep) only some.
+    /// Returns the numbers of the segments that come before the first one and were deleted; `None` if
+    /// there are none, or if the folder's name has no number. Recordings that
+    /// [keep](crate::record::Segment::keep) only some segments delete old ones.
     #[must_use]
     pub fn deleted(&self) -> Option<RangeInclusive<u32>> {
         let first = ProcessName::of(self.sessions.first()?.path())?;

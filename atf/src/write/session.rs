@@ -52,7 +52,7 @@ pub struct SessionWriter {
     written: Mutex<Written>,
 }
 
-/// What is known of the manifest on the storage.
+/// The state of the manifest on the storage.
 #[derive(Debug, Default)]
 struct Written {
     /// Whether each new thread is listed at once.

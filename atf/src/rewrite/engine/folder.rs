@@ -25,7 +25,7 @@ use crate::wire::Clock;
 /// How often files are rewritten if reads fail elsewhere each time.
 const ATTEMPTS: usize = 3;
 
-/// A thread's additions to its session's report, besides its own report.
+/// Parts of a session's report that come from one thread and are not in the thread's report.
 #[derive(Default)]
 pub(super) struct Beside {
     pub(super) changed: bool,
