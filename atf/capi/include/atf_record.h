@@ -174,6 +174,14 @@ AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_n
 AtfStatus atf_recording_trigger(const AtfRecording *recording, uint64_t *timestamp_ns);
 
 /**
+ * Like atf_recording_trigger, in a process that may end when the trigger is served, as the handler of a fatal
+ * signal does. If the trigger asks for nothing later, and everything that it asks for was written or counted
+ * as lost, the manifest has no unwritten_events from then on. If the process lives on, it has them again about
+ * a second later.
+ */
+AtfStatus atf_recording_trigger_last(const AtfRecording *recording, uint64_t *timestamp_ns);
+
+/**
  * Like atf_recording_trigger, at a time of ada_get_timestamp_ns. What the rings have already let go of that
  * window is counted as lost, unless its thread has ended.
  */

@@ -234,6 +234,26 @@ pub unsafe extern "C" fn atf_recording_trigger(
     })
 }
 
+/// Triggers the recording's window now, for the last time if the process ends, and returns the time.
+///
+/// # Safety
+///
+/// `recording` is null or a handle; `timestamp_ns` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_trigger_last(
+    recording: *const AtfRecording,
+    timestamp_ns: *mut u64,
+) -> AtfStatus {
+    boundary::status(|| {
+        let fire = |this: &Recording| Ok(this.trigger_handle().fire_last());
+        // SAFETY: guaranteed by this function's caller.
+        let time = unsafe { handle::with(recording, fire) }?;
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { put(timestamp_ns, time) };
+        Ok(())
+    })
+}
+
 /// Triggers the recording's window at this time.
 ///
 /// # Safety

@@ -305,6 +305,31 @@ static void window(const char *name, unsigned kind) {
     TRUE(stop(triggered, session).lost_details == 0);
 }
 
+static void on_end(int number) {
+    if (atf_recording_trigger_last(triggered, NULL) != ATF_OK) _exit(1);
+    if (atf_recording_wait_for_triggers(triggered, DEADLINE_NS) != ATF_OK) _exit(2);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* A process that a signal ends has its last events written first. */
+static void last_trigger(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+        options.window = ATF_WINDOW_ALL;
+        options.pre_roll_ns = DEADLINE_NS;
+        triggered = start(session_in("last", 0), &options);
+        SAYS(ATF_OK, atf_recording_record(triggered, ada_get_timestamp_ns(), 1, 1, 1, NULL));
+        signal(SIGTERM, on_end);
+        raise(SIGTERM);
+        _exit(3);
+    }
+    int status = 0;
+    TRUE(waitpid(child, &status, 0) == child);
+    TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
 static void no_window(void) {
     AtfRecording *recording = NULL;
     AtfSessionWriter *session = session_in("no_window", 1);
@@ -348,6 +373,7 @@ static void null_everywhere(void) {
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_record_with_detail(NULL, 1, 1, 1, 1, &detail, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_flush(NULL, 0));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_trigger(NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_trigger_last(NULL, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_trigger_at(NULL, 1));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_wait_for_triggers(NULL, 0));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_set_window_open(NULL, 1));
@@ -608,6 +634,7 @@ int main(int argc, char **argv) {
     if (argc == 2) {
         forks(0);
         forks(1);
+        last_trigger();
     }
     printf("%d wrong\n", wrong);
     return wrong != 0;

@@ -56,6 +56,11 @@ fn what_c_threads_record_is_in_valid_sessions() {
                 );
             }
             accepted(&out.join("signals"));
+            let last = atf::session::SessionReader::open(out.join("last")).unwrap();
+            let manifest = last.manifest().unwrap();
+            assert_eq!(manifest.unwritten_events, None);
+            let index = std::fs::metadata(out.join("last/thread_0/index.atf")).unwrap();
+            assert_eq!(index.len(), 64 + 32);
         }
     }
 }
