@@ -1,26 +1,38 @@
 //! Runs units of work side by side; the results come in the order of the units, as from sequential work.
 
+use std::cell::RefCell;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Builder};
 
 /// The number of results of one unit that may wait for their turn.
 const WAITING: usize = 64;
 
 /// Takes the results of a unit. They are dropped once nobody wants more.
-pub(crate) struct Results<R>(SyncSender<R>);
+pub(crate) enum Results<'a, R> {
+    /// They wait for the unit's turn.
+    Waiting(SyncSender<R>),
+    /// It is the unit's turn.
+    Taken(RefCell<&'a mut dyn FnMut(R)>),
+}
 
-impl<R> Results<R> {
+impl<R> Results<'_, R> {
     /// Adds a result; waits while too many wait for their turn.
     pub(crate) fn send(&self, result: R) {
-        let _ = self.0.send(result);
+        match self {
+            Self::Waiting(results) => drop(results.send(result)),
+            Self::Taken(take) => take.borrow_mut()(result),
+        }
     }
 
     /// Adds a result that is dropped if too many wait for their turn.
     pub(crate) fn offer(&self, result: R) {
-        let _ = self.0.try_send(result);
+        match self {
+            Self::Waiting(results) => drop(results.try_send(result)),
+            Self::Taken(_) => self.send(result),
+        }
     }
 }
 
@@ -32,41 +44,72 @@ pub(crate) fn cores() -> NonZero<usize> {
 /// Runs up to `jobs` units at a time, and passes their results to `take`, on this thread, until it
 /// returns false. `produce` passes the units, until it gets false. Units that began are completed.
 ///
-/// Memory does not grow with the number of units: work waits until its results are taken.
+/// Memory does not grow with the number of units: work waits until its results are taken. One job,
+/// or one for which the system has no thread, runs on this thread.
 pub(crate) fn in_order<U: Send, R: Send>(
     jobs: NonZero<usize>,
     produce: impl FnOnce(&mut dyn FnMut(U) -> bool) + Send,
-    work: impl Fn(U, &Results<R>) + Sync,
+    work: impl Fn(U, &Results<'_, R>) + Sync,
     mut take: impl FnMut(R) -> bool,
+) {
+    let produce = Mutex::new(Some(produce));
+    if jobs.get() > 1 {
+        side_by_side(jobs, &produce, &work, &mut take);
+    }
+    let produce = produce.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Some(produce) = produce else { return };
+    let mut wants_more = true;
+    produce(&mut |unit| {
+        let mut take = |result| wants_more = wants_more && take(result);
+        work(unit, &Results::Taken(RefCell::new(&mut take)));
+        wants_more
+    });
+}
+
+/// Does the work of [`in_order`] on other threads. Leaves `produce` if they cannot start.
+fn side_by_side<U: Send, R: Send>(
+    jobs: NonZero<usize>,
+    produce: &Mutex<Option<impl FnOnce(&mut dyn FnMut(U) -> bool) + Send>>,
+    work: &(impl Fn(U, &Results<'_, R>) + Sync),
+    take: &mut impl FnMut(R) -> bool,
 ) {
     let ahead = jobs.get().saturating_mul(2);
     // Each unit has its own channel. Channels are drained in the order in which units were queued,
     // and jobs take units in that order too. So a job is already working on the first unfinished
     // unit, and waiting for it cannot deadlock.
-    let (queue, queued) = sync_channel::<(U, Results<R>)>(ahead);
+    let (queue, queued) = sync_channel::<(U, SyncSender<R>)>(ahead);
     let (order, ordered) = sync_channel::<Receiver<R>>(ahead);
     // Owned by the jobs: if all of them panicked, nobody would wait for them.
     let queued = Arc::new(Mutex::new(queued));
-    let (work, is_stopped) = (&work, &AtomicBool::new(false));
+    let is_stopped = &AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(move || {
-            produce(&mut |unit| {
-                let (found, results) = sync_channel(WAITING);
-                order.send(results).is_ok() && queue.send((unit, Results(found))).is_ok()
-            });
-        });
-        for _ in 0..jobs.get() {
+        let start = |_| {
             let queued = Arc::clone(&queued);
-            scope.spawn(move || {
+            let job = move || {
                 while let Some((unit, found)) = next(&queued) {
                     if !is_stopped.load(Ordering::Relaxed) {
-                        work(unit, &found);
+                        work(unit, &Results::Waiting(found));
                     }
                 }
-            });
+            };
+            Builder::new().spawn_scoped(scope, job).ok()
+        };
+        if (0..jobs.get()).map_while(start).count() == 0 {
+            return;
         }
+        let pass = move || {
+            let mut produce = produce.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(produce) = produce.take() {
+                produce(&mut |unit| {
+                    let (found, results) = sync_channel(WAITING);
+                    order.send(results).is_ok() && queue.send((unit, found)).is_ok()
+                });
+            }
+        };
+        // Without it, both queues end here, and so do the jobs.
+        let _ = Builder::new().spawn_scoped(scope, pass);
         drop(queued);
-        if !ordered.into_iter().flatten().all(&mut take) {
+        if !ordered.into_iter().flatten().all(take) {
             is_stopped.store(true, Ordering::Relaxed);
         }
     });
@@ -94,7 +137,7 @@ mod tests {
         let produce = |take: &mut dyn FnMut(u64) -> bool| {
             let _ = (0..100).all(take);
         };
-        let work = |unit: u64, results: &Results<u64>| {
+        let work = |unit: u64, results: &Results<'_, u64>| {
             begun.fetch_add(1, Ordering::Relaxed);
             (0..unit * 37 % 200).for_each(|at| results.send(unit * 1000 + at));
         };

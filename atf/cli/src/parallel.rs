@@ -24,7 +24,8 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) 
     };
     thread::scope(|scope| {
         for _ in 1..processors.min(items.len()) {
-            scope.spawn(take_turns);
+            // This thread does what those that cannot start leave.
+            let _ = thread::Builder::new().spawn_scoped(scope, take_turns);
         }
         take_turns();
     });

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::unit::{Step, Unit};
-use super::{Analysed, Options, Threads, parallel};
+use super::{Analysed, Options, Threads};
 use crate::completeness::Completeness;
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
@@ -103,21 +103,11 @@ pub fn last<'a>(
 ) -> Result<Last> {
     let (units, mut problems) = threads.into().select(options);
     let mut threads = Vec::new();
-    let mut result = Ok(());
     let work = |unit: &Unit<'_>| of_unit(unit, calls, events);
-    parallel::in_order(
-        &units,
-        options.job_count(),
-        work,
-        |analysed| match analysed {
-            Ok(analysed) => {
-                problems.extend(analysed.problems);
-                threads.extend(analysed.result);
-            }
-            Err(error) => result = Err(error),
-        },
-    );
-    result.map(|()| Last { threads, problems })
+    super::side_by_side(&units, options, &mut problems, work, |thread| {
+        threads.push(thread);
+    })?;
+    Ok(Last { threads, problems })
 }
 
 fn of_unit(unit: &Unit<'_>, calls: usize, events: usize) -> Result<Analysed<LastOfThread>> {

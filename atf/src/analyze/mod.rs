@@ -49,7 +49,6 @@ mod durations;
 mod functions;
 mod last;
 mod pairs;
-mod parallel;
 mod table;
 mod tree;
 mod unit;
@@ -57,11 +56,12 @@ mod walk;
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
-use std::{slice, thread};
+use std::slice;
 
 use crate::error::{Error, Result};
 use crate::index::IndexReader;
 use crate::manifest::Loss;
+use crate::parallel;
 use crate::session::{Problem, Segments, SessionReader, ThreadEntry};
 use crate::setters::setters;
 use crate::thread::ThreadReader;
@@ -133,12 +133,6 @@ impl Options {
     fn clip(&self, ns: u64) -> u64 {
         // Not `clamp`, which panics if the range ends before it begins.
         ns.max(self.from_ns).min(self.to_ns)
-    }
-
-    fn job_count(&self) -> NonZero<usize> {
-        let one = NonZero::<usize>::MIN;
-        self.jobs
-            .unwrap_or_else(|| thread::available_parallelism().unwrap_or(one))
     }
 }
 
@@ -308,6 +302,35 @@ struct Analysed<R> {
     problems: Vec<Problem>,
 }
 
+/// Does `work` on threads side by side, and takes their results and problems, by thread.
+fn side_by_side<'u, 'a, R: Send>(
+    units: &'u [Unit<'a>],
+    options: &Options,
+    problems: &mut Vec<Problem>,
+    work: impl Fn(&'u Unit<'a>) -> Result<Analysed<R>> + Sync,
+    mut take: impl FnMut(R),
+) -> Result<()> {
+    let jobs = options.jobs.unwrap_or_else(parallel::cores);
+    let most = NonZero::new(units.len()).unwrap_or(NonZero::<usize>::MIN);
+    let produce = |pass: &mut dyn FnMut(&'u Unit<'a>) -> bool| {
+        // Nobody wants more once `pass` returns false.
+        let _ = units.iter().all(pass);
+    };
+    let mut result = Ok(());
+    let send = |unit, found: &parallel::Results<'_, _>| found.send(work(unit));
+    parallel::in_order(jobs.min(most), produce, send, |analysed| {
+        match analysed {
+            Ok(analysed) => {
+                problems.extend(analysed.problems);
+                analysed.result.map(&mut take);
+            }
+            Err(error) => result = Err(error),
+        }
+        result.is_ok()
+    });
+    result
+}
+
 /// Reads threads side by side, and takes what an observer of each has seen, by thread.
 fn run<O: Observer + Send>(
     threads: &Threads<'_>,
@@ -317,7 +340,6 @@ fn run<O: Observer + Send>(
 ) -> Result<(Vec<ThreadTotals>, Vec<Problem>)> {
     let (units, mut problems) = threads.select(options);
     let mut totals = Vec::new();
-    let mut result = Ok(());
     let work = |unit: &Unit<'_>| {
         let mut problems = Vec::new();
         let mut walk = Walk::new(unit.id(), options, new());
@@ -333,20 +355,15 @@ fn run<O: Observer + Send>(
         };
         Ok(unit.analysed(result, problems))
     };
-    parallel::in_order(
+    side_by_side(
         &units,
-        options.job_count(),
+        options,
+        &mut problems,
         work,
-        |analysed| match analysed {
-            Ok(analysed) => {
-                problems.extend(analysed.problems);
-                if let Some((thread, observer)) = analysed.result {
-                    totals.push(thread);
-                    take(observer);
-                }
-            }
-            Err(error) => result = Err(error),
+        |(thread, observer)| {
+            totals.push(thread);
+            take(observer);
         },
-    );
-    result.map(|()| (totals, problems))
+    )?;
+    Ok((totals, problems))
 }

@@ -22,7 +22,7 @@ pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Outpu
         // Nobody wants more once `take` returns false.
         let _ = paths.iter().all(|path| units(path, &mut *take));
     };
-    let work = |unit: Unit, found: &Results<Found>| unit.check(&mut Sent(found));
+    let work = |unit: Unit, found: &Results<'_, Found>| unit.check(&mut Sent(found));
     in_order(jobs, produce, work, |found| {
         match found {
             Found::File(report) => output.file(report),
@@ -33,9 +33,9 @@ pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Outpu
 }
 
 /// Sends results to the collecting thread.
-struct Sent<'a>(&'a Results<Found>);
+struct Sent<'a, 'r>(&'a Results<'r, Found>);
 
-impl Output for Sent<'_> {
+impl Output for Sent<'_, '_> {
     fn file(&mut self, report: FileReport) {
         self.0.send(Found::File(report));
     }

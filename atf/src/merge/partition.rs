@@ -105,7 +105,9 @@ fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     };
     thread::scope(|scope| {
         let others = 1..cores.min(threads.len());
-        let others: Vec<_> = others.map(|_| scope.spawn(learn)).collect();
+        // This thread does what those that cannot start leave.
+        let others = others.map(|_| thread::Builder::new().spawn_scoped(scope, learn));
+        let others: Vec<_> = others.filter_map(Result::ok).collect();
         let mut learned = learn();
         for other in others {
             let other = other.join();

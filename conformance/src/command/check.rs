@@ -3,7 +3,6 @@
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
 
 use crate::report::check::Reports;
 use crate::report::{Form, Printable, Target};
@@ -106,8 +105,6 @@ impl Run {
         let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} {pos} files checked, {elapsed}: {msg}");
         progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        // Drawn only on a terminal, and only if the work takes a while.
-        progress.enable_steady_tick(Duration::from_millis(500));
         Self { reports, progress }
     }
 }

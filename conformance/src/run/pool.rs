@@ -107,7 +107,8 @@ impl<'a> Pool<'a> {
         };
         thread::scope(|scope| {
             for _ in 1..self.options.jobs.get().min(items.len()) {
-                scope.spawn(work);
+                // This thread does what those that cannot start leave.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });

@@ -1,7 +1,5 @@
 //! A progress display on stderr, if that is a terminal.
 
-use std::time::Duration;
-
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Counts the threads read so far.
@@ -19,9 +17,6 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, target);
         let style = ProgressStyle::with_template("{spinner} {pos} threads read, {elapsed}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        if is_long {
-            bar.enable_steady_tick(Duration::from_millis(500));
-        }
         Self(bar)
     }
 

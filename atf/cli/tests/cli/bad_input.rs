@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use assert_cmd::Command;
 use tempfile::TempDir;
 
 use super::{atf, texts};
@@ -224,5 +225,41 @@ fn every_help_has_an_example_and_the_exit_status() {
         let help = super::clean(Path::new("."), &[command, "--help"]);
         assert!(help.contains("Exit status: 0"), "{command}");
         assert!(help.contains(&format!("$ atf {command}")), "{command}");
+    }
+}
+
+#[test]
+fn without_more_threads_each_command_gives_the_same() {
+    let folder = TempDir::new().unwrap();
+    let samples = atf_samples::folder();
+    let run = |arguments: &[&str], stack: &str| {
+        let mut command = Command::cargo_bin("atf").unwrap();
+        command
+            .current_dir(folder.path())
+            .args(arguments)
+            .arg(&samples);
+        // The default size of the stacks of new threads: no system has memory for 64 TiB.
+        command.env("RUST_MIN_STACK", stack).output().unwrap()
+    };
+    for arguments in [
+        &["check"][..],
+        &["info", "--verify"],
+        &["report"],
+        &["last"],
+        &["dump"],
+        &["recover", "--out"],
+    ] {
+        let [with, without] = ["2097152", "70368744177664"].map(|stack| {
+            let out = folder.path().join(stack);
+            let out = (arguments.last() == Some(&"--out")).then(|| out.to_str().unwrap());
+            let arguments: Vec<_> = arguments.iter().copied().chain(out).collect();
+            let output = run(&arguments, stack);
+            let text = String::from_utf8(output.stdout)
+                .unwrap()
+                .replace(stack, "OUT");
+            let messages = String::from_utf8(output.stderr).unwrap();
+            (output.status.code(), text, messages.replace(stack, "OUT"))
+        });
+        assert_eq!(with, without, "{arguments:?}");
     }
 }

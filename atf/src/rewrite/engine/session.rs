@@ -166,7 +166,7 @@ impl Engine<'_> {
             // Nobody wants more once `take` returns false.
             let _ = threads.all(take);
         };
-        let work = |entry: &ThreadEntry, found: &Results<Found>| {
+        let work = |entry: &ThreadEntry, found: &Results<'_, Found>| {
             let tell = || found.offer(Found::Progress);
             let finished = self.entry(&session, entry, path, out, &tell);
             let finished = finished.map(|it| it.map(Box::new)).transpose();
@@ -315,7 +315,7 @@ impl Engine<'_> {
         for name in names(path)? {
             let text = name.to_string_lossy();
             let is_thread = threads.contains(&Some(name.as_os_str()));
-            // What a killed writer had of a manifest is in the one before it, or in the threads.
+            // A half-written manifest has nothing that the manifest before it or the threads do not have.
             let is_manifest = text == MANIFEST_FILE || text == MANIFEST_PART;
             if is_thread || is_manifest || is_earlier(&text) {
                 continue;
