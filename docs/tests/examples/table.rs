@@ -614,7 +614,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
         "atf record --out traces --depth 5 --module 'libz*' -- ./program",
         Elsewhere(
             "needs a program that uses zlib",
-            "atf/cli/tests/cli/record.rs",
+            "atf/cli/tests/cli/record/values.rs",
             "\"--module\", \"prog*\"",
         ),
     ),
@@ -622,7 +622,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
         "atf record --function 'parse*' --function '!parse_char' --min-size 64 -- ./program",
         Elsewhere(
             "needs a program with these functions",
-            "atf/cli/tests/cli/record.rs",
+            "atf/cli/tests/cli/record/values.rs",
             "\"--function\", \"outer\"",
         ),
     ),
@@ -630,7 +630,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
         "atf record --details trigger --pre-roll 100 --post-roll 50 --trigger-signal USR2 -- ./program",
         Elsewhere(
             "needs a program that runs for a while",
-            "atf/cli/tests/cli/record.rs",
+            "atf/cli/tests/cli/record/windows.rs",
             "\"--trigger-signal\", \"USR2\"",
         ),
     ),
@@ -638,7 +638,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
         "atf record --flight 10 -- ./program",
         Elsewhere(
             "needs a program that crashes",
-            "atf/cli/tests/cli/record.rs",
+            "atf/cli/tests/cli/record/windows.rs",
             "\"--flight\", \"10\"",
         ),
     ),

@@ -8,6 +8,9 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+mod values;
+mod windows;
+
 /// Calls 1 + N functions, and ends as its first argument says.
 const PROGRAM: &str = r#"
 #include <signal.h>
@@ -24,19 +27,6 @@ int main(int argc, char **argv) {
     const char *end = argc > 2 ? argv[2] : "";
     if (!strcmp(end, "fail")) return 7;
     if (!strcmp(end, "abort")) abort();
-    if (!strcmp(end, "child")) {
-        int ready[2];
-        char byte = 0;
-        if (pipe(ready) != 0) return 9;
-        if (fork() == 0) {
-            close(1);
-            close(2);
-            outer(1);
-            if (write(ready[1], &byte, 1) == 1) sleep(60);
-        }
-        // The child records before this process ends.
-        if (read(ready[0], &byte, 1) != 1) return 9;
-    }
     if (!strcmp(end, "daemon")) {
         int ready[2];
         char byte = 0;
@@ -47,10 +37,11 @@ int main(int argc, char **argv) {
             signal(SIGTERM, told);
             outer(1);
             if (write(ready[1], &byte, 1) != 1) return 9;
-            while (!is_told) usleep(1000);
+            for (int n = 0; n < 60000 && !is_told; n++) usleep(1000);
             outer(2);
             return 0;
         }
+        // The child records before this process ends.
         if (read(ready[0], &byte, 1) != 1) return 9;
     }
     if (!strcmp(end, "wait")) {
@@ -293,7 +284,7 @@ fn a_child_that_outlives_the_program_keeps_its_session() {
     let Some(folder) = program(&["-finstrument-functions"]) else {
         return;
     };
-    let output = record(&folder, &[], &["./program", "1", "child"])
+    let output = record(&folder, &[], &["./program", "1", "daemon"])
         .stdout(Stdio::null())
         .output()
         .unwrap();
@@ -364,179 +355,6 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
         // Of the child: outer, inner, told by the signal, outer, two of inner, and main returns.
         assert_eq!(dumped(&folder, &session).len(), 4 + 2 + 6 + 1);
     }
-}
-
-#[test]
-fn options_limit_what_is_recorded() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    for (options, events) in [
-        (&["--depth", "2"][..], 4),
-        (&["--module", "prog*"], 10),
-        (&["--clock", "system"], 10),
-        (&["--function", "outer", "--function", "m*"], 4),
-        (&["--ring", "64", "--overflow", "block"], 10),
-    ] {
-        let output = record(&folder, options, &["./program", "3"])
-            .output()
-            .unwrap();
-        let messages = told(&output, folder.path()).2;
-        assert!(
-            messages.contains(&format!("recorded {events} events")),
-            "{messages}"
-        );
-    }
-    for options in [["--module", "!program"], ["--min-size", "1000000"]] {
-        let output = record(&folder, &options, &["./program", "3"])
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        let expected = "atf: nothing was recorded: no call matched the filters";
-        assert_eq!(told(&output, folder.path()).2, expected);
-    }
-}
-
-#[test]
-fn malformed_globs_are_refused_before_the_program_runs() {
-    let folder = TempDir::new().unwrap();
-    for option in ["--module", "--function"] {
-        let output = record(&folder, &[option, "["], &["./program"])
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        let messages = String::from_utf8(output.stderr).unwrap();
-        let expected = format!(
-            "error: invalid value '[' for '{option} <GLOB>': error parsing glob '[': unclosed character class; missing ']'"
-        );
-        assert_eq!(messages.lines().next(), Some(&*expected));
-    }
-}
-
-#[test]
-fn values_and_options_without_meaning_are_refused_before_the_program_runs() {
-    let folder = TempDir::new().unwrap();
-    let window = "needs --details trigger or --flight";
-    for (options, expected) in [
-        (&["--segment", "0.5"][..], "'--segment <SECONDS|BYTES>'"),
-        (
-            &["--segment", "0"],
-            "expected seconds, or a size such as 64M",
-        ),
-        (&["--segment", "x"], "invalid value 'x'"),
-        (&["--flight", "0"], "'--flight <SECONDS|BYTES>'"),
-        (
-            &["--flight", "abc"],
-            "expected seconds, or a size up to 512M",
-        ),
-        (&["--flight", "1.5"], "invalid value '1.5'"),
-        (&["--flight", "1T"], "invalid value '1T'"),
-        (&["--flight", "513M"], "invalid value '513M'"),
-        (
-            &["--flight", "1", "--trigger-signal", "KILL"],
-            "'--trigger-signal <SIGNAL>': expected HUP, USR1, USR2, URG or WINCH",
-        ),
-        (&["--pre-roll", "5"], &format!("--pre-roll {window}")),
-        (
-            &["--details", "all", "--post-roll", "5"],
-            &format!("--post-roll {window}"),
-        ),
-        (
-            &["--trigger-function", "f"],
-            &format!("--trigger-function {window}"),
-        ),
-        (
-            &["--flight", "10", "--details", "trigger"],
-            "--details trigger: with --flight, use all or off",
-        ),
-        (
-            &["--details", "off", "--stack", "8"],
-            "--stack needs --details all or trigger",
-        ),
-    ] {
-        let output = record(&folder, options, &["touch", "has_run"])
-            .output()
-            .unwrap();
-        let messages = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{options:?}");
-        let first = messages.lines().next().unwrap();
-        assert!(first.contains(expected), "{options:?}: {messages}");
-        assert!(!folder.path().join("has_run").exists(), "{options:?}");
-    }
-}
-
-#[test]
-fn lengths_and_signals_are_accepted_in_any_case() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    for options in [
-        &["--flight", "10s"][..],
-        &["--flight", "64m", "--trigger-signal", "sigusr2"],
-        &["--segment", "64k"],
-    ] {
-        let output = record(&folder, options, &["./program", "3"])
-            .output()
-            .unwrap();
-        let messages = told(&output, folder.path()).2;
-        assert!(
-            messages.contains("recorded 10 events"),
-            "{options:?}: {messages}"
-        );
-    }
-}
-
-#[test]
-fn segments_are_not_counted_as_processes() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let options = ["--segment", "64K"];
-    let output = record(&folder, &options, &["./program", "100000"])
-        .output()
-        .unwrap();
-    let count = sessions(&folder).len();
-    assert!(count > 1, "{output:?}");
-    let messages = told(&output, folder.path()).2;
-    let expected = format!("of 1 thread in {count} segments in …");
-    assert!(messages.contains(&expected), "{messages}");
-}
-
-#[test]
-fn the_signal_is_in_the_last_segment() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let options = ["--segment", "64K"];
-    let output = record(&folder, &options, &["./program", "100000", "abort"])
-        .output()
-        .unwrap();
-    let mut sessions = sessions(&folder);
-    sessions.sort();
-    let is_told = |session: &PathBuf| {
-        let manifest = fs::read_to_string(session.join("manifest.json")).unwrap();
-        manifest.contains("SIGABRT")
-    };
-    let last = sessions.pop().unwrap();
-    assert!(is_told(&last) && !sessions.is_empty(), "{output:?}");
-    assert!(!sessions.iter().any(is_told));
-}
-
-#[test]
-fn details_that_windows_lost_are_in_the_summary() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let options = "--details trigger --pre-roll 60000 --trigger-function told --ring 64";
-    let options: Vec<_> = options.split(' ').collect();
-    let output = terminated(&mut record(
-        &folder,
-        &options,
-        &["./program", "100000", "wait"],
-    ));
-    let messages = told(&output, folder.path()).2;
-    assert!(!messages.contains("no loss recorded"), "{messages}");
-    assert!(messages.contains(" details lost\n"), "{messages}");
 }
 
 #[test]
@@ -621,123 +439,4 @@ fn signals_are_passed_to_the_program() {
     };
     let output = terminated(&mut record(&folder, &[], &["./program", "1", "wait"]));
     assert_eq!(output.status.code(), Some(5));
-}
-
-#[test]
-fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let trigger = [
-        "--details",
-        "trigger",
-        "--pre-roll",
-        "100",
-        "--post-roll",
-        "50",
-    ];
-    let signal = ["--trigger-signal", "USR2"];
-    let function = ["--trigger-function", "inner", "--trigger-depth", "2"];
-    for (options, has_details) in [
-        (&["--details", "all", "--stack", "64"][..], true),
-        (&["--details", "all", "--detail-function", "!*"], false),
-        (&[&trigger[..], &signal].concat(), false),
-        (&[&trigger[..], &function].concat(), true),
-        (&["--flight", "10", "--details", "all"], true),
-        (&["--segment", "1K", "--keep", "5"], false),
-    ] {
-        let _ = fs::remove_dir_all(folder.path().join("traces"));
-        let output = record(&folder, options, &["./program", "3"])
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(0), "{options:?}: {output:?}");
-        let [session] = &sessions(&folder)[..] else {
-            panic!("{output:?}");
-        };
-        assert_eq!(dumped(&folder, session).len(), 10, "{options:?}");
-        let has = session.join("thread_0/detail.atf").exists();
-        assert_eq!(has, has_details, "{options:?}");
-    }
-}
-
-#[test]
-fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let flight = |end| record(&folder, &["--flight", "10"], &["./program", "1", end]);
-    // SIGTERM to `atf record` is passed on.
-    let outputs = [
-        (flight("abort").output().unwrap(), 6, "SIGABRT"),
-        (terminated(&mut flight("pause")), 15, "SIGTERM"),
-    ];
-    for ((output, number, name), session) in outputs.iter().zip(sessions(&folder)) {
-        assert_eq!(output.status.code(), Some(128 + number), "{output:?}");
-        let messages = String::from_utf8_lossy(&output.stderr);
-        assert!(messages.contains("5 events of 1 thread"), "{messages}");
-        assert!(
-            messages.contains("per second), no loss recorded\n"),
-            "{messages}"
-        );
-        assert!(
-            messages.ends_with(&format!("ended by {name}\n")),
-            "{messages}"
-        );
-        assert_eq!(
-            dumped(&folder, &session),
-            ["main", "outer", "inner", "inner", "outer"]
-        );
-    }
-}
-
-#[test]
-fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let windows = [
-        &["--flight", "60"][..],
-        &[
-            "--details",
-            "trigger",
-            "--pre-roll",
-            "60000",
-            "--trigger-signal",
-            "HUP",
-        ],
-    ];
-    for options in windows {
-        let run = |ring: &str| {
-            let options = [options, &["--ring", ring]].concat();
-            let end = if options[0] == "--flight" {
-                ""
-            } else {
-                "trigger"
-            };
-            let mut command = record(&folder, &options, &["./program", "50000", end]);
-            String::from_utf8(command.output().unwrap().stderr).unwrap()
-        };
-        // 100,004 events: half of a ring has room for them, and for another quarter.
-        let advice = "a window did not fit into its ring: --ring 262144 would have been enough";
-        let messages = run("1024");
-        assert!(messages.contains(advice), "{messages}");
-        let messages = run("262144");
-        assert!(messages.contains("100004 events of 1 thread"), "{messages}");
-        assert!(messages.contains("no loss recorded"), "{messages}");
-        assert!(!messages.contains("--ring"), "{messages}");
-    }
-}
-
-#[test]
-fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let mut command = record(&folder, &["--flight", "10"], &["./program", "1", "kill"]);
-    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
-    let lost = "what its rings held after the last trigger is lost";
-    assert!(
-        messages.contains(&format!("the process died, so {lost}")),
-        "{messages}"
-    );
 }

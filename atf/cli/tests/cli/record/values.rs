@@ -1,0 +1,123 @@
+//! The options of `record`, and values that it refuses.
+
+use super::*;
+
+#[test]
+fn options_limit_what_is_recorded() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    for (options, events) in [
+        (&["--depth", "2"][..], 4),
+        (&["--module", "prog*"], 10),
+        (&["--clock", "system"], 10),
+        (&["--function", "outer", "--function", "m*"], 4),
+        (&["--ring", "64", "--overflow", "block"], 10),
+    ] {
+        let output = record(&folder, options, &["./program", "3"])
+            .output()
+            .unwrap();
+        let messages = told(&output, folder.path()).2;
+        assert!(
+            messages.contains(&format!("recorded {events} events")),
+            "{messages}"
+        );
+    }
+    for options in [["--module", "!program"], ["--min-size", "1000000"]] {
+        let output = record(&folder, &options, &["./program", "3"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let expected = "atf: nothing was recorded: no call matched the filters";
+        assert_eq!(told(&output, folder.path()).2, expected);
+    }
+}
+
+#[test]
+fn malformed_globs_are_refused_before_the_program_runs() {
+    let folder = TempDir::new().unwrap();
+    for option in ["--module", "--function"] {
+        let output = record(&folder, &[option, "["], &["./program"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let messages = String::from_utf8(output.stderr).unwrap();
+        let expected = format!(
+            "error: invalid value '[' for '{option} <GLOB>': error parsing glob '[': unclosed character class; missing ']'"
+        );
+        assert_eq!(messages.lines().next(), Some(&*expected));
+    }
+}
+
+#[test]
+fn values_and_options_without_meaning_are_refused_before_the_program_runs() {
+    let folder = TempDir::new().unwrap();
+    let window = "needs --details trigger or --flight";
+    for (options, expected) in [
+        (&["--segment", "0.5"][..], "'--segment <SECONDS|BYTES>'"),
+        (
+            &["--segment", "0"],
+            "expected seconds, or a size such as 64M",
+        ),
+        (&["--segment", "x"], "invalid value 'x'"),
+        (&["--flight", "0"], "'--flight <SECONDS|BYTES>'"),
+        (
+            &["--flight", "abc"],
+            "expected seconds, or a size up to 512M",
+        ),
+        (&["--flight", "1.5"], "invalid value '1.5'"),
+        (&["--flight", "1T"], "invalid value '1T'"),
+        (&["--flight", "513M"], "invalid value '513M'"),
+        (
+            &["--flight", "1", "--trigger-signal", "KILL"],
+            "'--trigger-signal <SIGNAL>': expected HUP, USR1, USR2, URG or WINCH",
+        ),
+        (&["--pre-roll", "5"], &format!("--pre-roll {window}")),
+        (
+            &["--details", "all", "--post-roll", "5"],
+            &format!("--post-roll {window}"),
+        ),
+        (
+            &["--trigger-function", "f"],
+            &format!("--trigger-function {window}"),
+        ),
+        (
+            &["--flight", "10", "--details", "trigger"],
+            "--details trigger: with --flight, use all or off",
+        ),
+        (
+            &["--details", "off", "--stack", "8"],
+            "--stack needs --details all or trigger",
+        ),
+    ] {
+        let output = record(&folder, options, &["touch", "has_run"])
+            .output()
+            .unwrap();
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+        let first = messages.lines().next().unwrap();
+        assert!(first.contains(expected), "{options:?}: {messages}");
+        assert!(!folder.path().join("has_run").exists(), "{options:?}");
+    }
+}
+
+#[test]
+fn lengths_and_signals_are_accepted_in_any_case() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    for options in [
+        &["--flight", "10s"][..],
+        &["--flight", "64m", "--trigger-signal", "sigusr2"],
+        &["--segment", "64k"],
+    ] {
+        let output = record(&folder, options, &["./program", "3"])
+            .output()
+            .unwrap();
+        let messages = told(&output, folder.path()).2;
+        assert!(
+            messages.contains("recorded 10 events"),
+            "{options:?}: {messages}"
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! Details on demand, the flight recorder, and segments.
+
+use super::*;
+
+#[test]
+fn segments_are_not_counted_as_processes() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let options = ["--segment", "64K"];
+    let output = record(&folder, &options, &["./program", "100000"])
+        .output()
+        .unwrap();
+    let count = sessions(&folder).len();
+    assert!(count > 1, "{output:?}");
+    let messages = told(&output, folder.path()).2;
+    let expected = format!("of 1 thread in {count} segments in …");
+    assert!(messages.contains(&expected), "{messages}");
+}
+
+#[test]
+fn the_signal_is_in_the_last_segment() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let options = ["--segment", "64K"];
+    let output = record(&folder, &options, &["./program", "100000", "abort"])
+        .output()
+        .unwrap();
+    let mut sessions = sessions(&folder);
+    sessions.sort();
+    let is_told = |session: &PathBuf| {
+        let manifest = fs::read_to_string(session.join("manifest.json")).unwrap();
+        manifest.contains("SIGABRT")
+    };
+    let last = sessions.pop().unwrap();
+    assert!(is_told(&last) && !sessions.is_empty(), "{output:?}");
+    assert!(!sessions.iter().any(is_told));
+}
+
+#[test]
+fn details_that_windows_lost_are_in_the_summary() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let options = "--details trigger --pre-roll 60000 --trigger-function told --ring 64";
+    let options: Vec<_> = options.split(' ').collect();
+    let output = terminated(&mut record(
+        &folder,
+        &options,
+        &["./program", "100000", "wait"],
+    ));
+    let messages = told(&output, folder.path()).2;
+    assert!(!messages.contains("no loss recorded"), "{messages}");
+    assert!(messages.contains(" details lost\n"), "{messages}");
+}
+
+#[test]
+fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let trigger = [
+        "--details",
+        "trigger",
+        "--pre-roll",
+        "100",
+        "--post-roll",
+        "50",
+    ];
+    let signal = ["--trigger-signal", "USR2"];
+    let function = ["--trigger-function", "inner", "--trigger-depth", "2"];
+    for (options, has_details) in [
+        (&["--details", "all", "--stack", "64"][..], true),
+        (&["--details", "all", "--detail-function", "!*"], false),
+        (&[&trigger[..], &signal].concat(), false),
+        (&[&trigger[..], &function].concat(), true),
+        (&["--flight", "10", "--details", "all"], true),
+        (&["--segment", "1K", "--keep", "5"], false),
+    ] {
+        let _ = fs::remove_dir_all(folder.path().join("traces"));
+        let output = record(&folder, options, &["./program", "3"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{options:?}: {output:?}");
+        let [session] = &sessions(&folder)[..] else {
+            panic!("{output:?}");
+        };
+        assert_eq!(dumped(&folder, session).len(), 10, "{options:?}");
+        let has = session.join("thread_0/detail.atf").exists();
+        assert_eq!(has, has_details, "{options:?}");
+    }
+}
+
+#[test]
+fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let flight = |end| record(&folder, &["--flight", "10"], &["./program", "1", end]);
+    // SIGTERM to `atf record` is passed on.
+    let outputs = [
+        (flight("abort").output().unwrap(), 6, "SIGABRT"),
+        (terminated(&mut flight("pause")), 15, "SIGTERM"),
+    ];
+    for ((output, number, name), session) in outputs.iter().zip(sessions(&folder)) {
+        assert_eq!(output.status.code(), Some(128 + number), "{output:?}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(messages.contains("5 events of 1 thread"), "{messages}");
+        assert!(
+            messages.contains("per second), no loss recorded\n"),
+            "{messages}"
+        );
+        assert!(
+            messages.ends_with(&format!("ended by {name}\n")),
+            "{messages}"
+        );
+        assert_eq!(
+            dumped(&folder, &session),
+            ["main", "outer", "inner", "inner", "outer"]
+        );
+    }
+}
+
+#[test]
+fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let windows = [
+        &["--flight", "60"][..],
+        &[
+            "--details",
+            "trigger",
+            "--pre-roll",
+            "60000",
+            "--trigger-signal",
+            "HUP",
+        ],
+    ];
+    for options in windows {
+        let run = |ring: &str| {
+            let options = [options, &["--ring", ring]].concat();
+            let end = if options[0] == "--flight" {
+                ""
+            } else {
+                "trigger"
+            };
+            let mut command = record(&folder, &options, &["./program", "50000", end]);
+            String::from_utf8(command.output().unwrap().stderr).unwrap()
+        };
+        // 100,004 events: half of a ring has room for them, and for another quarter.
+        let advice = "a window did not fit into its ring: --ring 262144 would have been enough";
+        let messages = run("1024");
+        assert!(messages.contains(advice), "{messages}");
+        let messages = run("262144");
+        assert!(messages.contains("100004 events of 1 thread"), "{messages}");
+        assert!(messages.contains("no loss recorded"), "{messages}");
+        assert!(!messages.contains("--ring"), "{messages}");
+    }
+}
+
+#[test]
+fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let mut command = record(&folder, &["--flight", "10"], &["./program", "1", "kill"]);
+    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let lost = "what its rings held after the last trigger is lost";
+    assert!(
+        messages.contains(&format!("the process died, so {lost}")),
+        "{messages}"
+    );
+}
