@@ -1,34 +1,22 @@
 //! Writes a trace in a form of other tools: to a file, which appears when it is complete, or to standard
 //! output.
 
-mod media;
-
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::slice;
 
 use atf::analyze::Options;
-use atf::clock::MediaClock;
 use atf::session::is_part_of_trace;
 use atf_export::{Error, Form, Process, Summary, export, flame};
 use tempfile::NamedTempFile;
 
+use crate::clock::Clock;
 use crate::dump::{Time, Told, are_processes, several};
 use crate::output::{Failure, Outcome, State, complain, stdout};
 use crate::parts::{Part, check_threads, other_names};
 use crate::report::Summed;
 use crate::text::Counted;
-
-/// The clock of the times in an export, and of those in its options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Clock {
-    /// The trace's own.
-    Trace,
-    /// That of a sound or screen recording, which sessions of several machines can share.
-    Media,
-}
 
 /// The selected part of a trace.
 #[derive(Debug)]
@@ -47,8 +35,6 @@ pub(crate) struct Selection<'a> {
 /// A trace that was opened, with what to read of it.
 struct Opened {
     parts: Vec<Part>,
-    /// The clock of each part, if times are those of a recording.
-    clocks: Vec<MediaClock>,
     options: Options,
 }
 
@@ -116,7 +102,8 @@ pub(crate) fn flamegraph(
 impl Opened {
     /// Opens a trace; the inner error is the state of one that is unreadable.
     fn new(paths: &[PathBuf], selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
-        let parts = match Part::all(paths, &other_names(selection.symbols)?)? {
+        let names = other_names(selection.symbols)?;
+        let parts = match Part::all(paths, &names, selection.clock)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);
@@ -124,38 +111,20 @@ impl Opened {
             }
         };
         let found: Vec<_> = parts.iter().map(|part| vec![part.path.clone()]).collect();
-        let clocks = match selection.clock {
-            Clock::Trace => Vec::new(),
-            Clock::Media => media::clocks(&parts)?,
-        };
-        if parts.len() > 1 && clocks.is_empty() && !are_processes(&found) {
+        if parts.len() > 1 && selection.clock == Clock::Trace && !are_processes(&found) {
             return Err(several(paths, &found.concat()));
         }
         check_threads(&parts, selection.threads)?;
-        let start_ns = match selection.clock {
-            Clock::Trace => parts.iter().filter_map(|part| part.start_ns).min(),
-            Clock::Media => media::start_ns(&parts, &clocks)?,
-        };
+        let start_ns = parts.iter().filter_map(Part::start_ns).min();
         let (from_ns, to_ns) = Time::range(selection.from, selection.to, start_ns)?;
         let threads = selection.threads.iter().copied().collect();
         let options = Options::default().threads(threads);
         let options = options.from_ns(from_ns).to_ns(to_ns);
-        Ok(Ok(Self {
-            parts,
-            clocks,
-            options,
-        }))
+        Ok(Ok(Self { parts, options }))
     }
 
     fn processes(&self) -> Vec<Process<'_>> {
-        let clocks = self.clocks.iter().map(Some).chain(iter::repeat(None));
-        let processes = self.parts.iter().zip(clocks);
-        processes
-            .map(|(part, clock)| match clock {
-                Some(clock) => part.process().with_clock(clock.clone()),
-                None => part.process(),
-            })
-            .collect()
+        self.parts.iter().map(Part::process).collect()
     }
 
     /// Reports what is missing or damaged.

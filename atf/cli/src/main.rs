@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod clock;
 mod diff;
 mod dump;
 mod explain;

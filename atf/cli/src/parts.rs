@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use atf::analyze::Threads;
+use atf::analyze::{Options, Threads};
+use atf::clock::MediaClock;
 use atf::index::IndexReader;
 use atf::manifest::{Loss, Manifest};
 use atf::session::{Segments, SessionReader, ThreadEntry};
@@ -14,7 +15,8 @@ use atf::thread::ThreadReader;
 use atf::{Error, FileKind};
 use atf_export::Process;
 
-use crate::dump::{are_processes, session_around};
+use crate::clock::{Clock, media_clocks, media_times};
+use crate::dump::{Time, are_processes, session_around};
 use crate::output::{Failure, complain};
 use crate::target::Target;
 use crate::text::Counted;
@@ -27,10 +29,11 @@ const NAMED: usize = 20;
 pub(crate) struct Part {
     /// Its path; that of the first segment.
     pub(crate) path: PathBuf,
-    /// The time that relative times count from: the first event's.
-    pub(crate) start_ns: Option<u64>,
-    /// The last event's time.
-    pub(crate) end_ns: Option<u64>,
+    /// The times of the first event, from which relative times count, and of the last event. Parts that share a
+    /// clock have the same.
+    times: Option<(u64, u64)>,
+    /// The clock of all times, if it is not the trace's own.
+    clock: Option<MediaClock>,
     reader: Reader,
     names: OtherNames,
 }
@@ -62,10 +65,11 @@ enum Reader {
 
 impl Part {
     /// Opens what is at some paths. The inner error is that of a thread or a file alone. Functions get
-    /// the names in `names`, or else those in the trace's own manifests.
+    /// the names in `names`, or else those in the trace's own manifests. Times are those of `clock`.
     pub(crate) fn all(
         paths: &[PathBuf],
         names: &OtherNames,
+        clock: Clock,
     ) -> Result<Result<Vec<Self>, Error>, Failure> {
         let mut sessions = Vec::new();
         let mut parts = Vec::new();
@@ -105,25 +109,61 @@ impl Part {
             let path = paths.first().cloned().unwrap_or_default();
             parts.push(Self::new(path, Reader::Process(segments), names));
         }
-        if share_clock && let Some(processes) = parts.get_mut(first..) {
-            let start_ns = processes.iter().filter_map(|part| part.start_ns).min();
-            let end_ns = processes.iter().filter_map(|part| part.end_ns).max();
-            for part in processes {
-                (part.start_ns, part.end_ns) = (start_ns, end_ns);
+        match clock {
+            Clock::Media => {
+                Self::use_recording(&mut parts)?;
+                share_times(&mut parts);
             }
+            Clock::Trace if share_clock => share_times(parts.get_mut(first..).unwrap_or_default()),
+            Clock::Trace => {}
         }
         Ok(Ok(parts))
     }
 
+    /// Sets the clock of each part to that of the recording that its anchors name.
+    fn use_recording(parts: &mut [Self]) -> Result<(), Failure> {
+        let clocks = media_clocks(parts.iter().map(|part| (&*part.path, part.sessions())))?;
+        for (part, clock) in parts.iter_mut().zip(clocks) {
+            let times = part
+                .times
+                .map(|times| media_times(&part.path, &clock, times));
+            part.times = times.transpose()?;
+            part.clock = Some(clock);
+        }
+        Ok(())
+    }
+
     fn new(path: PathBuf, reader: Reader, names: &OtherNames) -> Self {
-        let times = reader.times();
         Self {
             path,
-            start_ns: times.map(|(start_ns, _)| start_ns),
-            end_ns: times.map(|(_, end_ns)| end_ns),
+            times: reader.times(),
+            clock: None,
             reader,
             names: names.clone(),
         }
+    }
+
+    /// The time that relative times count from: the first event's.
+    pub(crate) fn start_ns(&self) -> Option<u64> {
+        self.times.map(|(start_ns, _)| start_ns)
+    }
+
+    /// The last event's time.
+    pub(crate) fn end_ns(&self) -> Option<u64> {
+        self.times.map(|(_, end_ns)| end_ns)
+    }
+
+    /// The time that times in text count from; `None` to show a recording's times as they are.
+    pub(crate) fn origin_ns(&self) -> Option<u64> {
+        let start_ns = self.start_ns().unwrap_or(0);
+        self.clock.is_none().then_some(start_ns)
+    }
+
+    /// The options for an analysis of a time range.
+    pub(crate) fn options(&self, from: Option<Time>, to: Option<Time>) -> Result<Options, Failure> {
+        let (from_ns, to_ns) = Time::range(from, to, self.start_ns())?;
+        let options = Options::default().from_ns(from_ns).to_ns(to_ns);
+        Ok(options.clock(self.clock.clone()))
     }
 
     /// Its threads, for an analysis.
@@ -141,6 +181,10 @@ impl Part {
             Reader::Process(segments) => Process::of_segments(segments),
             Reader::Thread(thread, session) => Process::of_thread(thread, session.as_deref()),
             Reader::Index(index) => Process::of_index(index),
+        };
+        let process = match &self.clock {
+            Some(clock) => process.with_clock(clock.clone()),
+            None => process,
         };
         match &self.names {
             Some(names) => process.with_symbols(names.symbols()),
@@ -195,10 +239,18 @@ impl Part {
 
     /// Returns the events that the tracer lost of threads without files, in all segments.
     pub(crate) fn lost_events(&self) -> Option<Loss> {
-        match &self.reader {
+        let lost = match &self.reader {
             Reader::Process(segments) => segments.lost_events(),
             Reader::Thread(..) | Reader::Index(_) => self.manifest()?.lost_events,
-        }
+        }?;
+        Some(match &self.clock {
+            Some(clock) => {
+                let [first_ns, last_ns] =
+                    [lost.first_ns, lost.last_ns].map(|ns| clock.to_media_ns_or_zero(ns));
+                Loss::new(lost.count, first_ns, last_ns)
+            }
+            None => lost,
+        })
     }
 
     /// The problems of a session itself, which no single thread has.
@@ -242,6 +294,13 @@ impl Reader {
         };
         threads.time_range()
     }
+}
+
+/// Makes the times of parts those of the first and the last event of all.
+fn share_times(parts: &mut [Part]) {
+    let times = parts.iter().filter_map(|part| part.times);
+    let all = times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+    parts.iter_mut().for_each(|part| part.times = all);
 }
 
 /// States which segments of a recording are not there any more: it keeps only some, as it was told to.

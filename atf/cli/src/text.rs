@@ -82,22 +82,21 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A time as seconds since a start; negative before it.
+/// A time as seconds since an origin, negative before it; without one, of its clock.
 pub(crate) struct Since {
     /// The time, in nanoseconds.
     pub(crate) time_ns: u64,
-    /// The start, in nanoseconds.
-    pub(crate) start_ns: u64,
+    /// The origin, in nanoseconds.
+    pub(crate) origin_ns: Option<u64>,
 }
 
 impl fmt::Display for Since {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.time_ns < self.start_ns {
-            '-'
-        } else {
-            '+'
+        let Some(origin_ns) = self.origin_ns else {
+            return Seconds(self.time_ns).fmt(f);
         };
-        write!(f, "{sign}{}", Seconds(self.time_ns.abs_diff(self.start_ns)))
+        let sign = if self.time_ns < origin_ns { '-' } else { '+' };
+        write!(f, "{sign}{}", Seconds(self.time_ns.abs_diff(origin_ns)))
     }
 }
 
@@ -145,8 +144,9 @@ mod tests {
 
     #[test]
     fn times_before_the_start_are_negative() {
-        let text = |time_ns, start_ns| Since { time_ns, start_ns }.to_string();
-        assert_eq!(text(1_000_000_001, 1), "+1.000000000");
-        assert_eq!(text(0, 7), "-0.000000007");
+        let text = |time_ns, origin_ns| Since { time_ns, origin_ns }.to_string();
+        assert_eq!(text(1_000_000_001, Some(1)), "+1.000000000");
+        assert_eq!(text(0, Some(7)), "-0.000000007");
+        assert_eq!(text(7, None), "0.000000007");
     }
 }

@@ -97,19 +97,17 @@ impl CallVisitor for Calls<'_, '_> {
     fn call_start(&mut self, call: &CallStart) -> Result<(), Error> {
         Ok(self.sink.call_start(&Start {
             function: self.process.function(call.event.function_id),
-            start_ns: self.process.time(call.start_ns),
+            start_ns: call.start_ns,
             detail: self.detail(&call.event),
         })?)
     }
 
     fn call_end(&mut self, call: &CallEnd) -> Result<(), Error> {
-        let [start_ns, end_ns] = [call.start_ns, call.end_ns].map(|ns| self.process.time(ns));
         Ok(self.sink.call_end(&End {
             function: self.process.function(call.function_id),
-            start_ns,
-            end_ns,
-            // Where the clocks drift, the time itself is a little longer or shorter.
-            self_ns: call.self_ns.min(end_ns.saturating_sub(start_ns)),
+            start_ns: call.start_ns,
+            end_ns: call.end_ns,
+            self_ns: call.self_ns,
             depth: call.depth,
             end: call.end,
             detail: call.event.and_then(|event| self.detail(&event)),
@@ -118,7 +116,7 @@ impl CallVisitor for Calls<'_, '_> {
 
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Error> {
         let function = self.process.function(unmatched.function_id);
-        Ok(self.sink.unmatched(function, self.process.time(now_ns))?)
+        Ok(self.sink.unmatched(function, now_ns)?)
     }
 
     fn thread_end(
@@ -126,16 +124,11 @@ impl CallVisitor for Calls<'_, '_> {
         totals: Option<&ThreadTotals>,
         problems: &[Problem],
     ) -> Result<(), Error> {
-        let shown = totals.copied().map(|mut totals| {
-            totals.lost_events = totals.lost_events.map(|loss| self.process.loss(loss));
-            totals
-        });
-        let lost_details = self.lost_of_thread.map(|loss| self.process.loss(loss));
-        let notes = notes_of(shown.as_ref(), lost_details, problems);
+        let notes = notes_of(totals, self.lost_of_thread, problems);
         let times = totals.and_then(|totals| totals.times);
         self.sink.thread_end(&ThreadEnd {
             thread: &self.thread,
-            end_ns: times.map_or(self.info.start_ns, |(_, end_ns)| self.process.time(end_ns)),
+            end_ns: times.map_or(self.info.start_ns, |(_, end_ns)| end_ns),
             notes: &notes,
         })?;
         self.problems.extend_from_slice(problems);

@@ -6,7 +6,7 @@ use std::slice;
 use atf::analyze::{Options, Threads};
 use atf::clock::MediaClock;
 use atf::index::IndexReader;
-use atf::manifest::{Loss, ManifestThread};
+use atf::manifest::ManifestThread;
 use atf::session::{ProcessName, Segments, SessionReader};
 use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
@@ -72,8 +72,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Exports the times of a recording instead of the trace's own. The times of the [`Options`] are then the recording's
-    /// too. The first event must have one.
+    /// Exports the times of a recording instead of the trace's own, as [`Options::clock`].
     #[must_use]
     pub fn with_clock(mut self, clock: MediaClock) -> Self {
         self.clock = Some(clock);
@@ -83,35 +82,17 @@ impl<'a> Process<'a> {
     /// Returns the time to write for a timestamp. Times before the recording's are at its start.
     pub(crate) fn time(&self, ns: u64) -> u64 {
         match &self.clock {
-            Some(clock) => clock.to_media_ns(ns).unwrap_or(0),
+            Some(clock) => clock.to_media_ns_or_zero(ns),
             None => ns,
         }
     }
 
-    /// Returns a loss with the times to write.
-    pub(crate) fn loss(&self, loss: Loss) -> Loss {
-        Loss::new(
-            loss.count,
-            self.time(loss.first_ns),
-            self.time(loss.last_ns),
-        )
-    }
-
-    /// Returns options with the trace's own times.
+    /// Returns the options for its analysis.
     pub(crate) fn options(&self, options: &Options) -> Options {
-        let options = options.clone();
-        let Some(clock) = &self.clock else {
-            return options;
-        };
-        let to_ns = match options.to_ns {
-            u64::MAX => u64::MAX,
-            to_ns => clock.to_host_ns(to_ns),
-        };
-        let from_ns = match options.from_ns {
-            0 => 0,
-            from_ns => clock.to_host_ns(from_ns),
-        };
-        options.from_ns(from_ns).to_ns(to_ns)
+        match &self.clock {
+            Some(clock) => options.clone().clock(Some(clock.clone())),
+            None => options.clone(),
+        }
     }
 
     /// Takes the names of functions from another manifest.

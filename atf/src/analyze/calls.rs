@@ -68,25 +68,28 @@ pub trait CallVisitor {
 
 /// A thread whose calls follow.
 #[derive(Debug, Clone, Copy)]
-pub struct ThreadStart<'a>(&'a Unit<'a>);
+pub struct ThreadStart<'a> {
+    unit: &'a Unit<'a>,
+    options: &'a Options,
+}
 
 impl ThreadStart<'_> {
     /// Returns the id in the folder's name, or in a single file's header.
     #[must_use]
     pub fn id(&self) -> u32 {
-        self.0.id()
+        self.unit.id()
     }
 
     /// Returns its name in the manifest.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.0.name()
+        self.unit.name()
     }
 
     /// Returns the details that the tracer lost, as the manifest says.
     #[must_use]
     pub fn lost_details(&self) -> Option<Loss> {
-        self.0.lost(|listed| listed.lost_details)
+        self.unit.lost(self.options, |listed| listed.lost_details)
     }
 }
 
@@ -167,7 +170,8 @@ pub fn calls<'a, V: CallVisitor>(
 ) -> Result<Vec<Problem>, V::Error> {
     let (units, problems) = threads.into().select(options);
     for unit in units {
-        visitor.thread_start(&ThreadStart(&unit))?;
+        let unit = &unit;
+        visitor.thread_start(&ThreadStart { unit, options })?;
         let mut problems = Vec::new();
         let mut walk = Walk::new(unit.id(), options, Calls::new(visitor));
         let end = unit.read(&mut problems, |step| {
@@ -182,7 +186,7 @@ pub fn calls<'a, V: CallVisitor>(
         if let Some(end) = &end {
             problems.extend(end.given_up(totals.given_up));
         }
-        totals.lost_events = unit.lost(|listed| listed.lost_events);
+        totals.lost_events = unit.lost(options, |listed| listed.lost_events);
         let analysed = unit.analysed(end.map(|_| totals), problems);
         visitor.thread_end(analysed.result.as_ref(), &analysed.problems)?;
     }

@@ -103,14 +103,19 @@ pub fn last<'a>(
 ) -> Result<Last> {
     let (units, mut problems) = threads.into().select(options);
     let mut threads = Vec::new();
-    let work = |unit: &Unit<'_>| of_unit(unit, calls, events);
+    let work = |unit: &Unit<'_>| of_unit(unit, options, calls, events);
     super::side_by_side(&units, options, &mut problems, work, |thread| {
         threads.push(thread);
     })?;
     Ok(Last { threads, problems })
 }
 
-fn of_unit(unit: &Unit<'_>, calls: usize, events: usize) -> Result<Analysed<LastOfThread>> {
+fn of_unit(
+    unit: &Unit<'_>,
+    options: &Options,
+    calls: usize,
+    events: usize,
+) -> Result<Analysed<LastOfThread>> {
     let mut problems = Vec::new();
     let mut stack = CallStack::new();
     let mut given_up = 0_u64;
@@ -119,7 +124,11 @@ fn of_unit(unit: &Unit<'_>, calls: usize, events: usize) -> Result<Analysed<Last
     let end = unit.read(&mut problems, |step| {
         match step {
             Step::Event(seq, event) => {
-                stack.push(seq, event, |paired| {
+                let event = IndexEvent {
+                    timestamp_ns: options.time(event.timestamp_ns),
+                    ..*event
+                };
+                stack.push(seq, &event, |paired| {
                     let is_given_up = |span: &Span| span.end == SpanEnd::GivenUp;
                     if matches!(&paired, Paired::Span(span) if is_given_up(span)) {
                         given_up = given_up.saturating_add(1);
@@ -131,7 +140,7 @@ fn of_unit(unit: &Unit<'_>, calls: usize, events: usize) -> Result<Analysed<Last
                     latest.pop_front();
                 }
                 if events > 0 {
-                    latest.push_back((seq, *event));
+                    latest.push_back((seq, event));
                 }
             }
             // Whether these calls returned is not known: they are not among those of the end.
@@ -162,8 +171,8 @@ fn of_unit(unit: &Unit<'_>, calls: usize, events: usize) -> Result<Analysed<Last
         outermost,
         events: latest.into(),
         ring: None,
-        lost_events: unit.lost(|listed| listed.lost_events),
-        lost_details: unit.lost(|listed| listed.lost_details),
+        lost_events: unit.lost(options, |listed| listed.lost_events),
+        lost_details: unit.lost(options, |listed| listed.lost_details),
         completeness: end.completeness.clone(),
     });
     if let (Some(end), Some(thread)) = (&end, &mut result) {

@@ -30,6 +30,7 @@
 //!   are counted: [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, with the part of its time that is in it.
+//! - With a recording's clock ([`Options::clock`]), all times and durations are the recording's.
 //!
 //! # Problems
 //!
@@ -58,6 +59,7 @@ use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::slice;
 
+use crate::clock::MediaClock;
 use crate::error::{Error, Result};
 use crate::index::IndexReader;
 use crate::manifest::Loss;
@@ -96,6 +98,10 @@ pub struct Options {
     pub max_nodes: usize,
     /// How many threads are read side by side; `None`, the default, for as many as there are cores.
     pub jobs: Option<NonZero<usize>>,
+    /// The recording whose times `from_ns`, `to_ns` and the results have; `None`, the default, for the
+    /// trace's own times. Events before the recording have its time 0. The events that [`calls()`] passes on keep
+    /// their own timestamps.
+    pub clock: Option<MediaClock>,
 }
 
 setters!(Options {
@@ -105,6 +111,7 @@ setters!(Options {
     max_functions: usize,
     max_nodes: usize,
     jobs: Option<NonZero<usize>>,
+    clock: Option<MediaClock>,
 });
 
 impl Default for Options {
@@ -117,11 +124,20 @@ impl Default for Options {
             max_functions: 1 << 20,
             max_nodes: 1_000_000,
             jobs: None,
+            clock: None,
         }
     }
 }
 
 impl Options {
+    /// Converts a timestamp to the clock of the results.
+    fn time(&self, timestamp_ns: u64) -> u64 {
+        match &self.clock {
+            Some(clock) => clock.to_media_ns_or_zero(timestamp_ns),
+            None => timestamp_ns,
+        }
+    }
+
     fn contains(&self, ns: u64) -> bool {
         self.overlaps(ns, ns)
     }
@@ -348,7 +364,7 @@ fn run<O: Observer + Send>(
             Some(end) => {
                 let (mut totals, observer) = walk.finish()?;
                 problems.extend(end.given_up(totals.given_up));
-                totals.lost_events = unit.lost(|listed| listed.lost_events);
+                totals.lost_events = unit.lost(options, |listed| listed.lost_events);
                 Some((totals, observer))
             }
             None => None,

@@ -101,8 +101,14 @@ impl<'a> Unit<'a> {
     }
 
     /// Adds up losses that the manifests state.
-    pub(super) fn lost(&self, of: impl Fn(&ManifestThread) -> Option<Loss>) -> Option<Loss> {
-        self.listed().filter_map(of).reduce(Loss::plus)
+    pub(super) fn lost(
+        &self,
+        options: &Options,
+        of: impl Fn(&ManifestThread) -> Option<Loss>,
+    ) -> Option<Loss> {
+        let lost = self.listed().filter_map(of).reduce(Loss::plus)?;
+        let [first_ns, last_ns] = [lost.first_ns, lost.last_ns].map(|ns| options.time(ns));
+        Some(Loss::new(lost.count, first_ns, last_ns))
     }
 
     /// Reads all events and adds the problems found. Returns nothing if no file could be opened.

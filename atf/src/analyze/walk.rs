@@ -93,7 +93,7 @@ impl<'o, O: Observer> Walk<'o, O> {
 
     /// Takes the event at position `seq`.
     fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
-        let now_ns = self.advance(event.timestamp_ns);
+        let now_ns = self.advance(self.options.time(event.timestamp_ns));
         let mut ended = Ok(());
         let Self {
             stack,

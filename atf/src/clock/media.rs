@@ -51,15 +51,20 @@ impl MediaClock {
     /// Converts a timestamp. `None` if it is before the recording's time 0, or beyond a [`u64`].
     #[must_use]
     pub fn to_media_ns(&self, host_ns: u64) -> Option<u64> {
-        u64::try_from(convert(self.points.iter().copied(), host_ns)?).ok()
+        u64::try_from(convert(&self.points, |point| *point, host_ns)?).ok()
+    }
+
+    /// Converts a timestamp: to 0 if it is before the recording's time 0, or beyond a [`u64`].
+    #[must_use]
+    pub fn to_media_ns_or_zero(&self, host_ns: u64) -> u64 {
+        self.to_media_ns(host_ns).unwrap_or(0)
     }
 
     /// Converts a time of the recording to a timestamp: 0 if that is before the trace's clock began, and
     /// [`u64::MAX`] if it is beyond that.
     #[must_use]
     pub fn to_host_ns(&self, media_ns: u64) -> u64 {
-        let swapped = self.points.iter().map(|(host, media)| (*media, *host));
-        match convert(swapped, media_ns) {
+        match convert(&self.points, |(host, media)| (*media, *host), media_ns) {
             Some(host) if host < 0 => 0,
             Some(host) => u64::try_from(host).unwrap_or(u64::MAX),
             None => u64::MAX,
@@ -67,21 +72,23 @@ impl MediaClock {
     }
 }
 
-/// Converts a time along the line through ascending points.
-fn convert(points: impl Iterator<Item = (i128, i128)>, ns: u64) -> Option<i128> {
+/// Converts a time along the line through ascending points, whose times on both clocks `sides` returns.
+fn convert(
+    points: &[(i128, i128)],
+    sides: fn(&(i128, i128)) -> (i128, i128),
+    ns: u64,
+) -> Option<i128> {
     let ns = i128::from(ns);
-    let mut before: Option<(i128, i128)> = None;
-    for point in points {
-        if ns < point.0 {
-            let Some(start) = before else {
-                return point.1.checked_sub(point.0.checked_sub(ns)?);
-            };
-            let [length, result] = [point.0.checked_sub(start.0)?, point.1.checked_sub(start.1)?];
+    let next = points.partition_point(|point| sides(point).0 <= ns);
+    let before = next.checked_sub(1).and_then(|before| points.get(before));
+    match (before.map(sides), points.get(next).map(sides)) {
+        (Some(start), Some(end)) => {
+            let [length, result] = [end.0.checked_sub(start.0)?, end.1.checked_sub(start.1)?];
             let done = ns.checked_sub(start.0)?.checked_mul(result)?;
-            return start.1.checked_add(done.checked_div(length)?);
+            start.1.checked_add(done.checked_div(length)?)
         }
-        before = Some(point);
+        (Some((from, to)), None) => to.checked_add(ns.checked_sub(from)?),
+        (None, Some((from, to))) => to.checked_sub(from.checked_sub(ns)?),
+        (None, None) => None,
     }
-    let (from, to) = before?;
-    to.checked_add(ns.checked_sub(from)?)
 }

@@ -4,6 +4,7 @@ mod cut;
 mod diff;
 mod ends;
 mod hostile;
+mod media;
 mod model;
 mod numbers;
 mod segments;

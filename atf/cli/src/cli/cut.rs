@@ -7,6 +7,7 @@ use atf::rewrite::{CutOptions, cut};
 
 use super::dump::thread_id;
 use super::rewrite::Common;
+use crate::clock::Clock;
 use crate::dump::Time;
 use crate::output::{Failure, Outcome};
 use crate::parts::{Part, check_threads};
@@ -64,7 +65,7 @@ pub(super) fn run(options: &Options) -> Outcome {
 /// The range in nanoseconds of the traces' clock.
 fn range(options: &Options) -> Result<(u64, u64), Failure> {
     let path = &options.common.path;
-    let parts = Part::all(slice::from_ref(path), &None)?.map_err(Failure::Input)?;
+    let parts = Part::all(slice::from_ref(path), &None, Clock::Trace)?.map_err(Failure::Input)?;
     if let Some(part) = parts.iter().find(|part| part.sessions().len() > 1) {
         let count = part.sessions().len();
         let message = format!(
@@ -73,7 +74,7 @@ fn range(options: &Options) -> Result<(u64, u64), Failure> {
         return Err(Failure::Usage(format!("{}: {message}", path.display())));
     }
     check_threads(&parts, &options.thread)?;
-    let starts: BTreeSet<u64> = parts.iter().filter_map(|part| part.start_ns).collect();
+    let starts: BTreeSet<u64> = parts.iter().filter_map(Part::start_ns).collect();
     let is_relative = |time: &Option<Time>| matches!(time, Some(Time::FromStart(_)));
     if starts.len() > 1 && [options.from, options.to].iter().any(is_relative) {
         let message = "the sessions start at different times: cut them one by one, or without +";

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::selection::ClockOption;
 use crate::dump::{Dump, Form, Kind, Pattern, Time, What, parse_span};
 use crate::output::Outcome;
 
@@ -15,6 +16,10 @@ TIME is in nanoseconds of the trace's clock, or has a unit: 1000250000000, 1000.
 counts from the first event: +1.5ms, +250us, +700. --from and --to are inclusive.
 FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
 the whole name, or a part of a name. Names come from manifest.json or --symbols.
+--clock media gives the times of the sound or screen recording that a session's timing anchors align
+it with, in --from and --to too. Text then shows the recording's own seconds, without a +. Sessions
+without anchors, or with events before the recording's start, are refused, as by `atf export`; so is
+--follow, since anchors may be added until the end. Processes stay in the order of the trace's clock.
 Repeating --thread, --kind or --function selects more events; different filters select fewer.
 
 Text: seconds since the first event, thread, seq, kind, call depth, function, link to a detail
@@ -76,6 +81,8 @@ pub(super) struct Options {
     /// Only events at this time or earlier
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     to: Option<Time>,
+    #[command(flatten)]
+    clock: ClockOption,
     /// Only events of these functions
     #[arg(long, value_name = "FUNCTION")]
     function: Vec<Pattern>,
@@ -119,6 +126,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         threads: &options.thread,
         from: options.from,
         to: options.to,
+        clock: options.clock.clock,
         functions: &options.function,
         kinds: &options.kind,
         last: options.last,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::dump::thread_id;
+use super::selection::ClockOption;
 use crate::last::Ends;
 use crate::output::Outcome;
 
@@ -12,7 +13,8 @@ that were open, innermost first, with their start and how long they were open un
 last event, and its last events. Events that a killed tracer left only in ring.atf are included.
 
 Times count from the first event, in seconds. Names come from manifest.json or --symbols. What the
-manifest says that the tracer lost is shown with the thread.
+manifest says that the tracer lost is shown with the thread. With --clock media, times are those of
+the recording that the session's timing anchors name, as for `atf export`, without a + in text.
 
 If PATH is a folder with several sessions or processes, all are shown. The segments of a process are one
 trace: positions of events count on from segment to segment.
@@ -46,6 +48,8 @@ pub(super) struct Options {
     /// Show this many open calls per thread: the innermost ones
     #[arg(long, value_name = "COUNT", default_value_t = 15)]
     calls: usize,
+    #[command(flatten)]
+    clock: ClockOption,
     /// Take function names from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
@@ -60,6 +64,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         threads: &options.thread,
         events: options.events,
         calls: options.calls,
+        clock: options.clock.clock,
         symbols: options.symbols.as_deref(),
         json: options.json,
     };

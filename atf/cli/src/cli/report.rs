@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::dump::thread_id;
+use super::selection::ClockOption;
 use crate::dump::{Pattern, Time};
 use crate::output::Outcome;
 use crate::report::{Form, Report, Sort, View};
@@ -19,7 +20,8 @@ is counted as well: its call came before the trace began, or was lost. If a thre
 its clock stands still until the time is later again.
 
 --from and --to are inclusive; TIME is as for `atf dump`. A call that overlaps the range counts, with
-the part of its time that is in it.
+the part of its time that is in it. With --clock media, these and all other times and durations are
+those of the recording that the session's timing anchors name, as for `atf export`.
 FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
 the whole name, or a part of a name. --callers and --callees have a table per function that matches.
 
@@ -77,6 +79,8 @@ pub(super) struct Options {
     /// Only the time up to here
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     to: Option<Time>,
+    #[command(flatten)]
+    clock: ClockOption,
     /// Write a table per thread
     #[arg(long)]
     by_thread: bool,
@@ -131,6 +135,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         threads: &options.thread,
         from: options.from,
         to: options.to,
+        clock: options.clock.clock,
         by_thread: options.by_thread,
         symbols: options.symbols.as_deref(),
         form: Form::of(options.json, options.csv),

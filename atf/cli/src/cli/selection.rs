@@ -1,10 +1,19 @@
-//! Options that select a part of a trace, shared by `export`, `flamegraph` and `open`.
+//! Options that select a part of a trace, shared by `export`, `flamegraph` and `open`; the clock, by more commands.
 
 use std::path::PathBuf;
 
 use super::dump::thread_id;
+use crate::clock::Clock;
 use crate::dump::Time;
-use crate::export::{Clock, Selection};
+use crate::export::Selection;
+
+/// The clock of a command's times.
+#[derive(clap::Args)]
+pub(super) struct ClockOption {
+    /// The clock of the times: the trace's own, or that of a recording, by the session's timing anchors
+    #[arg(long, value_name = "CLOCK", default_value = "trace")]
+    pub(super) clock: Clock,
+}
 
 #[derive(clap::Args)]
 pub(super) struct Selected {
@@ -17,9 +26,8 @@ pub(super) struct Selected {
     /// Only the time up to here
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     to: Option<Time>,
-    /// The clock of the times: the trace's own, or that of a recording, by the session's timing anchors
-    #[arg(long, value_name = "CLOCK", default_value = "trace")]
-    clock: Clock,
+    #[command(flatten)]
+    clock: ClockOption,
     /// Take function names from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
@@ -31,7 +39,7 @@ impl Selected {
             threads: &self.thread,
             from: self.from,
             to: self.to,
-            clock: self.clock,
+            clock: self.clock.clock,
             symbols: self.symbols.as_deref(),
         }
     }

@@ -10,6 +10,7 @@ use std::slice;
 use atf::Error;
 use atf::analyze::{self, Change, Diff, Options, Run, Subject, Totals};
 
+use crate::clock::Clock;
 use crate::dump::{Told, are_processes, head, length_if_cut};
 use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
 use crate::parts::{Part, other_names};
@@ -108,7 +109,7 @@ impl Side {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();
         for path in traces.paths {
-            let parts = match Part::all(slice::from_ref(path), &names)? {
+            let parts = match Part::all(slice::from_ref(path), &names, Clock::Trace)? {
                 Ok(parts) => parts,
                 Err(error) => return Ok(Err(error)),
             };

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use atf::spans::{CallStack, Paired};
 
+use super::clocks::Clocks;
 use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
 use crate::output::Failure;
@@ -12,6 +13,7 @@ use crate::output::Failure;
 /// partly.
 pub(super) fn each_call(
     trace: &Trace,
+    clocks: &Clocks,
     thread: &[ThreadPlace],
     told: &mut Told,
     mut take: impl FnMut(Paired) -> Result<ControlFlow<()>, Failure>,
@@ -35,7 +37,8 @@ pub(super) fn each_call(
         is_after_gap = false;
         for event in index.events() {
             match event {
-                Ok(event) => {
+                Ok(mut event) => {
+                    event.timestamp_ns = clocks.time(segment.process, event.timestamp_ns);
                     stack.push(seq, &event, |paired| ended.push(paired));
                     seq = seq.saturating_add(1);
                 }

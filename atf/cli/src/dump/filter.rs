@@ -99,10 +99,10 @@ impl<'a> Filter<'a> {
         functions.is_none_or(|all| all.contains(&(None, id)) || all.contains(&(Some(process), id)))
     }
 
-    /// Whether to write an event of a process.
-    pub(crate) fn admits(&self, process: u32, event: &IndexEvent) -> bool {
+    /// Whether to write an event of a process, which is at this time.
+    pub(crate) fn admits(&self, process: u32, time_ns: u64, event: &IndexEvent) -> bool {
         let is_kind = |kind: &Kind| kind.0 == event.event_kind;
-        self.times.contains(&event.timestamp_ns)
+        self.times.contains(&time_ns)
             && (self.kinds.is_empty() || self.kinds.iter().any(is_kind))
             && self.admits_function(process, event.function_id)
     }

@@ -20,6 +20,7 @@ use super::names::Names;
 use super::told::tell_losses_of;
 use super::trace::{ThreadName, session_around};
 use super::{Dump, Row, Sink, several, wire_of};
+use crate::clock::Clock;
 use crate::output::{Failure, Outcome, State, complain};
 use crate::target::Target;
 
@@ -31,6 +32,10 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     let [path] = dump.paths else {
         return Err(Failure::Usage("--follow takes one path".to_owned()));
     };
+    if dump.clock == Clock::Media {
+        let message = "--clock media: not with --follow, since anchors may be added until the end";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let mut is_said = false;
     let target = loop {
         if let Some(target) = target(path)? {
@@ -124,10 +129,12 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         let (times, start_ns) = (times.unwrap_or(0..=u64::MAX), output.start_ns);
         let manifest = session.follower.manifest();
         let manifests: Vec<_> = manifest.into_iter().collect();
-        tell_losses_of(&manifests, &times, start_ns.unwrap_or(0), |id| {
+        let name_of = |id| {
             let process = None;
             dumped.contains(&id).then_some(ThreadName { process, id })
-        });
+        };
+        let origin_ns = Some(start_ns.unwrap_or(0));
+        tell_losses_of(&manifests, &times, origin_ns, |ns| ns, name_of);
     }
     Ok(output.state)
 }
@@ -283,7 +290,7 @@ impl Output<'_, '_> {
             Some(start_ns) => start_ns,
             None => {
                 let start_ns = new.event.timestamp_ns;
-                self.sink.start(start_ns)?;
+                self.sink.start(Some(start_ns))?;
                 Filter::complain_of_unknown(self.dump, names);
                 *self.start_ns.insert(start_ns)
             }
@@ -297,7 +304,7 @@ impl Output<'_, '_> {
         };
         let id = thread.id().unwrap_or_default();
         let is_wanted = self.dump.threads.is_empty() || self.dump.threads.contains(&id);
-        if !is_wanted || !filter.admits(0, &new.event) {
+        if !is_wanted || !filter.admits(0, new.event.timestamp_ns, &new.event) {
             return Ok(());
         }
         let detail = match &thread.source {
@@ -342,7 +349,7 @@ fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path
         let range = match &range {
             Some(range) => range,
             None => {
-                sink.start(time)?;
+                sink.start(Some(time))?;
                 range.insert(times(dump, Some(time))?)
             }
         };

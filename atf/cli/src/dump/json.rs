@@ -158,7 +158,7 @@ fn name_members(function: symbols::Function<'_>) -> String {
 }
 
 impl<W: Write> Sink for Json<W> {
-    fn start(&mut self, _start_ns: u64) -> Result<(), Failure> {
+    fn start(&mut self, _origin_ns: Option<u64>) -> Result<(), Failure> {
         Ok(())
     }
 

@@ -80,9 +80,11 @@ impl Line {
 
     /// Appends a time as [`Since`](crate::text::Since) displays it.
     #[inline]
-    pub(crate) fn since(&mut self, time_ns: u64, start_ns: u64) {
-        self.text(if time_ns < start_ns { "-" } else { "+" });
-        let ns = time_ns.abs_diff(start_ns);
+    pub(crate) fn since(&mut self, time_ns: u64, origin_ns: Option<u64>) {
+        if let Some(origin_ns) = origin_ns {
+            self.text(if time_ns < origin_ns { "-" } else { "+" });
+        }
+        let ns = time_ns.abs_diff(origin_ns.unwrap_or(0));
         self.decimal(ns / 1_000_000_000, 1);
         self.text(".");
         self.digits(ns % 1_000_000_000, 9);
@@ -129,9 +131,9 @@ mod tests {
             u64::MAX,
         ];
         for time_ns in ends {
-            for start_ns in ends {
-                let shown = Since { time_ns, start_ns }.to_string();
-                assert_eq!(text(|line| line.since(time_ns, start_ns)), shown);
+            for origin_ns in ends.map(Some).into_iter().chain([None]) {
+                let shown = Since { time_ns, origin_ns }.to_string();
+                assert_eq!(text(|line| line.since(time_ns, origin_ns)), shown);
             }
         }
     }

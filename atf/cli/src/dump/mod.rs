@@ -1,6 +1,7 @@
 //! Writes the events of a trace, filtered and named, as text or JSON lines.
 
 mod calls;
+mod clocks;
 mod detail;
 mod filter;
 mod follow;
@@ -26,6 +27,7 @@ use atf::spans::{Paired, Span, Unmatched};
 use atf::symbols::Function;
 use atf::{Error, FileKind, Wire};
 
+use crate::clock::{Clock, no_anchors};
 use crate::output::{Failure, Outcome, State, complain, stdout};
 use crate::target::Target;
 use crate::text::Counted;
@@ -39,6 +41,7 @@ pub(crate) use told::Told;
 pub(crate) use trace::{are_processes, session_around};
 
 use calls::each_call;
+use clocks::Clocks;
 use detail::{Detail, Details, Found};
 use json::Json;
 use names::{Named, Names};
@@ -78,6 +81,8 @@ pub(crate) struct Dump<'a> {
     pub(crate) from: Option<Time>,
     /// The last time, inclusive.
     pub(crate) to: Option<Time>,
+    /// The clock of the times.
+    pub(crate) clock: Clock,
     /// Functions; empty for all.
     pub(crate) functions: &'a [Pattern],
     /// Kinds; empty for all.
@@ -115,8 +120,8 @@ pub(crate) struct Row<'a> {
 
 /// Writes events or calls, in the order it receives them.
 pub(crate) trait Sink {
-    /// Sets the time that relative times count from.
-    fn start(&mut self, start_ns: u64) -> Result<(), Failure>;
+    /// Sets the time that times in text count from; `None` to write them as they are.
+    fn start(&mut self, origin_ns: Option<u64>) -> Result<(), Failure>;
 
     /// Writes an event.
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure>;
@@ -168,15 +173,16 @@ impl Dump<'_> {
             Err(error) => return Ok(damaged(&error)),
         };
         let merge = match trace.merge(self.threads) {
-            Ok(merge) => merge.time_range(ready.filter.times()),
+            Ok(merge) => merge.time_range(ready.clocks.timestamps(&ready.filter.times())),
             Err(error) => return Ok(damaged(&error)),
         };
-        sink.start(ready.start_ns())?;
+        sink.start(ready.origin_ns())?;
         let mut output = Output {
             details: self.details.then(|| Details::new(trace, &ready.threads)),
             trace,
             process_ids: trace.process_ids(),
             names: &ready.names,
+            clocks: &ready.clocks,
             sink,
             told: Told::default(),
             dangling: BTreeMap::new(),
@@ -184,7 +190,10 @@ impl Dump<'_> {
             first_seqs: first_seqs(&ready.threads),
             written: 0,
         };
-        let admits = |event: &MergedEvent| ready.filter.admits(event.process, &event.event);
+        let admits = |event: &MergedEvent| {
+            let time_ns = ready.clocks.time(event.process, event.event.timestamp_ns);
+            ready.filter.admits(event.process, time_ns, &event.event)
+        };
         match self.last {
             None => {
                 for event in merge.events() {
@@ -223,7 +232,7 @@ impl Dump<'_> {
             Ok(ready) => ready,
             Err(error) => return Ok(damaged(&error)),
         };
-        sink.start(ready.start_ns())?;
+        sink.start(ready.origin_ns())?;
         let mut told = Told::default();
         let mut written = 0;
         let mut partly = 0;
@@ -240,7 +249,7 @@ impl Dump<'_> {
                 Ok::<_, Failure>(written)
             };
             let mut is_over = self.limit == 0;
-            partly += each_call(trace, thread, &mut told, |paired| {
+            partly += each_call(trace, &ready.clocks, thread, &mut told, |paired| {
                 if is_over {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -294,13 +303,16 @@ impl Dump<'_> {
     /// Writes the events of a `detail.atf`.
     fn detail_file(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
         self.check_details_alone(path)?;
+        if self.clock == Clock::Media {
+            return Err(no_anchors(path));
+        }
         let reader = match DetailReader::open(path) {
             Ok(reader) => reader,
             Err(error) => return Ok(damaged(&error)),
         };
         let start_ns = reader.time_range()?.map(|(start_ns, _)| start_ns);
         let range = filter::times(self, start_ns)?;
-        sink.start(start_ns.unwrap_or(0))?;
+        sink.start(Some(start_ns.unwrap_or(0)))?;
         let mut told = Told::default();
         // Opening the file read all of it, so its problems are known wherever the dump ends.
         reader.problems()?.iter().for_each(|error| told.tell(error));
@@ -331,6 +343,7 @@ struct Output<'a> {
     /// The process ids, if there are several.
     process_ids: Vec<Option<u32>>,
     names: &'a Names<'a>,
+    clocks: &'a Clocks,
     sink: &'a mut dyn Sink,
     told: Told,
     /// By thread: the first event with a dangling link, and their number.
@@ -394,8 +407,13 @@ impl Output<'_> {
             Some(details) => details.of(event, &mut self.told),
             None => Ok(Found::None),
         };
+        let mut shown = event.event;
+        shown.timestamp_ns = self.clocks.time(event.process, shown.timestamp_ns);
         let detail = match found {
-            Ok(Found::Detail(detail)) => Some(detail),
+            Ok(Found::Detail(mut detail)) => {
+                detail.event.header.timestamp = shown.timestamp_ns;
+                Some(detail)
+            }
             Ok(Found::None) => None,
             Ok(Found::Dangling) => {
                 let (_, count) = self.dangling.entry(thread).or_insert((event.seq, 0));
@@ -417,7 +435,7 @@ impl Output<'_> {
             thread,
             seq: event.seq.saturating_add(before.copied().unwrap_or(0)),
             wire: wire_of(&event.event),
-            event: event.event,
+            event: shown,
             function: self.names.named((event.process, event.event.function_id)),
             detail,
         })

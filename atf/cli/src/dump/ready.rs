@@ -3,6 +3,7 @@
 use atf::Error;
 
 use super::Dump;
+use super::clocks::Clocks;
 use super::filter::Filter;
 use super::names::Names;
 use super::trace::{ThreadPlace, Trace};
@@ -13,9 +14,10 @@ use crate::text::{Seconds, Since};
 pub(crate) struct Ready<'a> {
     pub(crate) names: Names<'a>,
     pub(crate) filter: Filter<'a>,
+    pub(crate) clocks: Clocks,
     /// The selected threads.
     pub(crate) threads: Vec<ThreadPlace>,
-    /// The first and last timestamps.
+    /// The first and last times.
     times: Option<(u64, u64)>,
 }
 
@@ -23,7 +25,8 @@ impl<'a> Ready<'a> {
     /// Prepares a trace. The inner error is that of a trace with a single file.
     pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Result<Self, Error>, Failure> {
         let names = Names::of(dump.symbols, trace)?;
-        let times = trace.times();
+        let clocks = Clocks::of(trace, dump.clock)?;
+        let times = trace.times(&clocks)?;
         Filter::complain_of_unknown(dump, &names);
         let filter = Filter::new(dump, times.map(|(start_ns, _)| start_ns), &names)?;
         let threads = match trace.threads(dump.threads) {
@@ -34,14 +37,16 @@ impl<'a> Ready<'a> {
         Ok(Ok(Self {
             names,
             filter,
+            clocks,
             threads,
             times,
         }))
     }
 
-    /// The time that relative times count from.
-    pub(crate) fn start_ns(&self) -> u64 {
-        self.times.map_or(0, |(start_ns, _)| start_ns)
+    /// The time that times in text count from; `None` to show a recording's times as they are.
+    pub(crate) fn origin_ns(&self) -> Option<u64> {
+        let start_ns = self.times.map_or(0, |(start_ns, _)| start_ns);
+        (!self.clocks.is_media()).then_some(start_ns)
     }
 
     /// Reports why nothing was written.
@@ -54,8 +59,10 @@ impl<'a> Ready<'a> {
             None => complain("the trace has no events"),
             Some((start_ns, end_ns)) => {
                 let (start, end) = (Seconds(start_ns), Seconds(end_ns));
-                let time_ns = end_ns;
-                let span = Since { time_ns, start_ns };
+                let span = Since {
+                    time_ns: end_ns,
+                    origin_ns: Some(start_ns),
+                };
                 complain(format_args!(
                     "no event matches; the trace spans {start}s to {end}s ({span}s)"
                 ));

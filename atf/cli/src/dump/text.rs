@@ -26,7 +26,7 @@ const DEEPEST: u32 = 60;
 pub(crate) struct Text<W> {
     out: W,
     line: Line,
-    start_ns: u64,
+    origin_ns: Option<u64>,
 }
 
 impl<W: Write> Text<W> {
@@ -35,13 +35,13 @@ impl<W: Write> Text<W> {
         Self {
             out,
             line: Line::new(),
-            start_ns: 0,
+            origin_ns: None,
         }
     }
 
     fn time(&self, time_ns: u64) -> String {
-        let start_ns = self.start_ns;
-        Since { time_ns, start_ns }.to_string()
+        let origin_ns = self.origin_ns;
+        Since { time_ns, origin_ns }.to_string()
     }
 
     fn details(&mut self, detail: &Detail<'_>) -> Result<(), Failure> {
@@ -125,15 +125,15 @@ impl fmt::Display for Shown<'_> {
 }
 
 impl<W: Write> Sink for Text<W> {
-    fn start(&mut self, start_ns: u64) -> Result<(), Failure> {
-        self.start_ns = start_ns;
+    fn start(&mut self, origin_ns: Option<u64>) -> Result<(), Failure> {
+        self.origin_ns = origin_ns;
         Ok(())
     }
 
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure> {
         let (event, line) = (&row.event, &mut self.line);
         line.clear();
-        line.since(event.timestamp_ns, self.start_ns);
+        line.since(event.timestamp_ns, self.origin_ns);
         line.text(" ");
         if row.thread.process.is_none() {
             line.decimal(row.thread.id.into(), 4);

@@ -67,25 +67,30 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
             .filter_map(|session| session.manifest())
             .collect();
         let name_of = |id| (first..first + count).find_map(|session| dumped(session, id));
-        tell_losses_of(&manifests, &ready.filter.times(), ready.start_ns(), name_of);
+        let session = u32::try_from(first).unwrap_or(u32::MAX);
+        let time = |ns| ready.clocks.time(session, ns);
+        let (times, origin_ns) = (ready.filter.times(), ready.origin_ns());
+        tell_losses_of(&manifests, &times, origin_ns, time, name_of);
         first += count;
     }
 }
 
 /// Reports what a process's tracer lost of the threads that have a name, as the manifests of its segments
-/// say.
+/// say, with timestamps converted by `time`.
 pub(crate) fn tell_losses_of(
     manifests: &[&Manifest],
     times: &RangeInclusive<u64>,
-    start_ns: u64,
+    origin_ns: Option<u64>,
+    time: impl Fn(u64) -> u64,
     name_of: impl Fn(u32) -> Option<ThreadName>,
 ) {
     let tell = |place: &dyn fmt::Display, lost: Lost| {
-        if let Some((first, last)) = lost.times()
+        let lost_times = lost.times().map(|(first, last)| (time(first), time(last)));
+        if let Some((first, last)) = lost_times
             && first <= *times.end()
             && last >= *times.start()
         {
-            let [first, last] = [first, last].map(|time_ns| Since { time_ns, start_ns });
+            let [first, last] = [first, last].map(|time_ns| Since { time_ns, origin_ns });
             complain(format_args!(
                 "{place}: the tracer lost {lost}, from {first}s to {last}s"
             ));

@@ -9,6 +9,7 @@ use atf::merge::Merge;
 use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
 use atf::thread::ThreadReader;
 
+use super::clocks::Clocks;
 use super::several;
 use crate::output::Failure;
 use crate::parts::tell_deleted;
@@ -229,16 +230,23 @@ impl Trace {
         }
     }
 
-    /// The earliest and latest timestamps of all readable threads, including the other threads of a
-    /// thread's session.
-    pub(crate) fn times(&self) -> Option<(u64, u64)> {
+    /// The earliest and latest times of all readable threads, including the other threads of a thread's
+    /// session.
+    pub(crate) fn times(&self, clocks: &Clocks) -> Result<Option<(u64, u64)>, Failure> {
+        let times_of = |index: Result<IndexReader>| index.ok()?.time_range().ok()?;
         let sessions = self.sessions();
-        let in_sessions = sessions.iter().flat_map(|session| session.threads());
-        let in_sessions = in_sessions.map(ThreadEntry::open_index);
-        let alone = sessions.is_empty().then(|| self.open_file());
-        let times = alone.into_iter().chain(in_sessions);
-        let times = times.filter_map(|index| index.ok()?.time_range().ok()?);
-        times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+        if sessions.is_empty() {
+            return Ok(times_of(self.open_file()));
+        }
+        let mut all: Option<(u64, u64)> = None;
+        for (position, session) in sessions.into_iter().enumerate() {
+            let indexes = session.threads().iter().map(ThreadEntry::open_index);
+            for times in indexes.filter_map(times_of) {
+                let one = clocks.times(position, session.path(), times)?;
+                all = Some(all.map_or(one, |all| (all.0.min(one.0), all.1.max(one.1))));
+            }
+        }
+        Ok(all)
     }
 }
 

@@ -113,7 +113,13 @@ impl<'a> Decoded<'a> {
         match (field.units.as_deref(), start_ns) {
             (Some("ns"), Some(start_ns)) => {
                 let time_ns = number;
-                Meaning::Known(format!("{} s", Since { time_ns, start_ns }))
+                Meaning::Known(format!(
+                    "{} s",
+                    Since {
+                        time_ns,
+                        origin_ns: Some(start_ns)
+                    }
+                ))
             }
             (Some("ns"), None) => Meaning::Known(format!("{} s", Seconds(number))),
             (Some("bytes"), _) if name.ends_with("_offset") => {

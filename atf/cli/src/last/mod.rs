@@ -5,8 +5,9 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use atf::analyze::{self, Last, LastOfThread, Options};
+use atf::analyze::{self, Last, LastOfThread};
 
+use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
 use crate::parts::{Part, check_threads, other_names};
@@ -25,6 +26,8 @@ pub(crate) struct Ends<'a> {
     pub(crate) events: usize,
     /// The maximum number of open calls per thread.
     pub(crate) calls: usize,
+    /// The clock of the times.
+    pub(crate) clock: Clock,
     /// A manifest to take names from.
     pub(crate) symbols: Option<&'a Path>,
     /// Whether to write JSON instead of text.
@@ -42,7 +45,7 @@ trait Sink {
 impl Ends<'_> {
     /// Writes how the threads ended.
     pub(crate) fn run(&self) -> Outcome {
-        let parts = match Part::all(self.paths, &other_names(self.symbols)?)? {
+        let parts = match Part::all(self.paths, &other_names(self.symbols)?, self.clock)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);
@@ -61,7 +64,7 @@ impl Ends<'_> {
             if ids.is_empty() && !self.threads.is_empty() {
                 continue;
             }
-            let mut options = Options::default();
+            let mut options = part.options(None, None)?;
             if !self.threads.is_empty() {
                 options.threads = ids;
             }

@@ -27,14 +27,14 @@ type Written = Result<(), Failure>;
 /// A thread with what is needed to show its functions and times.
 struct Shower<'a> {
     part: &'a Part,
-    start_ns: u64,
+    origin_ns: Option<u64>,
     end_ns: u64,
 }
 
 impl Shower<'_> {
     fn since(&self, time_ns: u64) -> Since {
-        let start_ns = self.start_ns;
-        Since { time_ns, start_ns }
+        let origin_ns = self.origin_ns;
+        Since { time_ns, origin_ns }
     }
 }
 
@@ -266,8 +266,8 @@ impl<W: Write> Sink for Text<W> {
         unreadable.dedup();
         let by = Shower {
             part,
-            start_ns: part.start_ns.unwrap_or(0),
-            end_ns: part.end_ns.unwrap_or(0),
+            origin_ns: part.origin_ns(),
+            end_ns: part.end_ns().unwrap_or(0),
         };
         if let Some(manifest) = part.manifest() {
             self.process(&by, manifest)?;

@@ -13,6 +13,7 @@ use std::thread;
 use atf::analyze::{self, Functions, Options, Pairs, Totals, Tree};
 use atf::session::Problem;
 
+use crate::clock::Clock;
 use crate::dump::{Pattern, Time, Told};
 use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
 use crate::parallel;
@@ -78,6 +79,8 @@ pub(crate) struct Report<'a> {
     pub(crate) from: Option<Time>,
     /// The last time, inclusive.
     pub(crate) to: Option<Time>,
+    /// The clock of the times.
+    pub(crate) clock: Clock,
     /// Whether each thread has a table of its own.
     pub(crate) by_thread: bool,
     /// A manifest to take names from.
@@ -111,7 +114,7 @@ trait Sink {
 impl Report<'_> {
     /// Writes the report.
     pub(crate) fn run(&self) -> Outcome {
-        let parts = match Part::all(self.paths, &other_names(self.symbols)?)? {
+        let parts = match Part::all(self.paths, &other_names(self.symbols)?, self.clock)? {
             Ok(parts) => parts,
             Err(error) => {
                 complain(error);
@@ -141,7 +144,7 @@ impl Report<'_> {
         if ids.is_empty() && !self.threads.is_empty() {
             return Ok(());
         }
-        let mut options = self.options(part)?;
+        let mut options = part.options(self.from, self.to)?;
         if !self.by_thread {
             if !self.threads.is_empty() {
                 options.threads = ids;
@@ -165,11 +168,6 @@ impl Report<'_> {
             }
         }
         Ok(())
-    }
-
-    fn options(&self, part: &Part) -> Result<Options, Failure> {
-        let (from_ns, to_ns) = Time::range(self.from, self.to, part.start_ns)?;
-        Ok(Options::default().from_ns(from_ns).to_ns(to_ns))
     }
 
     fn analyze(&self, part: &Part, options: &Options) -> Result<Found, Failure> {

@@ -2,21 +2,24 @@
 
 use std::path::Path;
 
-use atf::EventKind;
 use atf::clock::{MediaTime, TimingAnchor};
-use atf::manifest::Symbol;
-use atf::write::{Event, SessionWriter, WriteOptions};
+use atf::manifest::{Loss, Symbol};
+use atf::write::{Detail, Event, SessionWriter, WriteOptions};
+use atf::{DetailEventType, EventKind};
+use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{atf, texts};
+use super::{atf, clean, lines, number, texts};
 
-/// Writes a session with a call of a function, and anchors.
+/// Writes a session with a call of a function, whose call has a detail, and anchors.
 fn session(folder: &Path, (name, start, end): (&str, u64, u64), anchors: &[TimingAnchor]) {
     let writer = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
     let mut thread = writer.thread(0).unwrap();
-    for (time, kind) in [(start, EventKind::CALL), (end, EventKind::RETURN)] {
-        thread.write(&Event::new(time, 1, kind, 1)).unwrap();
-    }
+    let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[7; 5]);
+    let call = Event::new(start, 1, EventKind::CALL, 1);
+    thread.write_with_detail(&call, &detail).unwrap();
+    let end = Event::new(end, 1, EventKind::RETURN, 1);
+    thread.write(&end).unwrap();
     thread.finalize().unwrap();
     writer.set_symbols(vec![Symbol::new(1, name)]);
     for anchor in anchors {
@@ -106,4 +109,223 @@ fn sessions_without_a_common_recording_are_refused() {
         &[at(2_001, 0, 600)],
         "cut them off with `atf cut --from 2001`",
     );
+}
+
+/// A session whose recording began at 1000 ns and runs twice as fast as the trace's clock.
+fn twice_as_fast() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let anchors = [at(1_000, 0, 1_000_000_000), at(2_000, 2_000, 1_000_000_000)];
+    session(&folder.path().join("one"), ("send", 1_200, 1_900), &anchors);
+    folder
+}
+
+/// Runs a command on the session in the recording's time.
+fn in_media(folder: &TempDir, command: &[&str]) -> String {
+    clean(
+        folder.path(),
+        &[command, &["--clock", "media", "one"]].concat(),
+    )
+}
+
+fn times(text: &str) -> Vec<u64> {
+    let events = lines(text).into_iter();
+    events.map(|it| number(&it["timestamp_ns"])).collect()
+}
+
+#[test]
+fn dump_shows_the_time_of_a_recording() {
+    let folder = twice_as_fast();
+    let text = in_media(&folder, &["dump"]);
+    let starts: Vec<_> = text.lines().map(|line| &line[..12]).collect();
+    assert_eq!(starts, ["0.000000400 ", "0.000001800 "]);
+    assert_eq!(times(&in_media(&folder, &["dump", "--json"])), [400, 1_800]);
+    let spans = lines(&in_media(&folder, &["dump", "--spans", "--json"]));
+    let span = |key: &str| number(&spans[0][key]);
+    assert_eq!(
+        ["start_ns", "end_ns", "duration_ns"].map(span),
+        [400, 1_800, 1_400]
+    );
+    let details = lines(&in_media(&folder, &["dump", "--details", "--json"]));
+    let detail = &details[0]["detail"];
+    assert_eq!(number(&detail["timestamp"]), 400);
+    assert_eq!(detail["payload"], "0707070707");
+    for (range, expected) in [
+        (&["--from", "401"][..], &[1_800][..]),
+        (&["--from", "400", "--to", "1800"], &[400, 1_800]),
+        (&["--from", "400", "--to", "1799"], &[400]),
+        (&["--from", "+1"], &[1_800]),
+        (&["--to", "+1399"], &[400]),
+        (&["--last", "1"], &[1_800]),
+    ] {
+        let output = atf(
+            folder.path(),
+            &[&["dump", "--json", "--clock", "media", "one"], range].concat(),
+        );
+        assert_eq!(times(texts(&output).1), expected, "{range:?}");
+    }
+    let output = atf(
+        folder.path(),
+        &["dump", "--clock", "media", "--from", "2us", "one"],
+    );
+    let message = "no event matches; the trace spans 0.000000400s to 0.000001800s (+0.000001400s)";
+    assert!(texts(&output).2.contains(message), "{:?}", texts(&output));
+}
+
+#[test]
+fn several_timestamps_may_have_the_same_time_of_a_recording() {
+    let folder = TempDir::new().unwrap();
+    let slow = [at(1_000, 0, 1_000_000_000), at(2_000, 100, 1_000_000_000)];
+    session(&folder.path().join("one"), ("f", 1_200, 1_209), &slow);
+    let found = |range: &[&str]| {
+        let all = ["dump", "--json", "--clock", "media", "one"];
+        let output = atf(folder.path(), &[&all, range].concat());
+        times(texts(&output).1)
+    };
+    assert_eq!(found(&["--from", "20", "--to", "20"]), [20, 20]);
+    assert_eq!(found(&["--from", "21"]), [0; 0]);
+    assert_eq!(found(&["--to", "19"]), [0; 0]);
+}
+
+#[test]
+fn report_and_last_show_the_time_of_a_recording() {
+    let folder = twice_as_fast();
+    let report = |range: &[&str]| {
+        let text = in_media(&folder, &[&["report", "--json"], range].concat());
+        let report = lines(&text).remove(0);
+        let totals = ["start_ns", "end_ns"].map(|key| report["totals"][key].clone());
+        (number(&report["functions"][0]["total_ns"]), totals)
+    };
+    let text = |ns: u64| Value::from(ns.to_string());
+    assert_eq!(report(&[]), (1_400, [text(400), text(1_800)]));
+    let part = ["--from", "500", "--to", "1us"];
+    assert_eq!(report(&part), (500, [Value::Null, Value::Null]));
+    let csv = in_media(&folder, &["report", "--csv", "--to", "+100"]);
+    assert!(csv.contains("send,1,0,100,100,"), "{csv}");
+    let table = in_media(&folder, &["report"]);
+    assert!(table.contains("1 call in 1.400 µs"), "{table}");
+
+    let last = lines(&in_media(&folder, &["last", "--json"])).remove(0);
+    let thread = &last["threads"][0];
+    assert_eq!(
+        [&thread["start_ns"], &thread["end_ns"]],
+        [&text(400), &text(1_800)]
+    );
+    assert_eq!(thread["events"][1]["timestamp_ns"], text(1_800));
+    let last = in_media(&folder, &["last"]);
+    let end = "  ended 0.000001800 s, with the last event of all threads\n";
+    assert!(last.contains(end), "{last}");
+    assert!(last.contains("    0.000000400        0  call"), "{last}");
+}
+
+#[test]
+fn all_segments_have_the_anchors_of_each() {
+    let folder = TempDir::new().unwrap();
+    let first = [at(1_000, 0, 1_000_000_000)];
+    let run = folder.path().join("one");
+    session(&run.join("pid_7"), ("f", 1_200, 1_900), &first);
+    let next = [at(2_000, 2_000, 1_000_000_000)];
+    session(
+        &run.join("pid_7_segment_000002"),
+        ("f", 1_950, 2_100),
+        &next,
+    );
+    let expected = [400, 1_800, 1_900, 2_100];
+    assert_eq!(times(&in_media(&folder, &["dump", "--json"])), expected);
+    let report = lines(&in_media(&folder, &["report", "--json"])).remove(0);
+    assert_eq!(number(&report["functions"][0]["total_ns"]), 1_600);
+    // The processes of a run may name the recording by anchors of their own.
+    session(&run.join("pid_8"), ("g", 1_300, 1_400), &first);
+    let dump = in_media(&folder, &["dump", "--json"]);
+    assert_eq!(times(&dump), [400, 300, 400, 1_800, 1_900, 2_100]);
+}
+
+#[test]
+fn losses_are_told_at_the_time_of_a_recording() {
+    let folder = twice_as_fast();
+    let path = folder.path().join("one/manifest.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let manifest: Value = serde_json::from_str(&text).unwrap();
+    let lost = Loss::new(3, 1_500, 1_600);
+    let lost = format!(
+        "\"lost_events\": {{\"count\": {}, \"first_ns\": {}, \"last_ns\": {}}}, \"id\"",
+        lost.count, lost.first_ns, lost.last_ns
+    );
+    assert_eq!(manifest["threads"].as_array().unwrap().len(), 1);
+    std::fs::write(&path, text.replacen("\"id\"", &lost, 1)).unwrap();
+    let arguments = ["dump", "--clock", "media", "one"];
+    let output = atf(folder.path(), &arguments);
+    let messages = texts(&output).2;
+    let told = "lost 3 events, from 0.000001000s to 0.000001200s";
+    assert!(messages.contains(told), "{messages}");
+    let output = atf(
+        folder.path(),
+        &[&arguments[..], &["--from", "1201"]].concat(),
+    );
+    assert!(!texts(&output).2.contains("lost"), "not in the range");
+    let last = in_media(&folder, &["last"]);
+    assert!(
+        last.contains("3 events, from 0.000001000 to 0.000001200 s"),
+        "{last}"
+    );
+}
+
+#[test]
+fn commands_refuse_sessions_without_a_recording() {
+    let folder = TempDir::new().unwrap();
+    session(&folder.path().join("none"), ("f", 1_200, 1_900), &[]);
+    let late = [at(1_300, 0, 600)];
+    session(&folder.path().join("late"), ("f", 1_200, 1_900), &late);
+    let index = "late/thread_0/index.atf";
+    let detail = "late/thread_0/detail.atf";
+    for (path, expected) in [
+        (
+            "none",
+            "none: --clock media: the manifest has no timing anchors",
+        ),
+        (
+            "none/thread_0",
+            "--clock media: the manifest has no timing anchors",
+        ),
+        (
+            "late",
+            "late: --clock media: events begin before the recording",
+        ),
+        (
+            "late/thread_0",
+            "--clock media: events begin before the recording",
+        ),
+        (
+            index,
+            "index.atf: --clock media: the manifest has no timing anchors",
+        ),
+    ] {
+        for command in [
+            &["dump"][..],
+            &["dump", "--spans"],
+            &["report"],
+            &["last"],
+            &["export", "--format", "csv", "--out", "-"],
+        ] {
+            let output = atf(
+                folder.path(),
+                &[command, &["--clock", "media", path]].concat(),
+            );
+            let (status, text, messages) = texts(&output);
+            assert_eq!((status, text), (2, ""), "{command:?} {path}");
+            assert!(messages.contains(expected), "{command:?}: {messages}");
+        }
+    }
+    for (path, option, expected) in [
+        (detail, None, "the manifest has no timing anchors"),
+        ("late", Some("--follow"), "not with --follow"),
+    ] {
+        let arguments = ["dump", "--clock", "media", path].into_iter().chain(option);
+        let output = atf(folder.path(), &arguments.collect::<Vec<_>>());
+        let (status, _, messages) = texts(&output);
+        assert!(status == 2 && messages.contains(expected), "{messages}");
+    }
+    // The message's way out.
+    let arguments = ["cut", "--from", "1300", "late", "--out", "cut"];
+    clean(folder.path(), &arguments);
+    clean(folder.path(), &["dump", "--clock", "media", "cut"]);
 }

@@ -1,0 +1,91 @@
+//! The clocks of a dump's times.
+
+use std::iter;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::slice;
+use std::sync::Arc;
+
+use atf::clock::MediaClock;
+use atf::session::Segments;
+
+use super::trace::Trace;
+use crate::clock::{Clock, media_clocks, media_times, no_anchors};
+use crate::output::Failure;
+
+/// Converts the times of each process: to those of a recording, or not at all.
+#[derive(Debug, Default)]
+pub(crate) struct Clocks {
+    /// By the position of the session; none for the trace's own times.
+    of_sessions: Vec<Arc<MediaClock>>,
+}
+
+impl Clocks {
+    /// Finds the clocks of a trace. A recording's is that of the anchors of all segments of a process.
+    pub(crate) fn of(trace: &Trace, clock: Clock) -> Result<Self, Failure> {
+        if clock == Clock::Trace {
+            return Ok(Self::default());
+        }
+        let processes: Vec<(&Path, _)> = match trace {
+            Trace::File(path) | Trace::Folder(path, None) => return Err(no_anchors(path)),
+            Trace::Folder(path, Some(session)) => vec![(path, slice::from_ref(&**session))],
+            Trace::Processes(processes) => {
+                let sessions = processes.iter().map(Segments::sessions);
+                let with_path = sessions.filter_map(|it| Some((it.first()?.path(), it)));
+                with_path.collect()
+            }
+        };
+        let clocks = media_clocks(processes.iter().copied())?.into_iter();
+        let of_sessions = clocks
+            .zip(&processes)
+            .flat_map(|(clock, (_, sessions))| iter::repeat_n(Arc::new(clock), sessions.len()));
+        Ok(Self {
+            of_sessions: of_sessions.collect(),
+        })
+    }
+
+    /// Whether times are a recording's.
+    pub(crate) fn is_media(&self) -> bool {
+        !self.of_sessions.is_empty()
+    }
+
+    /// Converts a timestamp in the session at a position. Those before the recording are at its start.
+    pub(crate) fn time(&self, session: u32, ns: u64) -> u64 {
+        match self.of_sessions.get(session as usize) {
+            Some(clock) => clock.to_media_ns_or_zero(ns),
+            None => ns,
+        }
+    }
+
+    /// Converts the first and the last time of a thread, which must not be before the recording.
+    pub(crate) fn times(
+        &self,
+        session: usize,
+        path: &Path,
+        times: (u64, u64),
+    ) -> Result<(u64, u64), Failure> {
+        match self.of_sessions.get(session) {
+            Some(clock) => media_times(path, clock, times),
+            None => Ok(times),
+        }
+    }
+
+    /// Returns timestamps that are converted to these times, and at most a few others.
+    pub(crate) fn timestamps(&self, times: &RangeInclusive<u64>) -> RangeInclusive<u64> {
+        let (from_ns, to_ns) = (*times.start(), *times.end());
+        let all = self.of_sessions.iter().map(|clock| {
+            let from_ns = match from_ns {
+                0 => 0,
+                from_ns => clock.to_host_ns(from_ns),
+            };
+            // Several timestamps may have the same time of the recording: the last one is before the next time.
+            let to_ns = to_ns
+                .checked_add(1)
+                .map(|next_ns| clock.to_host_ns(next_ns));
+            (from_ns, to_ns.unwrap_or(u64::MAX))
+        });
+        let hull = all.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+        let (from_ns, to_ns) = hull.unwrap_or((from_ns, to_ns));
+        from_ns..=to_ns
+    }
+}

@@ -1,0 +1,61 @@
+//! An analysis in the time of a recording has the numbers of a trace whose timestamps are converted.
+
+use atf::analyze::{Options, functions, last, tree};
+use atf::clock::{MediaClock, MediaTime, TimingAnchor};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::numbers::{broken, ranges, well_formed};
+use crate::{Short, session};
+
+/// A clock of these steps, in nanoseconds of both clocks.
+fn clock(steps: &[(u64, u64)]) -> MediaClock {
+    let (mut host_ns, mut media_ns) = (0, 0);
+    let anchors: Vec<_> = steps
+        .iter()
+        .map(|(host, media)| {
+            (host_ns, media_ns) = (host_ns + host, media_ns + media);
+            let media = MediaTime::new(media_ns.try_into().unwrap(), 1_000_000_000);
+            TimingAnchor::new(host_ns, media)
+        })
+        .collect();
+    MediaClock::new(&anchors).unwrap()
+}
+
+fn converted(threads: &[Vec<Short>], clock: &MediaClock) -> Vec<Vec<Short>> {
+    let event = |event: &Short| (clock.to_media_ns_or_zero(event.0), event.1, event.2);
+    let thread = |thread: &Vec<Short>| thread.iter().map(event).collect();
+    threads.iter().map(thread).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn numbers_are_those_of_converted_timestamps(
+        threads in vec(prop_oneof![broken(), well_formed()], 1..4),
+        steps in vec((1..2_000_u64, 1..2_000_u64), 1..6),
+        range in ranges(),
+    ) {
+        let clock = clock(&steps);
+        let (_trace, trace) = session(&threads);
+        let (_media, media) = session(&converted(&threads, &clock));
+        let options = Options::default().from_ns(*range.start()).to_ns(*range.end());
+        let in_media = options.clone().clock(Some(clock.clone()));
+        let found = functions(&trace, &in_media).unwrap();
+        let expected = functions(&media, &options).unwrap();
+        prop_assert_eq!(found.totals(), expected.totals());
+        prop_assert_eq!(found.functions, expected.functions);
+        let found = tree(&trace, &in_media).unwrap();
+        let expected = tree(&media, &options).unwrap();
+        prop_assert_eq!(found.nodes, expected.nodes);
+        let found = last(&trace, &in_media, 9, 9).unwrap().threads;
+        let expected = last(&media, &options, 9, 9).unwrap().threads;
+        prop_assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            prop_assert_eq!(&found.events, &expected.events);
+            prop_assert_eq!(&found.open, &expected.open);
+            prop_assert_eq!(found.times, expected.times);
+        }
+    }
+}
