@@ -6,7 +6,7 @@ use crate::wire::EventKind;
 /// exception has the depth of its call.
 ///
 /// A trace that begins inside calls has returns without a call; they get depth 1 too.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Depth {
     /// The number of calls that have not returned.
     open: u32,

@@ -36,6 +36,14 @@
 //!
 //! A second recovery changes nothing: its output is identical, byte for byte.
 //!
+//! # Segments
+//!
+//! The [segments](crate::session::Segments) of a process are rewritten one after another and keep the names of their
+//! folders, so the new ones are one trace too. [`convert`] counts depths, and [`cut`] follows open calls, from segment
+//! to segment. Both begin anew where a segment is missing, or the end of a thread in one. Recovery finalizes each
+//! segment: calls then go on across events that a killed tracer did not write at the end of one, which the report
+//! states. A segment that is rewritten alone is a session like any other.
+//!
 //! # Memory
 //!
 //! As many threads of a session are rewritten side by side as the machine has cores. Each takes 8
@@ -306,6 +314,10 @@ pub fn scrub(
 /// So each call has the time that [`analyze`](crate::analyze) finds in the range. The manifest states
 /// how many calls and returns were added, and where: [`Cut`](crate::manifest::Cut). A thread that
 /// ended earlier stays as it ended.
+///
+/// Over the segments of a process, each open call is repeated once, where the thread's first event in or after the
+/// range is, and returns once, where its first event after the range is. Segments before and after those that then
+/// have events are not written, except the first if none has any; the report names them if they are damaged.
 ///
 /// Names of functions and threads, modules, anchors, losses at any time and unknown keys of the
 /// manifest stay. What fits nowhere is dropped, as by [`scrub`].

@@ -1,5 +1,6 @@
 //! Finds the sessions and threads to rewrite at a path.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::report::LeftBehind;
 use super::stage::{is_unfinished, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{MANIFEST_FILE, thread_id};
+use crate::session::{MANIFEST_FILE, Segments, thread_id};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 /// How many folders deep to search for sessions: `traces/session_…/pid_…` is two.
@@ -36,6 +37,18 @@ impl Tree {
             return Err(Error::new(ErrorKind::NotASession).with_path(Some(path)));
         }
         Ok(this)
+    }
+
+    /// Returns the items by process: the segments of one are together and in their order.
+    pub(super) fn processes(&self) -> Vec<Vec<&Item>> {
+        let items = self.items.iter().map(|item| (&*item.below, item));
+        let items: BTreeMap<&Path, &Item> = items.collect();
+        let groups = Segments::group(self.items.iter().map(|it| it.below.clone()).collect());
+        let group = |paths: &Vec<PathBuf>| {
+            let items = paths.iter().filter_map(|path| items.get(&**path));
+            items.copied().collect()
+        };
+        groups.iter().map(group).collect()
     }
 
     fn visit(&mut self, root: &Path, below: &Path, depth: usize) -> Result<()> {

@@ -90,12 +90,16 @@ impl Segments {
     }
 
     /// Returns the numbers of the segments that come before the first one and were deleted; `None` if
-    /// there are none, or if the folder's name has no number. Recordings that
-    /// [keep](crate::record::Segment::keep) only some segments delete old ones.
+    /// there are none, if the folder's name has no number, or if it is a [cut](crate::rewrite::cut), which has
+    /// no segment before its range. Recordings that [keep](crate::record::Segment::keep) only some segments
+    /// delete old ones.
     #[must_use]
     pub fn deleted(&self) -> Option<RangeInclusive<u32>> {
-        let first = ProcessName::of(self.sessions.first()?.path())?;
-        (first.segment > 1).then(|| 1..=first.segment.saturating_sub(1))
+        let session = self.sessions.first()?;
+        let first = ProcessName::of(session.path())?;
+        let mut threads = session.manifest().into_iter().flat_map(|it| &it.threads);
+        let is_cut = threads.any(|thread| thread.cut.is_some());
+        (first.segment > 1 && !is_cut).then(|| 1..=first.segment.saturating_sub(1))
     }
 
     /// Returns the problems of the sessions themselves, and an error for each gap between two segments.

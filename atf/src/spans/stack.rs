@@ -38,7 +38,7 @@ use crate::wire::EventKind;
 /// assert_eq!(spans, 2);
 /// # Ok::<(), atf::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CallStack {
     /// Outermost first.
     open: VecDeque<OpenCall>,

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use atf::analyze::{self, Options};
 use atf::rewrite::{CutOptions, cut};
-use atf::session::SessionReader;
+use atf::session::{Segments, SessionReader};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::model::Expected;
 use crate::numbers::{broken, well_formed};
-use crate::session;
+use crate::segments::splits;
+use crate::{segments, session};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
@@ -31,23 +32,46 @@ proptest! {
         };
         let range = from_ns..=from_ns + size;
         let first = cut_to(*range.start(), *range.end(), original.path(), "cut");
-        assert_numbers(&first, &Expected::of(&threads, &range));
+        let path = first.path().to_path_buf();
+        assert_numbers(first, &Expected::of(&threads, &range));
         // A cut of a cut is a cut to what both ranges have.
         let to_ns = again.0 + again.1;
-        let second = cut_to(again.0, to_ns, first.path(), "again");
+        let second = cut_to(again.0, to_ns, &path, "again");
         let both = again.0.max(from_ns)..=to_ns.min(*range.end());
         if !both.is_empty() {
-            assert_numbers(&second, &Expected::of(&threads, &both));
+            assert_numbers(second, &Expected::of(&threads, &both));
         }
-        for part in [first, second] {
-            let problems = analyze::functions(&part, &Options::default()).unwrap().problems;
-            assert!(problems.is_empty(), "{problems:?}");
+    }
+
+    #[test]
+    fn calls_and_times_of_a_cut_over_segments_are_those_of_its_range(
+        threads in splits(4),
+        (from_ns, size) in (0..4000_u64, 0..3000_u64),
+        again in (0..4000_u64, 0..3000_u64),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let [all, first, second] = ["all", "first", "second"].map(|name| folder.path().join(name));
+        segments::write(&all, &threads);
+        let options = CutOptions::default().from_ns(from_ns).to_ns(from_ns + size);
+        cut(&all, &first, &options).unwrap();
+        let events = segments::events(&threads);
+        let range = from_ns..=from_ns + size;
+        let part = segments::open(&first);
+        prop_assert_eq!(part.deleted(), None);
+        assert_numbers(part, &Expected::of(&events, &range));
+        let to_ns = again.0 + again.1;
+        cut(&first, &second, &CutOptions::default().from_ns(again.0).to_ns(to_ns)).unwrap();
+        let both = again.0.max(from_ns)..=to_ns.min(*range.end());
+        if !both.is_empty() {
+            assert_numbers(segments::open(&second), &Expected::of(&events, &both));
         }
     }
 }
 
-fn assert_numbers(part: &SessionReader, expected: &Expected) {
-    let functions = analyze::functions(part, &Options::default()).unwrap();
+fn assert_numbers(part: impl Into<Segments>, expected: &Expected) {
+    let part = part.into();
+    let functions = analyze::functions(&part, &Options::default()).unwrap();
+    assert!(functions.problems.is_empty(), "{:?}", functions.problems);
     let found: BTreeMap<u64, [u64; 3]> = functions
         .functions
         .iter()
@@ -64,11 +88,9 @@ fn assert_numbers(part: &SessionReader, expected: &Expected) {
     let unmatched: BTreeMap<_, _> = unmatched.map(|it| (it.function_id, it.unmatched)).collect();
     assert_eq!(unmatched, expected.unmatched);
     // Added events are marked.
-    let listed = &part.manifest().unwrap().threads;
+    let sessions = part.sessions().iter();
+    let listed = sessions.flat_map(|it| &it.manifest().unwrap().threads);
     let added = |cut: &atf::manifest::Cut| cut.calls + cut.returns;
-    let added: u64 = listed
-        .iter()
-        .map(|it| added(it.cut.as_ref().unwrap()))
-        .sum();
+    let added: u64 = listed.map(|it| added(it.cut.as_ref().unwrap())).sum();
     assert_eq!(functions.totals().events - added, expected.events);
 }

@@ -19,7 +19,7 @@ use crate::numbers::{broken, check_all, ranges, well_formed};
 use crate::{CALL, RETURN, Short, file, session};
 
 /// A thread's events, and where its segments end: parts of 1000.
-type Split = (Vec<Short>, Vec<usize>);
+pub(crate) type Split = (Vec<Short>, Vec<usize>);
 
 /// The name of a segment's folder.
 fn name(segment: usize) -> String {
@@ -43,7 +43,7 @@ fn parts((events, ends): &Split) -> Vec<&[Short]> {
 
 /// Writes segments beside each other. A thread has no folder before its first event and after its last
 /// one.
-fn write(folder: &Path, threads: &[Split]) {
+pub(crate) fn write(folder: &Path, threads: &[Split]) {
     for (id, thread) in (0..).zip(threads) {
         let parts = parts(thread);
         for (segment, events) in (1..).zip(&parts) {
@@ -61,7 +61,7 @@ fn write(folder: &Path, threads: &[Split]) {
     }
 }
 
-fn open(folder: &Path) -> Segments {
+pub(crate) fn open(folder: &Path) -> Segments {
     let paths = fs::read_dir(folder).unwrap();
     let mut groups = Segments::group(paths.map(|path| path.unwrap().path()).collect());
     assert_eq!(groups.len(), 1);
@@ -80,11 +80,11 @@ fn split(
     (events, vec(0..=1000_usize, segments - 1))
 }
 
-fn splits(segments: usize) -> impl Strategy<Value = Vec<Split>> {
+pub(crate) fn splits(segments: usize) -> impl Strategy<Value = Vec<Split>> {
     vec(split(prop_oneof![broken(), well_formed()], segments), 1..4)
 }
 
-fn events(threads: &[Split]) -> Vec<Vec<Short>> {
+pub(crate) fn events(threads: &[Split]) -> Vec<Vec<Short>> {
     threads.iter().map(|(events, _)| events.clone()).collect()
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::slice;
 
 use atf::rewrite::{CutOptions, cut};
+use atf::{Error, ErrorKind};
 
 use super::dump::thread_id;
 use super::rewrite::Common;
 use crate::clock::Clock;
 use crate::dump::Time;
-use crate::output::{Failure, Outcome};
+use crate::output::{Failure, Outcome, State, complain};
 use crate::parts::{Part, check_threads};
 
 const AFTER_HELP: &str = "\
@@ -22,9 +23,15 @@ counts with the part of its time that is in the range, as in `atf report --from 
 events have no details. In manifest.json, `cut` of each thread has the range, and how many of the
 thread's first events are repeated calls and how many of its last events are added returns.
 
-PATH is a session, or a folder with sessions below it; segments of one process are cut one by one. An unfinalized trace is recovered on the way,
-with the same memory (see `atf recover --help`), and 28 MB for 262,144 open calls. Details that no event
-refers to, damaged data, and what an earlier recovery set aside are dropped.
+PATH is a session, or a folder with sessions below it. The segments of a process there are cut as one
+trace: calls go on from one to the next, and each call that is open at the start is repeated once. The
+segments from the first to the last one that then has events are written, under the same names. If a
+segment between two is missing, calls end there, and the exit status is 1. A single segment as PATH is
+cut alone, without the calls that are open at its start.
+
+An unfinalized trace is recovered on the way, with the same memory (see `atf recover --help`), and
+28 MB for 262,144 open calls; with segments, for each thread. Details that no event refers to, damaged
+data, and what an earlier recovery set aside are dropped.
 
 Exit status: 0; 1 events that were written are missing or changed, as for recover; 2 usage, or a path
 that could not be read or written.
@@ -50,8 +57,14 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let (from_ns, to_ns) = range(options)?;
-    options.common.run(false, |path, out, progress| {
+    let path = &options.common.path;
+    let parts = Part::all(slice::from_ref(path), &None, Clock::Trace)?.map_err(Failure::Input)?;
+    let (from_ns, to_ns) = range(options, &parts)?;
+    let problems = parts.iter().flat_map(Part::problems);
+    let is_gap = |error: &Error| matches!(error.kind(), ErrorKind::SegmentsMissing { .. });
+    let gaps: Vec<Error> = problems.filter(is_gap).collect();
+    gaps.iter().for_each(complain);
+    let state = options.common.run(false, |path, out, progress| {
         let options = CutOptions::default()
             .from_ns(from_ns)
             .to_ns(to_ns)
@@ -59,21 +72,18 @@ pub(super) fn run(options: &Options) -> Outcome {
             .durability(options.common.durability())
             .progress(Some(progress));
         cut(path, out, &options)
+    })?;
+    Ok(if gaps.is_empty() {
+        state
+    } else {
+        State::Damaged
     })
 }
 
 /// The range in nanoseconds of the traces' clock.
-fn range(options: &Options) -> Result<(u64, u64), Failure> {
+fn range(options: &Options, parts: &[Part]) -> Result<(u64, u64), Failure> {
     let path = &options.common.path;
-    let parts = Part::all(slice::from_ref(path), &None, Clock::Trace)?.map_err(Failure::Input)?;
-    if let Some(part) = parts.iter().find(|part| part.sessions().len() > 1) {
-        let count = part.sessions().len();
-        let message = format!(
-            "{count} segments of one process: calls that are open between them would be lost; cut one of them"
-        );
-        return Err(Failure::Usage(format!("{}: {message}", path.display())));
-    }
-    check_threads(&parts, &options.thread)?;
+    check_threads(parts, &options.thread)?;
     let starts: BTreeSet<u64> = parts.iter().filter_map(Part::start_ns).collect();
     let is_relative = |time: &Option<Time>| matches!(time, Some(Time::FromStart(_)));
     if starts.len() > 1 && [options.from, options.to].iter().any(is_relative) {

@@ -15,6 +15,10 @@ recovery.json has the report. Recovering a recovered trace changes nothing. File
 their modes. If this command is killed, it leaves a folder .atf-PID-N next to OUT, which other
 commands ignore and which can be deleted.
 
+The segments of a process are recovered one by one, under the same names, so the new ones are one trace
+too. Where a killed tracer did not finish a segment that is not the last, calls then go on across the
+events that it may not have written.
+
 Memory: of as many threads as there are cores, 8 bytes and one bit per detail event; up to 256 MiB
 for their details; with --salvage 56 bytes per detail found after damage.
 

@@ -10,7 +10,8 @@ Registers become zeros. Stacks and payloads of other shapes are dropped, and so 
 that could contain the program's memory: details that no event links to, damaged data, unknown keys
 of the manifest, files that an earlier recovery set aside. Functions, times, links and names stay.
 The report goes to standard output, not into the trace, since it quotes the problems it found. An
-unfinalized trace is recovered on the way, with the same memory (see `atf recover --help`).
+unfinalized trace is recovered on the way, with the same memory (see `atf recover --help`). The
+segments of a process keep their names.
 
 Exit status: 0; 1 events that were written are missing or changed in the new trace, as for recover;
 2 usage, or a path that could not be read or written.

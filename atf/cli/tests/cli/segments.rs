@@ -231,27 +231,134 @@ fn deleted_first_segments_are_stated_and_are_no_damage() {
     assert!(text.contains("1 return without a call"), "{text}");
 }
 
+/// Calls and times by function.
+fn functions(folder: &Path, arguments: &[&str]) -> Vec<[serde_json::Value; 5]> {
+    let output = atf(folder, &[&["report", "--json"], arguments].concat());
+    let (status, text, messages) = texts(&output);
+    assert!(status == 0 && !messages.contains("not here"), "{messages}");
+    let report = lines(text);
+    assert_eq!(report.len(), 1, "one trace");
+    let keys = ["function", "calls", "self_ns", "total_ns", "unmatched"];
+    let row = |row: &serde_json::Value| keys.map(|key| row[key].clone());
+    let functions = report[0]["functions"].as_array().unwrap();
+    functions.iter().map(row).collect()
+}
+
 #[test]
-fn a_cut_that_would_lose_calls_between_segments_is_refused() {
+fn a_cut_over_segments_has_the_report_of_its_range() {
     let folder = TempDir::new().unwrap();
     write(&folder.path().join("run"));
-    let output = atf(
-        folder.path(),
-        &["cut", "--to", "5000", "run", "--out", "part"],
-    );
-    let (status, _, messages) = texts(&output);
-    assert_eq!(status, 2);
-    assert!(
-        messages.contains("run: 3 segments of one process"),
-        "{messages}"
-    );
-    assert!(!folder.path().join("part").exists());
+    for (name, from, to, segments) in [
+        ("whole", "0", "9us", &[1, 2, 3][..]),
+        ("in the first", "1500", "2500", &[1]),
+        // The calls that are open return where the next event would be: in the third segment.
+        ("in the second", "3700", "5200", &[2, 3]),
+        ("over the first change", "2500", "4500", &[1, 2, 3]),
+        ("over both changes", "2500", "6500", &[1, 2, 3]),
+        // `main` and `parse` are open; the next events are in the third segment.
+        ("without an event", "5000", "5100", &[3]),
+        ("at the end", "+7us", "9us", &[3]),
+        ("after the end", "20us", "30us", &[1]),
+    ] {
+        let range = ["--from", from, "--to", to];
+        let out = ["run", "--out", name];
+        clean(folder.path(), &[&["cut"], &range[..], &out].concat());
+        let expected = functions(folder.path(), &[&range[..], &["run"]].concat());
+        assert_eq!(functions(folder.path(), &[name]), expected, "{name}");
+        let mut folders: Vec<_> = fs::read_dir(folder.path().join(name))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        folders.sort();
+        let expected: Vec<_> = segments.iter().map(|number| segment(*number)).collect();
+        assert_eq!(folders, expected, "{name}");
+        // Each open call is repeated once, and the rest is as it was.
+        clean(folder.path(), &["check", "--deny", "must", name]);
+        let spans = lines(&clean_dump(folder.path(), name));
+        let ends = spans.iter().all(|span| span["end"] == "return");
+        assert!(ends, "{name}: {spans:?}");
+    }
+    // A segment alone has no calls from before.
     let one = format!("run/{}", segment(2));
-    let output = atf(
-        folder.path(),
-        &["cut", "--to", "5000", &one, "--out", "part"],
-    );
+    let arguments = ["cut", "--to", "5000", &one, "--out", "part"];
+    let output = atf(folder.path(), &arguments);
     assert_eq!(texts(&output).0, 0);
+    let said = "segment 1 of the recording is not here";
+    assert!(texts(&output).2.contains(said));
+    let part = functions(folder.path(), &["part"]);
+    assert_eq!(part.len(), 1, "only parse: {part:?}");
+}
+
+/// The calls of a trace, whatever its tracer lost.
+fn clean_dump(folder: &Path, path: &str) -> String {
+    let output = atf(folder, &["dump", "--spans", "--json", path]);
+    assert_eq!(texts(&output).0, 0);
+    texts(&output).1.to_owned()
+}
+
+#[test]
+fn a_cut_does_not_carry_calls_over_a_missing_segment() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    fs::remove_dir_all(folder.path().join("run").join(segment(2))).unwrap();
+    let arguments = ["cut", "--from", "5800", "run", "--out", "part"];
+    let output = atf(folder.path(), &arguments);
+    let (status, _, messages) = texts(&output);
+    let said = "segment 2 of the recording is missing before this one";
+    assert!(status == 1 && messages.contains(said), "{messages}");
+    let spans = lines(&clean_dump(folder.path(), "part"));
+    let found: Vec<_> = spans
+        .iter()
+        .map(|it| (&it["function"], &it["end"]))
+        .collect();
+    let expected = [
+        ("token", "return"),
+        ("parse", "unmatched"),
+        ("main", "unmatched"),
+    ];
+    let expected = expected.map(|(name, end)| (name.into(), end.into()));
+    assert_eq!(found, expected.each_ref().map(|(name, end)| (name, end)));
+}
+
+#[test]
+fn a_damaged_segment_outside_the_range_of_a_cut_is_told() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    let index = folder.path().join("run/pid_42/thread_0/index.atf");
+    let mut bytes = fs::read(&index).unwrap();
+    bytes[64 + 8] ^= 0x40;
+    fs::write(&index, bytes).unwrap();
+    let arguments = ["cut", "--from", "6500", "run", "--out", "part"];
+    let output = atf(folder.path(), &arguments);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 1);
+    assert!(
+        text.contains("pid_42: not copied: a damaged segment outside the range"),
+        "{text}"
+    );
+}
+
+#[test]
+fn rewritten_segments_are_one_trace() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    for arguments in [
+        &["recover", "run", "--out", "recovered"][..],
+        &["scrub", "run", "--out", "scrubbed"],
+        &["convert", "--wire", "2", "run", "--out", "two"],
+        &["convert", "--wire", "1", "two", "--out", "one"],
+    ] {
+        clean(folder.path(), arguments);
+        let out = arguments.last().unwrap();
+        assert_eq!(totals(folder.path(), &[out]), expected(), "{out}");
+    }
+    // Depths are counted from segment to segment.
+    let output = atf(folder.path(), &["dump", "--json", "one"]);
+    let depths: Vec<_> = lines(texts(&output).1)
+        .iter()
+        .map(|event| event["call_depth"].as_u64().unwrap())
+        .collect();
+    assert_eq!(depths, [1, 2, 2, 2, 3, 3, 2, 1]);
 }
 
 #[test]

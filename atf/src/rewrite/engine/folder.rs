@@ -15,7 +15,7 @@ use crate::rewrite::guess;
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::report::{LeftBehind, NoteKind, Place, ThreadReport};
 use crate::rewrite::stage::{self, free_path, is_numbered, names, remove};
-use crate::rewrite::thread::{self, ORPHANS, Pair, Rewritten, SALVAGED};
+use crate::rewrite::thread::{self, Carry, ORPHANS, Pair, Rewritten, SALVAGED};
 use crate::rewrite::tree::left_behind;
 use crate::ring;
 use crate::source::{self, Input, OpenOptions};
@@ -75,6 +75,8 @@ pub(super) struct Route<'a> {
     pub(super) listed: Option<&'a ManifestThread>,
     /// The session's clock, as the manifest says.
     pub(super) clock: Option<Clock>,
+    /// The thread at the end of the segment before this one.
+    pub(super) before: Option<&'a Carry>,
     /// How its files are opened.
     pub(super) options: OpenOptions,
 }
@@ -191,6 +193,7 @@ impl Engine<'_> {
             ring: thread.ring().unwrap_or_default(),
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
+            before: route.before,
         };
         thread::rewrite(self.job, pair, route.to, report, progress)
     }
@@ -242,6 +245,7 @@ impl Engine<'_> {
             ring: Ring::default(),
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
+            before: route.before,
         };
         thread::rewrite(self.job, pair, route.to, report, progress)
     }

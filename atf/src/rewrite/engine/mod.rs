@@ -4,18 +4,20 @@ mod folder;
 mod session;
 
 use std::fs;
+use std::mem;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use self::session::Carried;
 use super::job::{Job, ProgressFn};
 use super::modes;
-use super::report::Report;
+use super::report::{LeftBehind, Report, SessionReport};
 use super::stage::{self, Stage, names};
-use super::tree::{self, Tree};
+use super::tree::{self, Item, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parallel;
-use crate::session::thread_id;
+use crate::session::{ProcessName, thread_id};
 use crate::source::OpenOptions;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
@@ -29,7 +31,7 @@ pub(super) fn run(
     path: &Path,
     out: &Path,
 ) -> Result<Report> {
-    let tree = Tree::find(path)?;
+    let mut tree = Tree::find(path)?;
     if let Some(thread) = tree
         .items
         .iter()
@@ -55,25 +57,40 @@ pub(super) fn run(
     let mut report = Report {
         action: job.action,
         sessions: Vec::new(),
-        left_behind: tree.left_behind,
+        left_behind: mem::take(&mut tree.left_behind),
     };
     let mut unread = None;
-    for item in &tree.items {
-        let target = stage.folder().join(&item.below);
-        stage::create_folder(&target)?;
-        match engine.session(&path.join(&item.below), item, &target, &tell)? {
-            Ok(session) => {
-                modes::keep(&path.join(&item.below), &target)?;
-                report.sessions.push(session);
-                stage::sync_folder(&target, job.durability)?;
+    for process in tree.processes() {
+        let mut segments = Vec::new();
+        let mut carried = Carried::default();
+        let mut segment_before = None;
+        for item in process {
+            let segment = ProcessName::of(&item.below).map(|name| name.segment);
+            if segment_before != segment.and_then(|segment| segment.checked_sub(1)) {
+                carried.clear();
             }
-            Err(error) => {
-                fs::remove_dir_all(&target).map_err(stage::at(&target))?;
-                let left = tree::left_behind(&item.below, &stage::unreadable(&error));
-                report.left_behind.push(left);
-                unread.get_or_insert(error);
+            segment_before = segment;
+            let target = stage.folder().join(&item.below);
+            stage::create_folder(&target)?;
+            match engine.session(&path.join(&item.below), item, &target, &mut carried, &tell)? {
+                Ok(session) => {
+                    modes::keep(&path.join(&item.below), &target)?;
+                    segments.push((item, session));
+                    stage::sync_folder(&target, job.durability)?;
+                }
+                Err(error) => {
+                    fs::remove_dir_all(&target).map_err(stage::at(&target))?;
+                    let left = tree::left_behind(&item.below, &stage::unreadable(&error));
+                    report.left_behind.push(left);
+                    unread.get_or_insert(error);
+                }
             }
         }
+        if job.cut.is_some() {
+            drop_outside(&stage, &mut segments, &mut report.left_behind)?;
+        }
+        let sessions = segments.into_iter().map(|(_, session)| session);
+        report.sessions.extend(sessions);
     }
     // Without any readable session there is nothing to write.
     if let (Some(error), []) = (unread, report.sessions.as_slice()) {
@@ -81,6 +98,32 @@ pub(super) fn run(
     }
     stage.publish(path, job.durability)?;
     Ok(report)
+}
+
+/// Removes the segments of a process before the first and after the last one that has events, but not all.
+/// Damage in them may have cost calls that are open in the others.
+fn drop_outside(
+    stage: &Stage,
+    segments: &mut Vec<(&Item, SessionReport)>,
+    left_behind: &mut Vec<LeftBehind>,
+) -> Result<()> {
+    let has_events = |(_, session): &(&Item, SessionReport)| session.events() > 0;
+    let first = segments.iter().position(has_events);
+    let last = segments.iter().rposition(has_events);
+    let kept = first.zip(last).map_or(0..=0, |(first, last)| first..=last);
+    for (position, (item, session)) in mem::take(segments).into_iter().enumerate() {
+        if kept.contains(&position) {
+            segments.push((item, session));
+            continue;
+        }
+        let target = stage.folder().join(&item.below);
+        fs::remove_dir_all(&target).map_err(stage::at(&target))?;
+        if session.losses > 0 {
+            let why = "a damaged segment outside the range";
+            left_behind.push(tree::left_behind(&item.below, why));
+        }
+    }
+    Ok(())
 }
 
 /// The job and its progress.

@@ -1,7 +1,8 @@
 //! Rewrites a session's folder: its threads, its manifest, and other files in it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::mem;
 use std::path::Path;
 
 use serde_core::ser::SerializeMap as _;
@@ -16,7 +17,7 @@ use crate::rewrite::manifest::{self, Facts};
 use crate::rewrite::report::loss;
 use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport};
 use crate::rewrite::stage::{self, Left, at, free_path, is_numbered, names, remove};
-use crate::rewrite::thread::Rewritten;
+use crate::rewrite::thread::{Carry, Rewritten};
 use crate::rewrite::tree::{self, Item, left_behind};
 use crate::session::{
     self, MANIFEST_FILE, MANIFEST_PART, Presence, SessionReader, THREAD_FOLDER, ThreadEntry,
@@ -28,14 +29,18 @@ const RECOVERY: (&str, &str) = ("recovery", ".json");
 /// The folder for unreadable files, which are copied unchanged.
 const UNREADABLE: &str = "unreadable";
 
+/// The threads at the end of a segment, by the names of their folders.
+pub(super) type Carried = BTreeMap<String, Carry>;
+
 impl Engine<'_> {
     /// Rewrites a session, or a thread without a session. The outer error ends the whole rewrite; the
-    /// inner error is why such a thread cannot be read.
+    /// inner error is why such a thread cannot be read. Threads go on from the segment before it.
     pub(super) fn session(
         &self,
         path: &Path,
         item: &Item,
         out: &Path,
+        carried: &mut Carried,
         tell: &dyn Fn(),
     ) -> Result<Result<SessionReport>> {
         let mut report = SessionReport {
@@ -52,7 +57,7 @@ impl Engine<'_> {
             }
         } else {
             self.keep_earlier(path, out, &mut report.left_behind)?;
-            self.threads(path, out, &mut report, tell)?;
+            self.threads(path, out, &mut report, carried, tell)?;
         }
         report.changed |= !report.left_behind.is_empty();
         report.losses = loss::of_session(&report);
@@ -119,6 +124,7 @@ impl Engine<'_> {
             id: session::thread_id(&name),
             listed: None,
             clock: None,
+            before: None,
             options: self.options(1),
         };
         let mut progress = Progress::new(&self.done, size(path), tell);
@@ -155,8 +161,10 @@ impl Engine<'_> {
         path: &Path,
         out: &Path,
         report: &mut SessionReport,
+        carried: &mut Carried,
         tell: &dyn Fn(),
     ) -> Result<()> {
+        let before = mem::take(carried);
         let session = SessionReader::open(path)?;
         let mut facts = Facts::default();
         let mut error = None;
@@ -168,7 +176,7 @@ impl Engine<'_> {
         };
         let work = |entry: &ThreadEntry, found: &Results<'_, Found>| {
             let tell = || found.offer(Found::Progress);
-            let finished = self.entry(&session, entry, path, out, &tell);
+            let finished = self.entry(&session, entry, path, out, &before, &tell);
             let finished = finished.map(|it| it.map(Box::new)).transpose();
             finished
                 .map(Found::Finished)
@@ -178,9 +186,12 @@ impl Engine<'_> {
         in_order(self.jobs, produce, work, |found| {
             match found {
                 Found::Progress => {}
-                Found::Finished(Ok(finished)) => {
-                    if let (Some(id), Some(rewritten)) = (finished.id, &finished.rewritten) {
+                Found::Finished(Ok(mut finished)) => {
+                    if let (Some(id), Some(rewritten)) = (finished.id, &mut finished.rewritten) {
                         facts.add(id, rewritten);
+                        let carry = rewritten.carry.take();
+                        let folder = finished.report.as_ref().map(|it| it.folder.clone());
+                        carried.extend(folder.zip(carry));
                     }
                     report.threads.extend(finished.report);
                     report.add(finished.beside);
@@ -219,6 +230,7 @@ impl Engine<'_> {
         entry: &ThreadEntry,
         path: &Path,
         out: &Path,
+        before: &Carried,
         tell: &dyn Fn(),
     ) -> Result<Option<Finished>> {
         let name = entry.path().file_name().unwrap_or_default();
@@ -256,6 +268,7 @@ impl Engine<'_> {
             id: Some(entry.id()),
             listed: listed.find(|listed| listed.id == entry.id()),
             clock: manifest.and_then(|manifest| manifest.clock_type),
+            before: before.get(&*name.to_string_lossy()),
             options: self.options(session.threads().len()),
         };
         self.in_session(&name.to_string_lossy(), &route, tell)

@@ -21,7 +21,7 @@ pub(super) enum Part {
 }
 
 /// A cut at the current event.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Cutting {
     from_ns: u64,
     to_ns: u64,
@@ -47,6 +47,16 @@ impl Cutting {
             inside: 0..0,
             calls: 0,
             returns: 0,
+        }
+    }
+
+    /// Goes on in the thread's file in the next segment, with the calls that are open.
+    pub(super) fn in_next_file(&self) -> Self {
+        Self {
+            inside: 0..0,
+            calls: 0,
+            returns: 0,
+            ..self.clone()
         }
     }
 

@@ -42,6 +42,15 @@ pub(super) struct Pair<'a> {
     pub(super) folder_id: Option<u32>,
     /// The part of a longer trace that it was cut to before.
     pub(super) earlier_cut: Option<Cut>,
+    /// The thread at the end of the segment before this one.
+    pub(super) before: Option<&'a Carry>,
+}
+
+/// A thread at the end of a segment, where the next one goes on.
+#[derive(Debug)]
+pub(super) struct Carry {
+    depth: Depth,
+    cutting: Option<Cutting>,
 }
 
 /// Facts about a rewritten thread that its session needs.
@@ -51,6 +60,8 @@ pub(super) struct Rewritten {
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clock: Clock,
     pub(super) cut: Option<Cut>,
+    /// `None` if events are missing at the end, so that nothing goes on.
+    pub(super) carry: Option<Carry>,
 }
 
 /// Rewrites a thread into `out`, which must not contain any of its files.
@@ -145,12 +156,17 @@ impl<'a, 'b> Walk<'a, 'b> {
             writer,
             target,
             thread_id,
-            depth: Depth::default(),
+            depth: pair
+                .before
+                .map_or_else(Depth::default, |before| before.depth.clone()),
             details: pair.detail.map(DetailReader::cursor),
             used,
             used_salvaged,
             next_link: Some(0),
-            cutting: job.cut.map(Cutting::new),
+            cutting: job.cut.map(|range| {
+                let before = pair.before.and_then(|before| before.cutting.as_ref());
+                before.map_or_else(|| Cutting::new(range), Cutting::in_next_file)
+            }),
             before: None,
             bytes: Vec::new(),
         })
@@ -198,8 +214,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         let cutting = self.cutting.as_ref();
         let cut = cutting.map(|cutting| cutting.describe(earlier, index.event_count()));
         self.report.cut = cut;
+        let is_whole = index.completeness().has_verified_footer() && index.missing_events() == 0;
         Ok(Rewritten {
             cut,
+            carry: is_whole.then_some(Carry {
+                depth: self.depth,
+                cutting: self.cutting,
+            }),
             has_detail: summary.detail_count > 0,
             time_range: summary.time_range,
             clock: index.header().clock_type,
