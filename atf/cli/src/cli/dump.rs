@@ -45,8 +45,10 @@ thread even if others ran on. --spans ends with the calls that were open at the 
 If PATH is a thread's folder in a session, names and the first time are the session's.
 
 With --follow, files may still be growing or not exist yet. Each event is written once it is
-certain, until the files are finalized. PATH is a file, a thread's folder or a session. A session's
-threads are not merged; the command ends when all threads present are finalized.
+certain, until the files are finalized. PATH is a file, a thread's folder, a session or a folder with
+the segments of one process. A session's threads are not merged. When all threads present are
+finalized, a session goes on with the next segment beside it (`atf record --segment`), if there is
+one, and else the command ends; a thread's folder or a file ends with its events.
 Times in text and after + count from the first event received. Events that a tracer has not flushed
 are not visible; if it died, stop the command and dump its files. Memory: 128 KiB per thread.
 

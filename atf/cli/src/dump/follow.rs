@@ -1,9 +1,10 @@
 //! Writes the events of files that are still being written, as they arrive.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::mem;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use atf::follow::{
     DetailFollower, FollowedThread, IndexFollower, Polled, SessionFollower, ThreadEvent,
     ThreadFollower,
 };
+use atf::manifest::Manifest;
+use atf::session::{ProcessName, Segments};
 use atf::{Error, FileKind, Wire};
 
 use super::detail::Detail;
@@ -48,10 +51,6 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         sleep(interval);
     };
     let mut threads = Vec::new();
-    let session = |path: &Path, has_threads| Session {
-        follower: SessionFollower::new(path),
-        has_threads,
-    };
     let mut session = match target {
         Target::File(path, FileKind::Detail) => {
             dump.check_details_alone(&path)?;
@@ -66,12 +65,12 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             let source = Source::of_folder(&path, dump.details);
             threads.push(Thread { id: None, source });
             let around = session_around(&path);
-            around.map(|around| session(around.path(), false))
+            around.map(|around| Session::new(around.path(), false))
         }
-        Target::Session(path) => Some(session(&path, true)),
-        Target::Sessions(paths) => match paths.as_slice() {
-            [path] => Some(session(path, true)),
-            paths => return Err(several(dump.paths, paths)),
+        Target::Session(path) => Some(Session::new(&path, true)),
+        Target::Sessions(paths) => match Segments::group(paths).as_slice() {
+            [segments] => segments.first().map(|path| Session::new(path, true)),
+            processes => return Err(several(dump.paths, &processes.concat())),
         },
     };
     let named = dump.symbols.map(Names::in_file).transpose()?;
@@ -82,6 +81,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         filter: None,
         left: dump.limit,
         state: State::Fine,
+        seqs: Seqs::default(),
     };
     let mut has_threads = false;
     let mut dumped = BTreeSet::new();
@@ -109,12 +109,29 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             match turn {
                 Turn::More => is_quiet = false,
                 Turn::NotYet => {}
-                Turn::Over => continue,
+                Turn::Over => {
+                    output.seqs.end(&thread);
+                    continue;
+                }
             }
             still.push(thread);
         }
         threads = still;
         output.sink.flush()?;
+        if output.left > 0
+            && threads.is_empty()
+            && let Some(session) = session.as_mut().filter(|session| session.has_threads)
+            && let Some(next) = session.next_segment()?
+        {
+            // A thread may have begun since the last look, but not after the next segment did.
+            threads = new_threads(dump, &mut session.follower)?;
+            if threads.is_empty() {
+                session.go_on(&next)?;
+                output.seqs.go_on();
+                output.filter = None;
+            }
+            continue;
+        }
         if output.left == 0 || (has_threads && threads.is_empty()) {
             break;
         }
@@ -124,11 +141,12 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     }
     if let Some(session) = &mut session {
         // The tracer may count its losses after the last event.
+        session.keep_manifest_before()?;
         session.follower.poll_manifest()?;
         let times = output.filter.as_ref().map(Filter::times);
         let (times, start_ns) = (times.unwrap_or(0..=u64::MAX), output.start_ns);
-        let manifest = session.follower.manifest();
-        let manifests: Vec<_> = manifest.into_iter().collect();
+        let manifests = session.manifests.iter();
+        let manifests: Vec<_> = manifests.chain(session.follower.manifest()).collect();
         let name_of = |id| {
             let process = None;
             dumped.contains(&id).then_some(ThreadName { process, id })
@@ -143,6 +161,97 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
 struct Session {
     follower: SessionFollower,
     has_threads: bool,
+    /// The segment before this one.
+    before: Option<SessionFollower>,
+    /// The manifests of those before that one, without names.
+    manifests: Vec<Manifest>,
+}
+
+impl Session {
+    fn new(path: &Path, has_threads: bool) -> Self {
+        Self {
+            follower: SessionFollower::new(path),
+            has_threads,
+            before: None,
+            manifests: Vec::new(),
+        }
+    }
+
+    /// Finds the next segment of the process. It is there before the last thread of this one is finalized.
+    fn next_segment(&self) -> Result<Option<PathBuf>, Failure> {
+        let path = self.follower.path();
+        let (Some(this), Some(folder)) = (ProcessName::of(path), path.parent()) else {
+            return Ok(None);
+        };
+        let folder = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        };
+        let failed = |error| Failure::Usage(format!("{}: {error}", folder.display()));
+        let mut next: Option<(ProcessName, PathBuf)> = None;
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let path = path.with_file_name(entry.map_err(failed)?.file_name());
+            if let Some(name) = ProcessName::of(&path)
+                && (name.pid, name.program) == (this.pid, this.program)
+                && name > this
+                && next.as_ref().is_none_or(|(least, _)| name < *least)
+            {
+                next = Some((name, path));
+            }
+        }
+        Ok(next.map(|(_, path)| path))
+    }
+
+    /// Follows the next segment.
+    fn go_on(&mut self, next: &Path) -> Result<(), Error> {
+        self.keep_manifest_before()?;
+        let next = SessionFollower::new(next);
+        self.before = Some(mem::replace(&mut self.follower, next));
+        Ok(())
+    }
+
+    /// Keeps what the manifest of the segment before this one says of losses. It may have been completed
+    /// after its last event, and deleted since.
+    fn keep_manifest_before(&mut self) -> Result<(), Error> {
+        let Some(mut before) = self.before.take() else {
+            return Ok(());
+        };
+        let known = before.manifest().cloned();
+        before.poll_manifest()?;
+        let last = before.manifest().cloned().or(known);
+        self.manifests.extend(last.map(|mut manifest| {
+            (manifest.modules, manifest.symbols) = (Vec::new(), Vec::new());
+            manifest
+        }));
+        Ok(())
+    }
+}
+
+/// How many events threads have in earlier segments, by id.
+#[derive(Default)]
+struct Seqs {
+    first: BTreeMap<u32, u64>,
+    /// How many they have in this one, of those that are over.
+    ended: BTreeMap<u32, u64>,
+}
+
+impl Seqs {
+    fn end(&mut self, thread: &Thread) {
+        let count = thread.source.index().next_seq();
+        self.ended.extend(thread.id.map(|id| (id, count)));
+    }
+
+    fn go_on(&mut self) {
+        for (id, count) in mem::take(&mut self.ended) {
+            *self.first.entry(id).or_default() += count;
+        }
+    }
+
+    /// A position counted over all segments.
+    fn of(&self, id: u32, seq: u64) -> u64 {
+        seq + self.first.get(&id).copied().unwrap_or_default()
+    }
 }
 
 /// Finds out what a path is; `None` while that is undecided.
@@ -277,6 +386,7 @@ struct Output<'a, 'b> {
     /// How many events may still be written.
     left: u64,
     state: State,
+    seqs: Seqs,
 }
 
 impl Output<'_, '_> {
@@ -316,7 +426,7 @@ impl Output<'_, '_> {
         self.left -= 1;
         self.sink.event(&Row {
             thread: ThreadName { process: None, id },
-            seq: new.seq,
+            seq: self.seqs.of(id, new.seq),
             wire: wire_of(&new.event),
             event: new.event,
             function: names.named((0, new.event.function_id)),

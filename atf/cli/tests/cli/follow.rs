@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
+use atf::manifest::{Loss, Symbol};
+use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
 
 use super::{atf, clean, expected, lines, number, texts};
@@ -259,4 +260,83 @@ fn spans_cannot_be_followed() {
         &["dump", "--follow", "--spans", "sample-small"],
     );
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Creates a segment with a name for function 7 and a loss, and its thread 3.
+fn segment(folder: &Path, name: &str, function: &str) -> (SessionWriter, ThreadWriter) {
+    let session = SessionWriter::create(folder.join(name), &WriteOptions::default()).unwrap();
+    let thread = session.thread(3).unwrap();
+    session.set_symbols(vec![Symbol::new(7, function)]);
+    session.write_manifest().unwrap();
+    (session, thread)
+}
+
+/// Counts a loss and finalizes a segment.
+fn end((session, mut thread): (SessionWriter, ThreadWriter)) {
+    thread.finalize().unwrap();
+    session.set_losses(3, Some(Loss::new(2, 1_000, 1_009)), None);
+    session.finalize().unwrap();
+}
+
+#[test]
+fn a_session_is_followed_from_segment_to_segment() {
+    // Also from the folder that holds the segments.
+    for below in ["pid_42", ""] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        let mut one = segment(&run, "pid_42", "one");
+        let mut following = Following::new(&run.join(below), &["--json"]);
+        let mut expect = |thread: &mut ThreadWriter, seq: u64, name: &str| {
+            thread.write(&call(seq)).unwrap();
+            thread.flush().unwrap();
+            let event = &lines(&following.next())[0];
+            let found = (number(&event["seq"]), number(&event["timestamp_ns"]));
+            assert_eq!(found, (seq, 1000 + seq), "{event}");
+            assert_eq!(event["function"], name);
+        };
+        expect(&mut one.1, 0, "one");
+        expect(&mut one.1, 1, "one");
+        // The name of the second one is taken.
+        let mut two = segment(&run, "pid_42_segment_000003", "two");
+        segment(&run, "pid_43", "other").1.flush().unwrap();
+        end(one);
+        expect(&mut two.1, 2, "two");
+        let mut three = segment(&run, "pid_42_segment_000004", "three");
+        end(two);
+        expect(&mut three.1, 3, "three");
+        end(three);
+        let (status, messages) = following.end();
+        assert_eq!(status, 0, "{messages}");
+        assert!(messages.contains("lost 6 events"), "{messages}");
+    }
+}
+
+#[test]
+fn finalized_segments_are_followed_like_dumped() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, name) in (0..).zip(["pid_42", "pid_42_segment_000002"]) {
+        let mut segment = segment(folder.path(), name, "parse");
+        for seq in 0..5 {
+            segment.1.write(&call(10 * number + seq)).unwrap();
+        }
+        end(segment);
+    }
+    for options in [&["--json"][..], &[], &["--limit", "7"], &["--thread", "3"]] {
+        let output = |more: &[&str]| {
+            let arguments = [&["dump", "."], options, more].concat();
+            let output = atf(folder.path(), &arguments);
+            let (status, text, _) = texts(&output);
+            assert_eq!(status, 0, "{arguments:?}");
+            text.to_owned()
+        };
+        assert_eq!(output(&["--follow"]), output(&[]), "{options:?}");
+    }
+    // Segments of several processes are not one.
+    segment(folder.path(), "pid_43", "other").1.flush().unwrap();
+    let output = atf(folder.path(), &["dump", "--follow", "."]);
+    let (status, _, messages) = texts(&output);
+    assert!(
+        status == 2 && messages.contains("several sessions"),
+        "{messages}"
+    );
 }
