@@ -12,8 +12,9 @@ builds; a function without a name by its id. Functions of equal names in one mod
 Times are as in `atf report`. The function whose self time changed most is first.
 
 A PATH may be a session, which is one run, or the folder of a run with several processes, which are
-added up, or the folder of its segments, or a folder of several sessions, which are several runs. With several runs on a side, self
-times are shown from the least to the greatest; change, total times and calls are those of medians.
+added up, or the folder of its segments, or a folder of several sessions, which are several runs.
+With several runs on a side, self times are shown from the least to the greatest; change, total
+times and calls are those of medians.
 
 A function is left out as noise if its calls and its self time differ no more than runs of the same
 program may:
@@ -32,8 +33,8 @@ What is damaged or missing makes differences: compare such runs with care.
 
 Memory: as for `atf report`, and about 300 bytes per function and run.
 
-Exit status: 0, whether or not anything changed; 1 something is damaged or missing; 2 usage, or a path
-that could not be read.
+Exit status: 0, whether or not anything changed; 1 something is damaged or missing; 2 usage, or a
+path that could not be read.
 
 Example:
   $ atf diff --limit 3 samples/sample-small samples/sample-crashed";

@@ -16,11 +16,13 @@ TIME is in nanoseconds of the trace's clock, or has a unit: 1000250000000, 1000.
 counts from the first event: +1.5ms, +250us, +700. --from and --to are inclusive.
 FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
 the whole name, or a part of a name. Names come from manifest.json or --symbols.
+Repeating --thread, --kind or --function selects more events; different filters select fewer.
+
 --clock media gives the times of the sound or screen recording that a session's timing anchors align
 it with, in --from and --to too. Text then shows the recording's own seconds, without a +. Sessions
 without anchors, or with events before the recording's start, are refused, as by `atf export`; so is
---follow, since anchors may be added until the end. Processes stay in the order of the trace's clock.
-Repeating --thread, --kind or --function selects more events; different filters select fewer.
+--follow, since anchors may be added until the end. Processes stay in the order of the trace's
+clock.
 
 Text: seconds since the first event, thread, seq, kind, call depth, function, link to a detail
 event. Terminal control characters in names are escaped. A name longer than 4096 bytes is cut to
@@ -45,16 +47,16 @@ thread even if others ran on. --spans ends with the calls that were open at the 
 If PATH is a thread's folder in a session, names and the first time are the session's.
 
 With --follow, files may still be growing or not exist yet. Each event is written once it is
-certain, until the files are finalized. PATH is a file, a thread's folder, a session or a folder with
-the segments of one process. A session's threads are not merged. When all threads present are
+certain, until the files are finalized. PATH is a file, a thread's folder, a session or a folder
+with the segments of one process. A session's threads are not merged. When all threads present are
 finalized, a session goes on with the next segment beside it (`atf record --segment`), if there is
 one, and else the command ends; a thread's folder or a file ends with its events.
 Times in text and after + count from the first event received. Events that a tracer has not flushed
 are not visible; if it died, stop the command and dump its files. Memory: 128 KiB per thread.
 
 A folder with the sessions of several processes, pid_N side by side, is merged as one trace, since
-they share the machine's clock. Threads are then written as PID/ID; JSON has the key process. So are the
-segments of a process: seq counts on from segment to segment, and calls go on.
+they share the machine's clock. Threads are then written as PID/ID; JSON has the key process. So are
+the segments of a process: seq counts on from segment to segment, and calls go on.
 
 All events are verified as they are read. Problems are written to standard error, one per line,
 after all events that can be read: a checksum mismatch, an unfinalized or damaged file, a gap,

@@ -11,14 +11,14 @@ use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
 FORM            opens it; what it loses
-  chrome        chrome://tracing, Perfetto UI; registers. Times are microseconds with three decimals.
+  chrome        chrome://tracing, Perfetto UI; registers. Times are microseconds with 3 decimals.
   perfetto      Perfetto UI, trace processor; stacks. Registers are a slice's arguments.
   speedscope    speedscope; registers, kinds of ends: open calls end with the thread's last event,
                 returns without a call are only counted.
   firefox       Firefox Profiler; registers, single calls: a sample per change of a stack, as heavy
                 as the time until the next one. Also as speedscope.
-  folded        flamegraph.pl, inferno, speedscope; single calls, their times, threads: the self time
-                of each stack in nanoseconds. `;` in a name becomes `:`.
+  folded        flamegraph.pl, inferno, speedscope; single calls, their times, threads: the self
+                time of each stack in nanoseconds. `;` in a name becomes `:`.
   csv           spreadsheets; registers, what is missing, returns without a call. A row per call:
                 duration_ns is empty if no event ended it.
 
@@ -28,13 +28,13 @@ chrome, perfetto and csv have each call's start and end as in the trace; perfett
 times, the others count from the trace's first event. Each form but csv and folded states in itself
 what is missing: open calls, losses, damage.
 
---from and --to are inclusive; TIME is as for `atf dump`. Calls that overlap the range are cut to it.
-PATH with several processes of a session, or the segments of one, gives one file; several sessions must
-be exported one by one.
+--from and --to are inclusive; TIME is as for `atf dump`. Calls that overlap the range are cut to
+it. PATH with several processes of a session, or the segments of one, gives one file; several
+sessions must be exported one by one.
 
---clock media gives the times of the sound or screen recording that a session's timing anchors align it
-with, in --from and --to too. Sessions of several machines that have anchors to one recording, which
-must have one timescale, then are one trace. Events before the recording's start are refused.
+--clock media gives the times of the sound or screen recording that a session's timing anchors align
+it with, in --from and --to too. Sessions of several machines that have anchors to one recording,
+which must have one timescale, then are one trace. Events before the recording's start are refused.
 
 Memory: 60 MB for 262,144 open calls, whatever the number of events. If more calls are open, all end
 there. speedscope and firefox: 100 bytes per function; firefox: 60 bytes per different stack of a

@@ -8,23 +8,24 @@ use crate::last::Ends;
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-For a crashed or killed program: per thread, how its file ended (finalized, or died), when, the calls
-that were open, innermost first, with their start and how long they were open until the thread's
-last event, and its last events. Events that a killed tracer left only in ring.atf are included.
+For a crashed or killed program: per thread, how its file ended (finalized, or died), when, the
+calls that were open, innermost first, with their start and how long they were open until the
+thread's last event, and its last events. Events that a killed tracer left only in ring.atf are
+included.
 
 Times count from the first event, in seconds. Names come from manifest.json or --symbols. What the
 manifest says that the tracer lost is shown with the thread. With --clock media, times are those of
 the recording that the session's timing anchors name, as for `atf export`, without a + in text.
 
-If PATH is a folder with several sessions or processes, all are shown. The segments of a process are one
-trace: positions of events count on from segment to segment.
+If PATH is a folder with several sessions or processes, all are shown. The segments of a process are
+one trace: positions of events count on from segment to segment.
 
 JSON lines: an object per session. 64-bit numbers are decimal strings, event_kind is a number.
 
 All events are verified as they are read. Problems are written to standard error as by `atf dump`.
 
-Memory: 28 MB per core for at most 262,144 open calls of a thread, and what is shown. If more are open,
-the outermost are given up and counted, and the exit status is 1.
+Memory: 28 MB per core for at most 262,144 open calls of a thread, and what is shown. If more are
+open, the outermost are given up and counted, and the exit status is 1.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
 or a path that could not be read.

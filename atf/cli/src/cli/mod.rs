@@ -32,9 +32,9 @@ use crate::output::{Failure, State, complain, offer};
 /// Records programs as ATF v2 function traces, and reports, exports, checks and recovers traces.
 #[derive(Parser)]
 #[command(name = "atf", version, max_term_width = 100)]
-#[command(
-    after_help = "Exit status: 0 success; 1 something in the input is damaged or unreadable, see each command's help; 2 usage, or a path that could not be read. A closed pipe, such as `| head`, is not an error."
-)]
+#[command(after_help = "\
+Exit status: 0 success; 1 something in the input is damaged or unreadable, see each command's help;
+2 usage, or a path that could not be read. A closed pipe, such as `| head`, is not an error.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -129,6 +129,37 @@ pub(crate) fn run() -> ExitCode {
                 offer(names);
             }
             ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// The widest line of a help text.
+    const WIDTH: usize = 100;
+
+    #[test]
+    fn help_texts_have_lines_of_at_most_a_hundred_columns() {
+        let mut root = Cli::command();
+        root.build();
+        check(&mut root);
+        let commands = root.get_subcommands_mut().map(check).count();
+        assert!(commands >= 18, "{commands}");
+    }
+
+    fn check(command: &mut clap::Command) {
+        // A longer line of the source would be broken where it is rendered.
+        let source = command.get_after_help().map(ToString::to_string);
+        let rendered = command.render_long_help().to_string();
+        let lines = source.iter().chain([&rendered]);
+        for line in lines.flat_map(|text| text.lines()) {
+            let width = line.chars().count();
+            let name = command.get_name();
+            assert!(width <= WIDTH, "{name} --help: {width} columns: {line}");
         }
     }
 }

@@ -11,9 +11,9 @@ Writes the trace as `atf export --format perfetto` to a temporary file, prints a
 the file to the page at that address, once. Open the address in a browser on this machine. The page
 comes from ui.perfetto.dev; the trace does not leave this machine. Other pages cannot read it.
 
---clock media gives the times of the sound or screen recording that a session's timing anchors align it
-with, in --from and --to too. Sessions of several machines that have anchors to one recording, which
-must have one timescale, then are one trace. Events before the recording's start are refused.
+--clock media gives the times of the sound or screen recording that a session's timing anchors align
+it with, in --from and --to too. Sessions of several machines that have anchors to one recording,
+which must have one timescale, then are one trace. Events before the recording's start are refused.
 
 Perfetto UI fetches traces from port 9001 only; another port is for other tools.
 
