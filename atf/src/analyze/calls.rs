@@ -25,7 +25,8 @@ pub trait CallVisitor {
     /// The visitor's.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
 
-    /// Takes a folder of the thread. The next events, of all functions below, are in its files.
+    /// Takes a folder of the thread. The next events, of all functions below, are in its files. A folder comes
+    /// again for a call that is open at the start of the time range, and started before the current folder.
     ///
     /// # Errors
     ///
@@ -176,7 +177,7 @@ pub fn calls<'a, V: CallVisitor>(
         let mut walk = Walk::new(unit.id(), options, Calls::new(visitor));
         let end = unit.read(&mut problems, |step| {
             if let Step::Files(files) = step {
-                return walk.observer().visitor.folder(&ThreadFolder(files));
+                return walk.observer().begin_folder(*files);
             }
             walk.step(&step)?;
             walk.observer().check()
@@ -194,8 +195,11 @@ pub fn calls<'a, V: CallVisitor>(
 }
 
 /// Passes a thread's calls to a visitor.
-struct Calls<'v, V: CallVisitor> {
+struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
+    /// The folders so far, and the place of the one that the visitor has seen last.
+    folders: Vec<Files<'a>>,
+    folder: usize,
     /// The open calls, outermost first: those that the visitor has seen, then those before the time range.
     open: VecDeque<Open>,
     /// How many of them the visitor has seen.
@@ -207,14 +211,18 @@ struct Calls<'v, V: CallVisitor> {
 
 struct Open {
     number: u64,
+    /// The place of the folder with its start.
+    folder: usize,
     start: CallStart,
     self_ns: u64,
 }
 
-impl<'v, V: CallVisitor> Calls<'v, V> {
+impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
     fn new(visitor: &'v mut V) -> Self {
         Self {
             visitor,
+            folders: Vec::new(),
+            folder: 0,
             open: VecDeque::new(),
             seen: 0,
             next: 0,
@@ -233,13 +241,32 @@ impl<'v, V: CallVisitor> Calls<'v, V> {
         }
     }
 
-    /// Shows the visitor the calls that were open before the time range.
+    fn begin_folder(&mut self, files: Files<'a>) -> Result<(), V::Error> {
+        self.folder = self.folders.len();
+        self.folders.push(files);
+        self.visitor.folder(&ThreadFolder(&files))
+    }
+
+    /// Shows the visitor a folder, unless it has seen that one last.
+    fn show_folder(&mut self, folder: usize) {
+        if let Some(files) = self.folders.get(folder).copied()
+            && folder != self.folder
+        {
+            self.folder = folder;
+            self.visit(|visitor| visitor.folder(&ThreadFolder(&files)));
+        }
+    }
+
+    /// Shows the visitor the calls that were open before the time range. They may have started in earlier
+    /// folders.
     fn show_all(&mut self) {
         while let Some(call) = self.open.get(self.seen) {
-            let start = call.start;
+            let (start, folder) = (call.start, call.folder);
+            self.show_folder(folder);
             self.visit(|visitor| visitor.call_start(&start));
             self.seen = self.seen.saturating_add(1);
         }
+        self.show_folder(self.folders.len().saturating_sub(1));
     }
 
     fn end_innermost(&mut self, end_ns: u64, end: SpanEnd, event: Option<IndexEvent>) {
@@ -259,7 +286,7 @@ impl<'v, V: CallVisitor> Calls<'v, V> {
     }
 }
 
-impl<V: CallVisitor> Observer for Calls<'_, V> {
+impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
     /// The call's number.
     type Place = u64;
 
@@ -273,6 +300,7 @@ impl<V: CallVisitor> Observer for Calls<'_, V> {
         };
         self.open.push_back(Open {
             number,
+            folder: self.folders.len().saturating_sub(1),
             start,
             self_ns: 0,
         });
@@ -311,7 +339,7 @@ impl<V: CallVisitor> Observer for Calls<'_, V> {
     }
 }
 
-impl<V: CallVisitor> Calls<'_, V> {
+impl<V: CallVisitor> Calls<'_, '_, V> {
     /// The outermost call is given up. It ends after all calls inside it.
     fn give_up(&mut self, number: u64, ended: &Ended) {
         if self.open.front().is_none_or(|call| call.number != number) {

@@ -1,7 +1,7 @@
 //! Segments of a process have the numbers of their events in one file, however these are split.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use atf::analyze::{
     self, CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
@@ -94,6 +94,9 @@ struct Ended {
     thread: u32,
     calls: Vec<(u32, u64, u64, u64, u64, SpanEnd)>,
     unmatched: Vec<(u32, u64)>,
+    /// The folder that was seen last, and that of each call's start.
+    folder: PathBuf,
+    starts: Vec<(u64, PathBuf)>,
 }
 
 impl CallVisitor for Ended {
@@ -104,11 +107,14 @@ impl CallVisitor for Ended {
         Ok(())
     }
 
-    fn folder(&mut self, _: &ThreadFolder<'_>) -> atf::Result<()> {
+    fn folder(&mut self, folder: &ThreadFolder<'_>) -> atf::Result<()> {
+        self.folder = folder.path().unwrap().to_path_buf();
         Ok(())
     }
 
-    fn call_start(&mut self, _: &CallStart) -> atf::Result<()> {
+    fn call_start(&mut self, call: &CallStart) -> atf::Result<()> {
+        let start = (call.event.function_id, self.folder.clone());
+        self.starts.push(start);
         Ok(())
     }
 
@@ -290,6 +296,18 @@ fn an_unfinalized_segment_is_stated_and_breaks_calls() {
     let outer = functions.functions.iter().find(|it| it.function_id == 7);
     let outer = outer.unwrap();
     assert_eq!((outer.times.total_ns, outer.unmatched), (150, 1));
+}
+
+#[test]
+fn calls_that_are_open_at_the_start_of_a_range_come_with_their_folders() {
+    let folder = TempDir::new().unwrap();
+    three(folder.path());
+    let mut ended = Ended::default();
+    let options = Options::default().from_ns(610);
+    analyze::calls(&open(folder.path()), &options, &mut ended).unwrap();
+    let at = |segment| folder.path().join(name(segment)).join("thread_0");
+    assert_eq!(ended.starts, [(7, at(1)), (8, at(3))]);
+    assert_eq!(ended.folder, at(3));
 }
 
 #[test]
