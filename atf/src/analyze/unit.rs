@@ -141,7 +141,8 @@ impl<'a> Unit<'a> {
                 take(Step::Gap)?;
             }
             take(Step::Files(files))?;
-            let mut seq = end.as_ref().map_or(0, |end| end.event_count);
+            let first_seq = end.as_ref().map_or(0, |end| end.event_count);
+            let mut seq = first_seq;
             for event in index.events() {
                 match event {
                     Ok(event) => {
@@ -154,7 +155,9 @@ impl<'a> Unit<'a> {
             problems.extend(files.problems_beside(index));
             let missing_events = index.missing_events();
             // A return in the next segment may belong to a call that is missing here.
-            is_after_gap = missing_events > 0 || !index.completeness().has_verified_footer();
+            is_after_gap = missing_events > 0
+                || !index.completeness().has_verified_footer()
+                || seq.saturating_sub(first_seq) < index.event_count();
             end = Some(End {
                 files: *files,
                 path: index.input().path().map(Path::to_path_buf),

@@ -1,6 +1,6 @@
 //! Segments of a process have the numbers of their events in one file, however these are split.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use atf::analyze::{
@@ -97,6 +97,8 @@ struct Ended {
     /// The folder that was seen last, and that of each call's start.
     folder: PathBuf,
     starts: Vec<(u64, PathBuf)>,
+    /// The size that index files get once they are open.
+    cut: Option<u64>,
 }
 
 impl CallVisitor for Ended {
@@ -109,6 +111,11 @@ impl CallVisitor for Ended {
 
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> atf::Result<()> {
         self.folder = folder.path().unwrap().to_path_buf();
+        if let Some(size) = self.cut.take() {
+            let index = self.folder.join("index.atf");
+            let index = File::options().write(true).open(index).unwrap();
+            index.set_len(size).unwrap();
+        }
         Ok(())
     }
 
@@ -296,6 +303,26 @@ fn an_unfinalized_segment_is_stated_and_breaks_calls() {
     let outer = functions.functions.iter().find(|it| it.function_id == 7);
     let outer = outer.unwrap();
     assert_eq!((outer.times.total_ns, outer.unmatched), (150, 1));
+}
+
+#[test]
+fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
+    let folder = TempDir::new().unwrap();
+    let mut events = vec![(100, CALL, 7)];
+    for start in (1..10_000).map(|number| 1000 * number) {
+        events.extend([(start, CALL, 8), (start + 50, RETURN, 8)]);
+    }
+    events.push((20_000_000, RETURN, 7));
+    write(folder.path(), &[(events, vec![999])]);
+    let mut ended = Ended {
+        cut: Some(15_000 * 32),
+        ..Ended::default()
+    };
+    analyze::calls(&open(folder.path()), &Options::default(), &mut ended).unwrap();
+    let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
+    assert_eq!(outer.5, SpanEnd::Interrupted);
+    // The other one's call is the last event of the first segment.
+    assert_eq!(ended.unmatched.len(), 2);
 }
 
 #[test]

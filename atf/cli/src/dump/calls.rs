@@ -34,7 +34,7 @@ pub(super) fn each_call(
         if is_after_gap || segment.is_after_gap {
             stack.interrupt(|paired| ended.push(paired));
         }
-        is_after_gap = false;
+        let first_seq = seq;
         for event in index.events() {
             match event {
                 Ok(mut event) => {
@@ -51,6 +51,10 @@ pub(super) fn each_call(
             }
         }
         partly += usize::from(index.known_checksum().is_none());
+        // A return in the next segment may belong to a call that is missing here.
+        is_after_gap = index.missing_events() > 0
+            || !index.completeness().has_verified_footer()
+            || seq.saturating_sub(first_seq) < index.event_count();
     }
     stack.finish(|paired| ended.push(paired));
     for paired in ended {

@@ -217,6 +217,39 @@ fn a_missing_middle_segment_is_stated_and_breaks_calls() {
 }
 
 #[test]
+fn an_unfinalized_middle_segment_breaks_spans() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("run"));
+    let index = folder.path().join("run").join(segment(2));
+    let index = index.join("thread_0/index.atf");
+    let mut bytes = fs::read(&index).unwrap();
+    // The header and the only event.
+    bytes.truncate(64 + 32);
+    fs::write(index, bytes).unwrap();
+    let output = atf(folder.path(), &["dump", "--spans", "--json", "run"]);
+    let (status, text, _) = texts(&output);
+    let spans = lines(text);
+    let ends: Vec<_> = spans
+        .iter()
+        .map(|it| {
+            (
+                it["function"].as_str().unwrap(),
+                it["end"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("read", "return"),
+        ("parse", "interrupted"),
+        ("main", "interrupted"),
+        ("token", "return"),
+        ("parse", "unmatched"),
+        ("main", "unmatched"),
+    ];
+    assert_eq!((status, &ends[..]), (1, &expected[..]));
+}
+
+#[test]
 fn deleted_first_segments_are_stated_and_are_no_damage() {
     let folder = TempDir::new().unwrap();
     write(&folder.path().join("run"));
