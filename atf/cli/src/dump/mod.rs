@@ -210,8 +210,9 @@ impl Dump<'_> {
                 for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
                     last.extend(output.last_of(thread, count, admits));
                 }
-                // The order of a merge. The stable sort keeps each thread's own order.
-                last.sort_by_key(|event| (event.event.timestamp_ns, event.process, event.thread));
+                // The order of a merge: the stable sort keeps that of the processes, their threads and the
+                // segments of these.
+                last.sort_by_key(|event| event.event.timestamp_ns);
                 last.iter().try_for_each(|event| output.write(event))?;
             }
         }

@@ -250,6 +250,25 @@ fn an_unfinalized_middle_segment_breaks_spans() {
 }
 
 #[test]
+fn the_last_events_at_one_time_are_in_the_order_of_all_events() {
+    let folder = TempDir::new().unwrap();
+    for (number, id) in [(1, 2), (2, 1)] {
+        let path = folder.path().join("run").join(segment(number));
+        let writer = SessionWriter::create(path, &WriteOptions::default()).unwrap();
+        let mut thread = writer.thread(id).unwrap();
+        thread
+            .write(&Event::new(100, 7, EventKind::CALL, 1))
+            .unwrap();
+        thread.finalize().unwrap();
+        writer.finalize().unwrap();
+    }
+    let all = clean(folder.path(), &["dump", "--json", "run"]);
+    assert_eq!(lines(&all).len(), 2);
+    let last = atf(folder.path(), &["dump", "--json", "--last", "1", "run"]);
+    assert_eq!(texts(&last).1, all);
+}
+
+#[test]
 fn deleted_first_segments_are_stated_and_are_no_damage() {
     let folder = TempDir::new().unwrap();
     write(&folder.path().join("run"));
