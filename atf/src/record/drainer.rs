@@ -330,7 +330,10 @@ impl Drainer {
             self.manifest_interval
         };
         let is_due = self.manifest_time.elapsed() >= interval && !requests.is_last;
-        if is_due && self.shared.triggers.live_on() {
+        let triggers = &self.shared.triggers;
+        // The process does not live on while it waits for one.
+        let is_waiting = triggers.fired() > triggers.served();
+        if is_due && !is_waiting && triggers.live_on() {
             let unwritten = self.shared.options.unwritten_events(self.session.options());
             self.session.set_unwritten_events(unwritten);
         }
@@ -409,8 +412,9 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use super::*;
+    use crate::error::Error;
     use crate::manifest::{Loss, Manifest, Module};
-    use crate::record::{RecordOptions, Window};
+    use crate::record::{RecordOptions, Trigger, Window};
     use crate::write::{Memory, WriteOptions};
 
     fn drainer() -> Result<Drainer> {
@@ -497,6 +501,24 @@ mod tests {
         let fire = |shared: &Shared| assert!(shared.triggers.fire() > 0);
         assert_eq!(served(&mut drainer, fire), 1);
         assert_eq!(served(&mut drainer, |_| {}), 2);
+        Ok(())
+    }
+
+    #[test]
+    fn a_process_that_waits_for_its_last_trigger_is_not_thought_to_live_on() -> Result<()> {
+        let mut drainer = drainer()?;
+        let requests = drainer.take_requests();
+        Trigger::new(Arc::clone(&drainer.shared.triggers)).fire_last();
+        for (served, is_ending) in [(0, true), (1, false)] {
+            drainer.shared.triggers.serve(served);
+            drainer.manifest_interval = Duration::ZERO;
+            drainer.manifest_time = drainer
+                .manifest_time
+                .checked_sub(MANIFEST_INTERVAL)
+                .ok_or_else(|| Error::internal("the system runs for a second"))?;
+            drainer.write_manifest(&requests);
+            assert_eq!(drainer.shared.triggers.is_ending(), is_ending);
+        }
         Ok(())
     }
 
