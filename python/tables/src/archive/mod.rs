@@ -59,8 +59,10 @@ fn bad(path: &Path, why: impl ToString) -> Error {
 mod tests {
     use std::fs;
 
+    use super::files::Files;
     use super::restore::restore;
     use super::sink::Comparer;
+    use super::tree::{Entry, Kind};
     use super::*;
 
     /// A change of a session's folder, and what the error says.
@@ -126,5 +128,50 @@ mod tests {
             let error = compare().unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
+    }
+
+    /// Unpacks an archive of a folder and these symlinks.
+    #[cfg(unix)]
+    fn unpack_links(folder: &Path, links: &[(&str, &str)]) -> Result<Unpacked, Error> {
+        let entry = |path: &str, kind| Entry {
+            path: path.to_owned(),
+            kind,
+            mode: None,
+        };
+        let archive = folder.join("archive");
+        let layout = Layout {
+            archive: archive.clone(),
+            place: "session=hostile".into(),
+        };
+        fs::create_dir_all(layout.files().parent().unwrap()).unwrap();
+        let mut files = Files::create(&layout.files()).unwrap();
+        files.add_whole(&entry("real", Kind::Folder), None).unwrap();
+        for (path, target) in links {
+            let link = entry(path, Kind::Link);
+            files.add_whole(&link, Some(target)).unwrap();
+        }
+        files.close([("atf.archive", VERSION.to_owned())]).unwrap();
+        unpack(archive, folder.join("unpacked"), &UnpackOptions::default())
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_symlink_below_another_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = folder.path().join("outside");
+        fs::create_dir_all(outside.join("below")).unwrap();
+        let target = outside.to_str().unwrap();
+        for path in ["a/evil", "a/below/evil", "./a/evil", "real/../a/evil"] {
+            let links = [("a", target), (path, "/etc/passwd")];
+            let error = unpack_links(folder.path(), &links).unwrap_err().to_string();
+            assert!(error.contains("folder"), "{error}");
+            assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "{path}");
+            assert_eq!(fs::read_dir(outside.join("below")).unwrap().count(), 0);
+            assert!(!folder.path().join("unpacked").exists());
+        }
+        let links = [("a", target), ("real/b", "../a")];
+        unpack_links(folder.path(), &links).unwrap();
+        let link = folder.path().join("unpacked/real/b");
+        assert_eq!(fs::read_link(link).unwrap(), Path::new("../a"));
     }
 }

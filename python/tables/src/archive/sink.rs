@@ -1,6 +1,6 @@
 //! Takes restored files: a folder, or a comparison with the originals.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -83,7 +83,13 @@ impl Sink for Disk {
     }
 
     fn finish(&mut self) -> Result<(), Error> {
+        let folders: HashSet<&Path> = self.folders.iter().map(|(path, _)| &**path).collect();
         for (path, target) in &self.links {
+            // Only a folder made here: below another symlink, this one could be anywhere.
+            let parent = path.parent().unwrap_or(&self.root);
+            if parent != self.root && !folders.contains(parent) {
+                return Err(output(path, "the symlink is in no folder of the session"));
+            }
             link(target, path).map_err(|error| output(path, error))?;
         }
         for (path, mode) in self.folders.iter().rev() {
