@@ -166,21 +166,27 @@ impl Drain {
             .saturating_add(payloads)
     }
 
-    /// Lets go of everything that is held, and counts it as lost, since nobody can ask for it later.
+    /// Lets go of everything that is held. Counts it as lost, and what was let go early, since nobody can
+    /// ask for it later.
     pub(super) fn release(&mut self, writer: &mut ThreadWriter, windows: &Windows) -> Result<()> {
         let mut crowd = Crowd {
             events: usize::MAX,
             payload_size: usize::MAX,
         };
-        self.outlet.let_go = LetGo::new(0);
+        let held = LetGo::new(0);
+        let mut early = std::mem::replace(&mut self.outlet.let_go, held);
+        let early = windows
+            .have_a_start()
+            .then(|| early.claim(windows.decided_ns(), u64::MAX));
         let mut left = self.events.slots();
         while left > 0 {
             let count = left.min(MOST_TAKEN);
             let taken = self.take(count, writer, Some(windows), &mut crowd)?;
             left = left.saturating_sub(taken);
         }
-        if let Some(loss) = self.outlet.let_go.claim(0, u64::MAX) {
-            self.lane(windows).add_all(&loss);
+        let held = self.outlet.let_go.claim(0, u64::MAX);
+        for loss in early.flatten().iter().chain(&held) {
+            self.lane(windows).add_all(loss);
         }
         Ok(())
     }

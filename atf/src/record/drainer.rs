@@ -414,17 +414,22 @@ mod tests {
     use super::*;
     use crate::error::Error;
     use crate::manifest::{Loss, Manifest, Module};
-    use crate::record::{RecordOptions, Trigger, Window};
-    use crate::write::{Memory, WriteOptions};
+    use crate::record::{Capacity, RecordOptions, Trigger, Window};
+    use crate::wire::EventKind;
+    use crate::write::{Event, Memory, WriteOptions};
 
     fn drainer() -> Result<Drainer> {
         drainer_on(&Memory::new())
     }
 
     fn drainer_on(memory: &Memory) -> Result<Drainer> {
+        drainer_with(memory, Window::default())
+    }
+
+    fn drainer_with(memory: &Memory, window: Window) -> Result<Drainer> {
         let (storage, write) = (Arc::new(memory.clone()), WriteOptions::default());
         let session = SessionWriter::create_on(storage, "pid_42", &write)?;
-        let options = RecordOptions::default().window(Some(Window::default()));
+        let options = RecordOptions::default().window(Some(window));
         let shared = Shared::new(Arc::new(session), options);
         Ok(Drainer::new(Arc::new(shared)))
     }
@@ -463,6 +468,36 @@ mod tests {
         let lost: Vec<_> = threads.iter().map(|thread| thread.lost_events).collect();
         let (one, two) = (Some(Loss::new(1, 7, 7)), Some(Loss::new(2, 7, 8)));
         assert_eq!(lost, [one, one, one, one, two]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_ring_that_is_given_away_counts_what_later_triggers_might_have_asked_for() -> Result<()> {
+        let capacity = Capacity::default().events.saturating_mul(3) / 4;
+        for (pre_roll, lost) in [(1 << 40, capacity), (u64::MAX, capacity / 3 * 2), (0, 0)] {
+            let window = Window::default().lanes(Lanes::Both);
+            let window = window.pre_roll(Duration::from_nanos(pre_roll));
+            let mut drainer = drainer_with(&Memory::new(), window)?;
+            drainer.add_threads(&[0]);
+            let made = drainer.shared.lock().made.pop();
+            let mut recorder = made.map(|(_, made)| made).transpose()?;
+            let event = Event::new(now_ns(), 7, EventKind::CALL, 1);
+            let mut record = || {
+                recorder
+                    .as_mut()
+                    .is_some_and(|it| it.record(&event).is_ok())
+            };
+            assert!((0..capacity).all(|_| record()));
+            let mut requests = drainer.take_requests();
+            drainer.look_at_triggers(&mut requests);
+            drainer.drain(&requests);
+            let (ring, windows) = (drainer.rings.first_mut(), drainer.windows.as_ref());
+            for (ring, windows) in ring.into_iter().zip(windows) {
+                ring.drain.release(&mut ring.writer, windows)?;
+                let found = ring.drain.event_loss().map_or(0, |loss| loss.count);
+                assert_eq!(found, lost as u64, "{pre_roll}");
+            }
+        }
         Ok(())
     }
 
