@@ -119,6 +119,7 @@ fn of_unit(
     let mut problems = Vec::new();
     let mut stack = CallStack::new();
     let mut given_up = 0_u64;
+    let mut given_up_before_gaps = 0_u64;
     let mut times = None;
     let mut latest = VecDeque::new();
     let end = unit.read(&mut problems, |step| {
@@ -144,7 +145,11 @@ fn of_unit(
                 }
             }
             // Whether these calls returned is not known: they are not among those of the end.
-            Step::Gap => stack.interrupt(|_| ()),
+            Step::Gap => {
+                stack.interrupt(|_| ());
+                let before = given_up_before_gaps.saturating_add(given_up);
+                (given_up, given_up_before_gaps) = (0, before);
+            }
             Step::Files(_) => {}
         }
         Ok::<_, Error>(())
@@ -176,7 +181,7 @@ fn of_unit(
         completeness: end.completeness.clone(),
     });
     if let (Some(end), Some(thread)) = (&end, &mut result) {
-        problems.extend(end.given_up(given_up));
+        problems.extend(end.given_up(given_up.saturating_add(given_up_before_gaps)));
         if thread.is_unfinalized() {
             match end.ring() {
                 Ok(ring) => thread.ring = ring,

@@ -8,7 +8,7 @@ use atf::analyze::{
 };
 use atf::merge::Merge;
 use atf::session::{Problem, Segments};
-use atf::spans::{SpanEnd, Unmatched};
+use atf::spans::{CallStack, SpanEnd, Unmatched};
 use atf::{Error, ErrorKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -335,6 +335,24 @@ fn calls_that_are_open_at_the_start_of_a_range_come_with_their_folders() {
     let at = |segment| folder.path().join(name(segment)).join("thread_0");
     assert_eq!(ended.starts, [(7, at(1)), (8, at(3))]);
     assert_eq!(ended.folder, at(3));
+}
+
+#[test]
+fn calls_that_were_given_up_before_a_gap_are_not_open_at_the_end() {
+    const COUNT: u64 = 270_000;
+    let folder = TempDir::new().unwrap();
+    // More open calls than are kept.
+    let events: Vec<Short> = (0..COUNT).map(|time| (time, CALL, 7)).collect();
+    write(folder.path(), &[(events, vec![999, 999])]);
+    fs::remove_dir_all(folder.path().join(name(2))).unwrap();
+    let last = analyze::last(&open(folder.path()), &Options::default(), 9, 0).unwrap();
+    let in_first = 999 * COUNT / 1000;
+    let thread = &last.threads[0];
+    assert_eq!((thread.open_count, thread.given_up), (COUNT - in_first, 0));
+    let given_up = in_first - CallStack::LIMIT as u64;
+    let limit = CallStack::LIMIT as u64;
+    let expected = ErrorKind::TooManyOpenCalls { given_up, limit };
+    assert_eq!(kinds(&last.problems)[1..], [expected]);
 }
 
 #[test]
