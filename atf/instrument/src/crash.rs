@@ -77,10 +77,11 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     if signals::pass_on(signal, info, context) {
         return;
     }
+    let has_information = signals::has_information(signal);
     signals::restore(signal);
-    // SAFETY: the system passes valid information about the signal.
-    let is_sent = unsafe { info.as_ref() }.is_some_and(|info| info.si_code <= 0);
-    if is_sent {
+    // SAFETY: the system passes valid information about the signal, if it is asked for.
+    let information = unsafe { info.as_ref() }.filter(|_| has_information);
+    if information.is_none_or(|info| info.si_code <= 0) {
         // A fault happens again when this function returns. A signal that was sent does not.
         // SAFETY: the calls have no conditions. The signal comes when this function returns.
         unsafe { libc::raise(signal) };

@@ -23,14 +23,10 @@ pub(crate) fn handle(signal: c_int, handler: Handler) {
     let Some(place) = place(signal) else {
         return;
     };
-    // SAFETY: zeros are valid for its numbers and its set of signals, which is then empty.
-    let mut before: libc::sigaction = unsafe { mem::zeroed() };
-    // SAFETY: the call writes what is set now to the last pointer.
-    let status = unsafe { libc::sigaction(signal, ptr::null(), &raw mut before) };
     let address = handler as *const () as usize;
-    if status != 0 || before.sa_sigaction == address {
+    let Some(before) = current(signal).filter(|before| before.sa_sigaction != address) else {
         return;
-    }
+    };
     let mut action = before;
     action.sa_sigaction = address;
     action.sa_flags = match is_function(&before) {
@@ -55,13 +51,24 @@ pub(crate) fn restore(signal: c_int) {
     unsafe { libc::sigaction(signal, ptr::from_ref(before), ptr::null_mut()) };
 }
 
-/// Returns whether nobody has set anything for a signal.
-pub(crate) fn is_default(signal: c_int) -> bool {
-    // SAFETY: zeros are valid for its numbers and its set of signals.
+/// Returns what is set now.
+fn current(signal: c_int) -> Option<libc::sigaction> {
+    // SAFETY: zeros are valid for its numbers and its set of signals, which is then empty.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     // SAFETY: the call writes what is set now to the last pointer.
     let status = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
-    status == 0 && action.sa_sigaction == libc::SIG_DFL
+    (status == 0).then_some(action)
+}
+
+/// Returns whether nobody has set anything for a signal.
+pub(crate) fn is_default(signal: c_int) -> bool {
+    current(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_DFL)
+}
+
+/// Returns whether a handler of a signal gets information about it. It gets none if the program had
+/// another handler in between, and set the one before again with `signal`, which loses the flags.
+pub(crate) fn has_information(signal: c_int) -> bool {
+    current(signal).is_some_and(|action| action.sa_flags & libc::SA_SIGINFO != 0)
 }
 
 /// Returns whether [`pass_on`] calls a handler of the program's.

@@ -124,6 +124,22 @@ static PLAIN void untouched(int number) {
     _exit(ignored.sa_handler == SIG_IGN && handled.sa_handler == nothing ? 77 : 2);
 }
 
+static PLAIN __attribute__((noinline)) void fill_stack(void) {
+    volatile char bytes[1 << 14];
+    for (unsigned n = 0; n < sizeof bytes; n++) bytes[n] = 1;
+}
+
+// Sets a handler of its own for some time, and sends itself the signal afterwards.
+static PLAIN void in_between(int number) {
+    leaf();
+    void (*before)(int) = signal(number, nothing);
+    raise(number);
+    signal(number, before);
+    fill_stack();
+    raise(number);
+    _exit(1);
+}
+
 PLAIN int main(int argc, char **argv) {
     const char *mode = argc > 2 ? argv[1] : "";
     alarm(300); // Fails instead of waiting for ever.
@@ -132,6 +148,7 @@ PLAIN int main(int argc, char **argv) {
     if (strcmp(mode, "once") == 0) once(atoi(argv[2]));
     if (strcmp(mode, "guard") == 0) guard();
     if (strcmp(mode, "end by") == 0) end_by(atoi(argv[2]));
+    if (strcmp(mode, "in between") == 0) in_between(atoi(argv[2]));
     if (strcmp(mode, "untouched") == 0) untouched(atoi(argv[2]));
     return 0;
 }

@@ -73,3 +73,14 @@ fn a_signal_that_the_program_handles_or_ignores_stays_as_it_is() {
         }
     });
 }
+
+#[test]
+fn a_signal_ends_the_program_after_a_handler_that_it_had_for_some_time() {
+    Program::with("signals.c", |program| {
+        for signal in [libc::SIGSEGV, libc::SIGABRT, libc::SIGFPE, libc::SIGINT] {
+            let arguments = ["in between", &signal.to_string()];
+            let output = run(program, &arguments, &[("ATF_FLIGHT", "10")]).output;
+            assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+        }
+    });
+}
