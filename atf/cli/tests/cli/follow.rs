@@ -271,10 +271,15 @@ fn segment(folder: &Path, name: &str, function: &str) -> (SessionWriter, ThreadW
     (session, thread)
 }
 
-/// Counts a loss and finalizes a segment.
+/// Counts a loss in a segment.
+fn lose(session: &SessionWriter) {
+    session.set_losses(3, Some(Loss::new(2, 1_000, 1_009)), None);
+}
+
+/// Finalizes a segment, with a loss that is counted after its last event.
 fn end((session, mut thread): (SessionWriter, ThreadWriter)) {
     thread.finalize().unwrap();
-    session.set_losses(3, Some(Loss::new(2, 1_000, 1_009)), None);
+    lose(&session);
     session.finalize().unwrap();
 }
 
@@ -304,6 +309,9 @@ fn a_session_is_followed_from_segment_to_segment() {
         let mut three = segment(&run, "pid_42_segment_000004", "three");
         end(two);
         expect(&mut three.1, 3, "three");
+        // The dump ends with the last thread, and may not see a loss that is counted later.
+        lose(&three.0);
+        three.0.write_manifest().unwrap();
         end(three);
         let (status, messages) = following.end();
         assert_eq!(status, 0, "{messages}");
