@@ -75,7 +75,7 @@ impl Row {
     }
 }
 
-/// A fact with one figure: how a cost grows, or how much memory something takes.
+/// A fact with one figure: how a cost grows, or how much something takes or reads.
 #[derive(Debug)]
 pub(crate) struct Fact {
     /// The fact.
@@ -90,6 +90,7 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
     pub(crate) growth: Vec<Fact>,
     pub(crate) memory: Vec<Fact>,
+    pub(crate) reads: Vec<Fact>,
 }
 
 const HEADINGS: [&str; 6] = [
@@ -129,6 +130,12 @@ impl Report {
         self.memory.push(fact);
     }
 
+    /// Adds what a command reads, and prints it.
+    pub(crate) fn state_reads(&mut self, fact: Fact) {
+        say(&format!("{}: {}", fact.what, fact.figure));
+        self.reads.push(fact);
+    }
+
     /// Returns the report as Markdown, for the README.
     pub(crate) fn markdown(&self) -> String {
         let mut text = String::new();
@@ -149,6 +156,7 @@ impl Report {
         }
         facts(&mut text, ["how costs grow", "figures"], &self.growth);
         facts(&mut text, ["memory", "peak"], &self.memory);
+        facts(&mut text, ["reads", "figures"], &self.reads);
         text
     }
 }

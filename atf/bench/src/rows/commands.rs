@@ -9,7 +9,7 @@ use atf_synth::Synth;
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::input;
-use crate::table::{Amount, Row};
+use crate::table::{Amount, Fact, Row};
 
 /// Events in a session, over eight threads; every seventh has a detail. Some 800 MB.
 const EVENTS: u64 = 12_000_000;
@@ -83,8 +83,59 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
             amount: Amount::Bytes(bytes),
         });
     }
+    for (name, arguments) in reads
+        .map(|(name, arguments, ..)| (name, arguments))
+        .into_iter()
+        .chain(writes)
+    {
+        let mut command = Command::new(&atf);
+        command.args(arguments).arg(&session);
+        if writes.iter().any(|(writer, _)| *writer == name) {
+            command.arg("--out").arg(&out);
+        }
+        let Some((read, calls)) = reads_of(&mut command)? else {
+            continue;
+        };
+        context.report.state_reads(Fact {
+            what: format!("atf {name} of that session"),
+            figure: format!(
+                "{:.2} times the bytes of its files, in {calls} calls",
+                read as f64 / bytes as f64
+            ),
+        });
+        if out.exists() {
+            std::fs::remove_dir_all(&out)?;
+        }
+    }
     std::fs::remove_dir_all(session)?;
     Ok(())
+}
+
+/// Runs a command, and returns how many bytes it read and in how many calls; `None` if the system
+/// does not count them.
+#[cfg(target_os = "linux")]
+fn reads_of(command: &mut Command) -> Result<Option<(u64, u64)>> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+    let mut child = command.stdout(Stdio::null()).spawn()?;
+    // The counts last until the process is waited for.
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(Pid::from_child(&child)), ended)?;
+    let counts = std::fs::read_to_string(format!("/proc/{}/io", child.id()))?;
+    let status = child.wait()?;
+    if !status.success() {
+        return Err(format!("{command:?}: {status}").into());
+    }
+    let count = |name| {
+        let line = counts.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|number| number.parse().ok())
+    };
+    Ok(count("rchar: ").zip(count("syscr: ")))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reads_of(_: &mut Command) -> Result<Option<(u64, u64)>> {
+    Ok(None)
 }
 
 /// Builds a package next to this one with the same optimizations, and returns the path of its
