@@ -12,9 +12,9 @@ use atf_export::{Error, Form, Process, Summary, export, flame};
 use tempfile::NamedTempFile;
 
 use crate::clock::Clock;
-use crate::dump::{Time, Told, are_processes, several};
+use crate::dump::{Time, Told, are_of_one_run, several};
 use crate::output::{Failure, Outcome, State, complain, stdout};
-use crate::parts::{Part, check_threads, other_names};
+use crate::parts::{Part, check_threads, other_names, tell_unwritten};
 use crate::report::Summed;
 use crate::text::Counted;
 
@@ -110,11 +110,13 @@ impl Opened {
                 return Ok(Err(State::Damaged));
             }
         };
-        let found: Vec<_> = parts.iter().map(|part| vec![part.path.clone()]).collect();
-        if parts.len() > 1 && selection.clock == Clock::Trace && !are_processes(&found) {
-            return Err(several(paths, &found.concat()));
+        let found: Vec<_> = parts.iter().map(|part| part.path.clone()).collect();
+        let is_one = parts.len() <= 1 || are_of_one_run(found.iter());
+        if selection.clock == Clock::Trace && !is_one {
+            return Err(several(paths, &found));
         }
         check_threads(&parts, selection.threads)?;
+        tell_unwritten(&parts);
         let start_ns = parts.iter().filter_map(Part::start_ns).min();
         let (from_ns, to_ns) = Time::range(selection.from, selection.to, start_ns)?;
         let threads = selection.threads.iter().copied().collect();

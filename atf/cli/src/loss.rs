@@ -75,6 +75,16 @@ pub(crate) fn end_of_tracer(is_known: bool) -> &'static str {
     }
 }
 
+/// Describes the events that a manifest says the tracer had not yet written; `None` if there are none.
+pub(crate) fn unwritten(manifest: &Manifest) -> Option<String> {
+    let events = manifest.unwritten_events.filter(|events| *events > 0)?;
+    let events = Counted(events, "event");
+    let end = end_of_tracer(manifest.ended_by.is_some());
+    Some(format!(
+        "the tracer {end}: up to {events} of each thread are missing"
+    ))
+}
+
 fn info(loss: Option<Loss>) -> Option<LossInfo> {
     let loss = loss.filter(|loss| loss.count > 0)?;
     Some(LossInfo {

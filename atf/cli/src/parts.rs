@@ -16,7 +16,8 @@ use atf::{Error, FileKind};
 use atf_export::Process;
 
 use crate::clock::{Clock, media_clocks, media_times};
-use crate::dump::{Time, are_processes, session_around};
+use crate::dump::{Time, are_of_one_run, session_around};
+use crate::loss::unwritten;
 use crate::output::{Failure, complain};
 use crate::target::Target;
 use crate::text::Counted;
@@ -101,7 +102,7 @@ impl Part {
             }
         }
         let processes = Segments::group(sessions);
-        let share_clock = are_processes(&processes);
+        let share_clock = are_of_one_run(processes.iter().flatten());
         let first = parts.len();
         for paths in &processes {
             let segments = Segments::open(paths)?;
@@ -315,6 +316,16 @@ pub(crate) fn tell_deleted(segments: &Segments) {
             "{}: {deleted} not here: calls that were open at the start of this one have only their returns",
             path.display()
         ));
+    }
+}
+
+/// States how many events of each part the tracer had not yet written when it ended.
+pub(crate) fn tell_unwritten(parts: &[Part]) {
+    for part in parts {
+        let manifest = part.sessions().last().and_then(SessionReader::manifest);
+        if let Some(missing) = manifest.and_then(unwritten) {
+            complain(format_args!("{}: {missing}", part.path.display()));
+        }
     }
 }
 

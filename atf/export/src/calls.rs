@@ -124,7 +124,12 @@ impl CallVisitor for Calls<'_, '_> {
         totals: Option<&ThreadTotals>,
         problems: &[Problem],
     ) -> Result<(), Error> {
-        let notes = notes_of(totals, self.lost_of_thread, problems);
+        let notes = notes_of(
+            totals,
+            self.lost_of_thread,
+            self.process.unwritten(),
+            problems,
+        );
         let times = totals.and_then(|totals| totals.times);
         self.sink.thread_end(&ThreadEnd {
             thread: &self.thread,

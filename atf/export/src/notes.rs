@@ -8,6 +8,7 @@ use atf::session::Problem;
 pub(crate) fn notes_of(
     totals: Option<&ThreadTotals>,
     lost_details: Option<Loss>,
+    unwritten: Option<u64>,
     problems: &[Problem],
 ) -> Vec<String> {
     let problems = problems.iter().map(|problem| problem.error.to_string());
@@ -45,5 +46,11 @@ pub(crate) fn notes_of(
             "the tracer lost {count} {noun}{plural}, from {first_ns} to {last_ns} ns"
         ))
     });
-    counts.chain(losses).chain(problems).collect()
+    let unwritten = unwritten.filter(|events| *events > 0).map(|events| {
+        format!(
+            "up to {events} events may be missing: the tracer did not write them before it ended"
+        )
+    });
+    let known = counts.chain(losses).chain(unwritten);
+    known.chain(problems).collect()
 }

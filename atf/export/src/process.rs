@@ -118,6 +118,11 @@ impl<'a> Process<'a> {
         manifests.flat_map(|manifest| &manifest.threads)
     }
 
+    /// Returns how many events of each thread the tracer had at most not yet written when it ended.
+    pub(crate) fn unwritten(&self) -> Option<u64> {
+        self.sessions.last()?.manifest()?.unwritten_events
+    }
+
     /// Returns the process id, from the name of its folder: 42 for `pid_42`, and for `pid_42_2` and
     /// `pid_42_segment_000002`.
     #[must_use]

@@ -11,9 +11,9 @@ use atf::Error;
 use atf::analyze::{self, Change, Diff, Options, Run, Subject, Totals};
 
 use crate::clock::Clock;
-use crate::dump::{Told, are_processes, head, length_if_cut};
+use crate::dump::{Told, are_of_one_run, head, length_if_cut};
 use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
-use crate::parts::{Part, other_names};
+use crate::parts::{Part, other_names, tell_unwritten};
 use crate::report::Form;
 use crate::text::Printable;
 
@@ -113,11 +113,12 @@ impl Side {
                 Ok(parts) => parts,
                 Err(error) => return Ok(Err(error)),
             };
+            tell_unwritten(&parts);
             let mut before: Option<&Part> = None;
             for part in &parts {
                 let functions = analyze::functions(part.threads(), &Options::default())?;
-                let is_same_run = before.is_some_and(|before| {
-                    are_processes(&[vec![before.path.clone()], vec![part.path.clone()]])
+                let is_same_run = before.is_some_and(|before: &Part| {
+                    are_of_one_run([&before.path, &part.path].into_iter())
                 });
                 if !is_same_run {
                     this.runs.push(Run::default());

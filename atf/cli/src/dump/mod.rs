@@ -38,7 +38,7 @@ pub(crate) use pattern::Pattern;
 pub(crate) use text::Shown;
 pub(crate) use time::{Time, parse_span};
 pub(crate) use told::Told;
-pub(crate) use trace::{are_processes, session_around};
+pub(crate) use trace::{are_of_one_run, session_around};
 
 use calls::each_call;
 use clocks::Clocks;

@@ -10,7 +10,7 @@ use atf::manifest::Manifest;
 
 use super::ready::Ready;
 use super::trace::{ThreadName, ThreadPlace, Trace};
-use crate::loss::{Lost, end_of_tracer};
+use crate::loss::{Lost, unwritten};
 use crate::output::{State, complain};
 use crate::text::{Counted, Since};
 
@@ -113,14 +113,6 @@ pub(crate) fn tell_losses_of(
         }
     }
     tell(&"threads without files", without_files);
-    let Some(manifest) = manifests.last() else {
-        return;
-    };
-    if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
-        let events = Counted(events, "event");
-        let end = end_of_tracer(manifest.ended_by.is_some());
-        complain(format_args!(
-            "the tracer {end}: up to {events} of each thread are missing"
-        ));
-    }
+    let last = manifests.last().copied();
+    last.and_then(unwritten).iter().for_each(complain);
 }

@@ -250,14 +250,19 @@ impl Trace {
     }
 }
 
-/// Whether these are the processes of one run, each with the paths of its segments: folders `pid_N` side
-/// by side.
-pub(crate) fn are_processes(processes: &[Vec<PathBuf>]) -> bool {
-    // Programs started with exec have the id of another folder.
-    let is_process = |path: &Path| ProcessName::of(path).is_some_and(|name| name.program == 1);
+/// Returns whether these are the processes of one run, each with the paths of its segments, and have
+/// different ids. A program that was started with exec has the id of the one before it.
+fn are_processes(processes: &[Vec<PathBuf>]) -> bool {
     let mut firsts = processes.iter().filter_map(|paths| paths.first());
-    let parent = firsts.clone().next().map(|path| path.parent());
-    firsts.all(|path| is_process(path) && Some(path.parent()) == parent)
+    let is_first = |path: &PathBuf| ProcessName::of(path).is_some_and(|name| name.program == 1);
+    firsts.clone().all(is_first) && are_of_one_run(firsts.by_ref())
+}
+
+/// Returns whether these are folders `pid_…` side by side: processes of one run, and their programs.
+pub(crate) fn are_of_one_run<'a>(mut folders: impl Iterator<Item = &'a PathBuf>) -> bool {
+    let place = |path: &'a PathBuf| ProcessName::of(path).and(path.parent());
+    let first = folders.next().map(place);
+    folders.all(|path| place(path).is_some() && Some(place(path)) == first)
 }
 
 /// How many threads a message lists at most.

@@ -154,7 +154,9 @@ fn what_is_missing_on_either_side_is_told() {
 fn processes_are_one_run_and_sessions_are_several() {
     let folder = TempDir::new().unwrap();
     let events = [(100, 1, 1), (300, 2, 1)];
-    for path in ["a/pid_7", "a/pid_8", "runs/x/pid_1", "runs/y/pid_2"] {
+    // Process 8 started another program with exec.
+    let process = ["a/pid_7", "a/pid_8", "a/pid_8_2"];
+    for path in process.into_iter().chain(["runs/x/pid_1", "runs/y/pid_2"]) {
         session(&folder.path().join(path), &events, "main");
     }
     let text = clean(folder.path(), &["diff", "--json", "--all", "a", "runs"]);
@@ -163,7 +165,14 @@ fn processes_are_one_run_and_sessions_are_several() {
     assert_eq!(runs, [1, 2]);
     let main = &diff["functions"][0];
     let calls = ["before", "after"].map(|side| number(&main[side]["calls"]["max"]));
-    assert_eq!(calls, [2, 1]);
+    assert_eq!(calls, [3, 1]);
+    let out = ["--out", "calls.csv"];
+    clean(
+        folder.path(),
+        &[&["export", "--format", "csv", "a"][..], &out].concat(),
+    );
+    let calls = std::fs::read_to_string(folder.path().join("calls.csv")).unwrap();
+    assert_eq!(calls.lines().count(), 4, "{calls}");
 }
 
 #[test]

@@ -257,6 +257,24 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(expected), "{command}: {text}");
     }
+    // Those that compute from the events say what they did not have.
+    let session_path = session.to_str().unwrap();
+    for command in [
+        &["report"][..],
+        &["diff", session_path],
+        &["flamegraph", "--out", "flame.svg"],
+        &["export", "--format", "chrome", "--out", "chrome.json"],
+    ] {
+        let output = super::atf(folder.path(), &[command, &[session_path]].concat());
+        let messages = String::from_utf8(output.stderr).unwrap();
+        let expected = format!(
+            "{session_path}: the tracer was killed: up to 4160 events of each thread are missing"
+        );
+        assert!(messages.contains(&expected), "{command:?}: {messages}");
+    }
+    let chrome = fs::read_to_string(folder.path().join("chrome.json")).unwrap();
+    let note = "up to 4160 events may be missing: the tracer did not write them before it ended";
+    assert!(chrome.contains(note), "{chrome}");
     let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
     let info = String::from_utf8(info.stdout).unwrap();
     assert!(info.contains("nothing that was written was lost"), "{info}");
