@@ -13,23 +13,23 @@
  * Terms: an offset is in bytes from the start of a file, a size in bytes, a count in elements; a
  * seq is a position counted from 0. All times are in nanoseconds.
  *
- * Errors. A function that can fail returns AtfStatus, or a value that its comment names.
- * atf_last_error_* describe the last failure on this thread, until the next failure on the thread.
- * No function ends the program: a bug in the library is reported as ATF_ERROR_PANIC.
+ * Errors. A function that can fail returns AtfStatus, or a value described in its comment.
+ * atf_last_error_* describe the most recent failure on the calling thread. No function ends the
+ * program: a bug in the library is reported as ATF_ERROR_PANIC.
  *
- * Handles. Functions that create a handle set it to NULL on failure. Each handle is freed by its own
- * close function, which accepts NULL; every other function returns ATF_ERROR_ARGUMENT for NULL. A
- * handle of another kind is ATF_ERROR_HANDLE, and so is a closed one while it is among the last 1024
- * closed. Never pass any other invalid pointer.
+ * Handles. Functions that create a handle set it to NULL on failure. Each handle is freed by its
+ * own close function, which accepts NULL; every other function returns ATF_ERROR_ARGUMENT for NULL.
+ * A handle of another kind returns ATF_ERROR_HANDLE, and so does any of the last 1024 closed
+ * handles. Never pass any other invalid pointer.
  *
  * Threads. Different handles can be used on different threads at once. A writer and an AtfMerge
  * are used by one thread at a time; a reader and an AtfSessionWriter by any number at once. Close a
  * handle only when no thread uses it. After fork, the child must not use its parent's writers.
  *
- * Strings are NUL-terminated const char *. A path is any bytes on Unix, UTF-8 on Windows.
- * Structs grow in one of two ways: those passed with their size (sizeof, as compiled into the caller)
- * grow at the end, all others into their reserved members. Set reserved members to 0 in what you
- * pass, best with an initializer: any other value is ATF_ERROR_ARGUMENT.
+ * Strings are NUL-terminated const char *. A path is any bytes on Unix, UTF-8 on Windows. Structs
+ * passed with their size (sizeof, as compiled into the caller) grow at the end; all others grow
+ * into their reserved members. Set reserved members to 0 in structs that you pass, preferably with
+ * an initializer: any other value causes ATF_ERROR_ARGUMENT.
  *
  * Sources (the format's documents), cited in brackets:
  *     S0: ATF Index File Format (BH-002)
@@ -64,15 +64,14 @@ typedef enum AtfStatus {
     /** Not a handle of this kind, or a closed one. */
     ATF_ERROR_HANDLE = 3,
     /**
-     * Not allowed in this state: already finalized, something is still being written, or a forked
-     * child.
+     * Not allowed in this state: already finalized, still being written, or in a forked child.
      */
     ATF_ERROR_STATE = 4,
     /** The operating system reported an error: see atf_last_error_os_code. */
     ATF_ERROR_IO = 5,
     /** The file is malformed: see atf_last_error_field and atf_last_error_offset. */
     ATF_ERROR_FORMAT = 6,
-    /** Event refused: its time goes back, its kind is unknown, or a number is too large. */
+    /** Event refused: its time goes backwards, its kind is unknown, or a number is too large. */
     ATF_ERROR_REFUSED = 7,
     /** The link disagrees with the counters. */
     ATF_ERROR_LINK = 8,
@@ -88,16 +87,16 @@ typedef enum AtfStatus {
     ATF_ERROR_PANIC = 13,
     /** No more events, but events that were written are missing or changed. */
     ATF_ERROR_DAMAGED = 14,
-    /** Something announced is missing from the files: details that were reserved, never written. */
+    /** Reserved details were never written. */
     ATF_ERROR_LOST = 15,
     /**
-     * From atf_record.h: the event, and its detail if it has one, is not recorded. The ATF_LOST_*
-     * are no errors: the losses are counted, and atf_last_error_* do not change.
+     * From atf_record.h: neither the event nor its detail is recorded. ATF_LOST_* are not errors:
+     * the losses are counted, and atf_last_error_* do not change.
      */
     ATF_LOST_EVENT = 16,
     /** The event is recorded, but not its detail. */
     ATF_LOST_DETAIL = 17,
-    /** As ATF_LOST_EVENT, because its time goes back or its kind is unknown. */
+    /** Like ATF_LOST_EVENT, because its time goes backwards or its kind is unknown. */
     ATF_LOST_REFUSED = 18,
     /** The deadline passed first. Not an error. */
     ATF_TIMEOUT = 19
@@ -133,7 +132,7 @@ int atf_last_error_os_code(void);
 
 /* ---- Clock: ada_timing.h has ada_timing_init and ada_get_timestamp_ns ---- */
 
-/** The header's clock_type for that clock: ATF_CLOCK_*. */
+/** The header's clock_type for the clock of ada_get_timestamp_ns: ATF_CLOCK_*. */
 uint8_t atf_clock_type(void);
 
 /** A time in a sound or screen recording: value / timescale seconds. */
@@ -204,7 +203,7 @@ typedef struct AtfWriteOptions {
     uint8_t durability;
     /** 1: every event whose call has returned survives SIGKILL. */
     uint8_t survive_kill;
-    /** 1: events whose time goes back or whose kind is unknown are written, not refused. */
+    /** 1: events whose time goes backwards or whose kind is unknown are written, not refused. */
     uint8_t verbatim;
     /** 0. */
     uint8_t reserved[5];
@@ -269,11 +268,11 @@ AtfStatus atf_writer_open(const char *session_dir, uint32_t thread_id,
                           const AtfWriteOptions *options, AtfThreadWriter **writer);
 
 /**
- * Writes an event without details. Timestamps must not go back; event_kind is ATF_EVENT_KIND_*.
- * call_depth is 1 for the outermost call, and a return repeats its call's. Other depths are written
- * unchanged, since a tracer may attach in the middle of calls (atf-conformance check: advice
- * ATF-IEVT-004). index_seq may be NULL.
- * After ATF_ERROR_REFUSED, more events can be written; after ATF_ERROR_IO every later call fails too.
+ * Writes an event without details. Timestamps must not decrease; event_kind is ATF_EVENT_KIND_*.
+ * call_depth is 1 for the outermost call, and a return has the depth of its call. Other depths are
+ * written unchanged, since a tracer may attach in the middle of calls (atf-conformance check:
+ * advice ATF-IEVT-004). index_seq may be NULL. After ATF_ERROR_REFUSED, more events can be written;
+ * after ATF_ERROR_IO every later call fails too.
  */
 AtfStatus atf_writer_write(AtfThreadWriter *writer, uint64_t timestamp_ns, uint64_t function_id,
                            uint32_t event_kind, uint32_t call_depth, uint64_t *index_seq);
@@ -302,9 +301,10 @@ AtfStatus atf_writer_write_detail(AtfThreadWriter *writer, uint64_t index_seq,
 
 /**
  * Drops a reserved detail, for example because a ring was full. Later details are not affected.
- * detail_seq is the number that the detail was reserved with. With atf_writer_next_detail_seq's number, the
- * next detail is skipped. The event's link is removed. If the event has already been flushed, its detail
- * is written without a payload instead. ATF_ERROR_LINK: no such detail is reserved.
+ * detail_seq is the number that the detail was reserved with; the number from
+ * atf_writer_next_detail_seq skips the next detail. The event's link is removed. If the event has
+ * already been flushed, its detail is written without a payload instead. ATF_ERROR_LINK: no such
+ * detail is reserved.
  */
 AtfStatus atf_writer_drop_detail(AtfThreadWriter *writer, uint64_t detail_seq);
 
@@ -312,8 +312,8 @@ AtfStatus atf_writer_drop_detail(AtfThreadWriter *writer, uint64_t detail_seq);
 uint64_t atf_writer_next_index_seq(const AtfThreadWriter *writer);
 
 /**
- * The number to reserve the next detail with: the count of details before it, dropped ones included.
- * UINT64_MAX if writer is invalid.
+ * The number to reserve the next detail with: the number of details before it, dropped ones
+ * included. UINT64_MAX if writer is invalid.
  */
 uint64_t atf_writer_next_detail_seq(const AtfThreadWriter *writer);
 
@@ -321,10 +321,10 @@ uint64_t atf_writer_next_detail_seq(const AtfThreadWriter *writer);
 AtfStatus atf_writer_flush(AtfThreadWriter *writer);
 
 /**
- * Finalizes the files; summary may be NULL. ATF_ERROR_STATE: they are finalized already. Details that
- * were reserved and never written are dropped: the summary counts them in dropped_details, and the
- * warning callback gets ATF_ERROR_LOST. This call still returns ATF_OK; atf_writer_error then returns
- * ATF_ERROR_LOST, unless something failed before.
+ * Finalizes the files; summary may be NULL. ATF_ERROR_STATE: they are already finalized. Details
+ * that were reserved and never written are dropped: the summary counts them in dropped_details, and
+ * the warning callback gets ATF_ERROR_LOST. This call still returns ATF_OK; atf_writer_error then
+ * returns ATF_ERROR_LOST, unless something failed before.
  */
 AtfStatus atf_writer_finish(AtfThreadWriter *writer, AtfThreadSummary *summary,
                             size_t summary_size);
@@ -339,9 +339,9 @@ AtfStatus atf_writer_error(const AtfThreadWriter *writer);
 const char *atf_writer_error_message(const AtfThreadWriter *writer);
 
 /**
- * Finalizes the files unless they are finalized, and frees the writer, however it was created; NULL
- * is allowed. A failure is reported only by atf_last_error_*; to get it as a status, call
- * atf_writer_finish first. (atf_session_writer_close does not finalize.) [S3]
+ * Finalizes the files if they are not finalized yet, and frees the writer, whichever function
+ * created it; NULL is allowed. A failure is reported only by atf_last_error_*; to get it as a
+ * status, call atf_writer_finish first. (atf_session_writer_close does not finalize.) [S3]
  */
 void atf_writer_close(AtfThreadWriter *writer);
 
@@ -350,8 +350,8 @@ AtfStatus atf_writer_abandon(AtfThreadWriter *writer);
 
 /* ---- Writing a thread with the functions of the writer's design, S3 ---- */
 /*
- * They take the same handles as the functions above; the fifth of them is atf_writer_close. Their failures
- * are kept (atf_writer_error) and reported as warnings.
+ * S3's functions take the same handles as the functions above; the fifth of S3's functions is
+ * atf_writer_close. Their failures are kept (atf_writer_error) and reported as warnings.
  */
 
 /** Receives a warning. message is valid during the call. */
@@ -359,17 +359,18 @@ typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
 
 /**
  * Sets the warning callback of the whole program, called when one of S3's functions fails and when
- * reserved details are lost; NULL for none. It runs on the failing thread, at the end of the failing
- * call, and no lock is held. It may call any function, but must not close the writer that it is called
- * for. It must not throw or longjmp. For each writer only the first failure of each status is reported;
- * atf_writer_finalize or atf_writer_close reports how many more there were, over all statuses.
+ * reserved details are lost; NULL for none. It runs on the failing thread, at the end of the
+ * failing call, with no lock held. It may call any function, but must not close the writer that it
+ * is called for. It must not throw or longjmp. For each writer only the first failure of each
+ * status is reported; atf_writer_finalize or atf_writer_close reports how many more there were,
+ * over all statuses.
  */
 void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 
 /**
- * Sets the options for all later calls of atf_writer_create in the program; NULL for the defaults. The
- * clock_type argument of atf_writer_create overrides the one in options. One call is enough to give S3's
- * functions survive_kill and a durability.
+ * Sets the options for all later calls of atf_writer_create in the program; NULL for the defaults.
+ * The clock_type argument of atf_writer_create overrides the one in options. Use it to set
+ * survive_kill and durability for S3's functions.
  */
 AtfStatus atf_writer_set_default_options(const AtfWriteOptions *options);
 
@@ -390,10 +391,10 @@ uint32_t atf_write_index_event(AtfThreadWriter *writer, uint64_t timestamp_ns,
                                uint32_t detail_seq);
 
 /**
- * Writes the detail of the index event at index_seq. Details must come in the order they were reserved
- * in: those reserved before it and not yet written are dropped, with a warning. payload is followed by
- * stack_size bytes, at most 256. The detail's event_type follows from the event's kind: FUNCTION_CALL for
- * a call, else FUNCTION_RETURN. [S3]
+ * Writes the detail of the index event at index_seq. Details must be written in the order they were
+ * reserved: any reserved earlier and not yet written are dropped, with a warning. payload is
+ * followed by stack_size bytes, at most 256. The detail's event_type follows from the event's kind:
+ * FUNCTION_CALL for a call, else FUNCTION_RETURN. [S3]
  */
 void atf_write_detail_event(AtfThreadWriter *writer, uint32_t index_seq, uint64_t timestamp_ns,
                             const DetailFunctionPayload *payload);
@@ -486,8 +487,8 @@ AtfStatus atf_session_writer_set_symbols(const AtfSessionWriter *session,
                                          const AtfSymbol *symbols, size_t count);
 
 /**
- * Sets a thread's name in the manifest; NULL or "": none. The thread's writer may be created later; of
- * a thread that never gets one, nothing is written. Bytes that are not UTF-8 become U+FFFD.
+ * Sets a thread's name in the manifest; NULL or "": none. The thread's writer may be created later;
+ * nothing is written for a thread that never gets one. Bytes that are not UTF-8 become U+FFFD.
  */
 AtfStatus atf_session_writer_set_thread_name(const AtfSessionWriter *session, uint32_t thread_id,
                                              const char *name);
@@ -505,9 +506,10 @@ AtfStatus atf_session_writer_add_timing_anchor(const AtfSessionWriter *session,
                                                const AtfTimingAnchor *anchor);
 
 /**
- * Writes the manifest as known so far, to keep it in a crash. Call it after setting modules and
- * symbols and before opening threads. From then on, opening a thread rewrites it. What is set later
- * reaches it with the next call, the next thread, or atf_session_writer_finish.
+ * Writes the manifest as known so far, so that it survives a crash. Call it after setting modules
+ * and symbols and before opening threads. From then on, opening a thread rewrites it. Later
+ * settings are written by the next call, by opening the next thread, or by
+ * atf_session_writer_finish.
  */
 AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 
@@ -708,7 +710,10 @@ uint64_t atf_detail_event_count(const AtfDetailReader *reader);
 AtfStatus atf_detail_get(const AtfDetailReader *reader, uint64_t detail_seq,
                          AtfDetailEvent *event);
 
-/** Copies at most capacity bytes of an event's payload, from its byte start on; *size is set to their number. */
+/**
+ * Copies at most capacity bytes of an event's payload, beginning at byte start; *size is set to the
+ * number copied.
+ */
 AtfStatus atf_detail_payload(const AtfDetailReader *reader, uint64_t detail_seq, uint64_t start,
                              void *buffer, size_t capacity, size_t *size);
 
@@ -767,7 +772,7 @@ typedef enum AtfPresence {
     ATF_PRESENCE_MISSING = 3
 } AtfPresence;
 
-/** The part of a longer trace that a thread was cut to, as by atf cut. */
+/** The part of a longer trace that a thread was cut to, for example by atf cut. */
 typedef struct AtfCut {
     /** The start and the end of the part, both included. */
     uint64_t from_ns;
@@ -791,7 +796,7 @@ typedef struct AtfThreadInfo {
     uint8_t reserved[2];
     /** Its name in the manifest, or NULL; valid until the session is closed. */
     const char *name;
-    /** What its tracer lost, as the manifest states. */
+    /** The tracer's losses, according to the manifest. */
     AtfLoss lost_events;
     AtfLoss lost_details;
     /** The part of a longer trace that it was cut to; zeros if is_cut is 0. */
@@ -801,25 +806,28 @@ typedef struct AtfThreadInfo {
     uint8_t reserved2[7];
 } AtfThreadInfo;
 
-/** What the manifest states about the whole recording. */
+/** What the manifest says about the whole recording. */
 typedef struct AtfSessionFacts {
-    /** What the tracer lost and that belongs to no listed thread. */
+    /** The tracer's losses that belong to no listed thread. */
     AtfLoss lost_events;
-    /** How many of its last events each thread may lack: the tracer still runs or was killed. 0 for none. */
+    /**
+     * How many of its last events each thread may lack, because the tracer is still running or was
+     * killed.
+     */
     uint64_t unwritten_events;
     /** The largest measured difference between timestamps and the clock, if has_clock_error is 1. */
     uint64_t clock_error_ns;
     /** The signal that ended the process, such as "SIGSEGV", or NULL; valid until the session is closed. */
     const char *ended_by;
-    /** 1 if timestamps were read from another clock, and compared with it. */
+    /** 1 if timestamps were read from a different clock and compared with the clock. */
     uint8_t has_clock_error;
     uint8_t reserved[7];
 } AtfSessionFacts;
 
 /**
- * Sets the size limit of manifest.json for sessions opened from now on, in the whole program; default
- * 256 MiB. A larger one counts as unreadable: events can be read, names cannot, and atf_session_problem
- * reports why. Reading a manifest takes up to 64 times its size in memory.
+ * Sets the size limit of manifest.json for sessions opened from now on, in the whole program;
+ * default 256 MiB. A larger manifest counts as unreadable: events can be read, names cannot, and
+ * atf_session_problem reports why. Reading a manifest takes up to 64 times its size in memory.
  */
 void atf_set_manifest_limit(uint64_t bytes);
 
@@ -841,15 +849,15 @@ AtfStatus atf_session_open_thread(const AtfSessionReader *session, size_t positi
 AtfStatus atf_session_summary(const AtfSessionReader *session, AtfSessionTotals *totals,
                               size_t totals_size);
 
-/** Reads what the manifest states about the whole recording; zeros without a manifest. */
+/** Reads what the manifest says about the whole recording; zeros without a manifest. */
 AtfStatus atf_session_facts(const AtfSessionReader *session, AtfSessionFacts *facts, size_t facts_size);
 
 /** The number of modules in the manifest. */
 size_t atf_session_module_count(const AtfSessionReader *session);
 
 /**
- * Reads the module at a position; ATF_NONE after the last one. Its strings are valid until the session
- * is closed. A number that the manifest does not state is 0.
+ * Reads the module at a position; ATF_NONE after the last one. Its strings are valid until the
+ * session is closed. Numbers missing from the manifest are 0.
  */
 AtfStatus atf_session_module(const AtfSessionReader *session, size_t position, AtfModule *module);
 
@@ -873,7 +881,10 @@ const char *atf_session_function_name(const AtfSessionReader *session, uint64_t 
 /** The number of problems with the session itself: its manifest, and folders not read. */
 uint64_t atf_session_problem_count(const AtfSessionReader *session);
 
-/** A problem as text (of the manifest's, the first 100), or NULL; valid until the session is closed. */
+/**
+ * A problem as text, or NULL; valid until the session is closed. Of the manifest's problems, only
+ * the first 100 are kept.
+ */
 const char *atf_session_problem(const AtfSessionReader *session, size_t position);
 
 /** Frees a session. Readers of its threads and merges stay usable. */

@@ -8,37 +8,42 @@
  * atf_recording_start; on any thread, atf_recording_record for each event; then atf_recording_stop,
  * atf_recording_close and atf_session_writer_close.
  *
- * Each traced thread has a ring. Recording an event copies 32 bytes into it: no system call, no lock,
- * no allocation. One thread of the library, the drain, writes the rings to the threads' files. When a
- * ring is full, an event or its detail is lost, or the thread waits: ATF_OVERFLOW_*. The manifest has
- * the number and the times of what each thread lost.
+ * Each traced thread has a ring. Recording an event copies 32 bytes into it: no system call, no
+ * lock, no allocation. One thread of the library, the drain, writes the rings to the threads'
+ * files. When a ring is full, an event or its detail is lost, or the thread waits: ATF_OVERFLOW_*.
+ * The manifest records how much each thread lost, and when.
  *
- * SIGKILL loses what is in a ring. With the session's survive_kill there are no rings: each call writes
- * to the thread's files. It takes longer, but no event whose call has returned is lost.
+ * SIGKILL loses the contents of the rings. With the session's survive_kill there are no rings: each
+ * call writes to the thread's files. This takes longer, but no event is lost once its call has
+ * returned.
  *
- * Threads. An AtfRecording is used by any number of threads at once, an AtfRecorder by one at a time.
+ * Threads. Any number of threads may use an AtfRecording at once; an AtfRecorder is used by one
+ * thread at a time.
  *
- * Signals. A handler may record too. An event is lost (ATF_LOST_EVENT) if its handler interrupted a call
- * that records on the same thread. The thread's first event must not come from a handler, since it
- * registers the thread. The drain has the signal mask of the thread that starts the recording: block
- * signals during that call to keep handlers off the drain.
+ * Signals. A handler may record too. Its event is lost (ATF_LOST_EVENT) if the handler interrupted
+ * a recording call on the same thread. The thread's first event must not come from a handler, since
+ * it registers the thread. The drain has the signal mask of the thread that starts the recording:
+ * block signals during that call to keep handlers off the drain.
  *
- * Windows. With the option window, details or all events are written only around triggers: from pre_roll_ns
- * before to post_roll_ns after each, on all threads. The rest is let go, and is no loss. Timestamps must be
- * those of ada_get_timestamp_ns. The rings hold events until they are older than the pre-roll; one that is
- * more than half full lets its oldest go early, and what a trigger asks for afterwards is counted as lost.
- * With a pre-roll of UINT64_MAX, triggers ask for what the rings hold, and nothing let go early is lost.
- * The numbers that atf_recording_record and its kin return are then no positions in the files: detail_seq,
- * and with ATF_WINDOW_ALL index_seq too, count what was recorded. A thread that has ended keeps its place
- * in max_threads for the pre-roll.
+ * Windows. With the option window, details or all events are written only around triggers: from
+ * pre_roll_ns before to post_roll_ns after each, on all threads. The rest is discarded and does not
+ * count as lost. Timestamps must be those of ada_get_timestamp_ns. The rings hold events until they
+ * are older than the pre-roll; a ring that is more than half full discards its oldest events early,
+ * and those that a later trigger requests are counted as lost. With a pre-roll of UINT64_MAX,
+ * triggers request only what the rings hold, and nothing discarded early counts as lost. With a
+ * window, the numbers that atf_recording_record and related functions return are not positions in
+ * the files: detail_seq, and with ATF_WINDOW_ALL also index_seq, count everything recorded. A
+ * thread that has ended counts towards max_threads until the pre-roll has passed.
  *
- * Segments. With segment_size or segment_duration_ns, a recording goes on in another session when the
- * current one is so large or so old, or has as many events as its files can count: after pid_42 comes
- * pid_42_segment_000002, next to it. Each is a valid session, and has the modules, symbols, names and
- * anchors that the first one was told. Calls that are open have their return in a later segment.
+ * Segments. With segment_size or segment_duration_ns, a recording continues in a new session when
+ * the current one reaches that size or age, or has as many events as its files can count: pid_42 is
+ * followed by pid_42_segment_000002, next to it. Each segment is a valid session with the modules,
+ * symbols, names and anchors set for the first one. A call that is open when a segment ends returns
+ * in a later segment.
  *
- * Forks. A child has the rings but no drain. What it records is lost, and never blocks; with survive_kill
- * it must not record. atf_recording_* return ATF_ERROR_STATE there, and atf_recording_close still frees.
+ * Forks. A child has the rings but no drain. Its events are lost, and recording them never blocks;
+ * with survive_kill it must not record. In the child, atf_recording_* return ATF_ERROR_STATE, but
+ * atf_recording_close still frees the recording.
  */
 #ifndef ATF_RECORD_H
 #define ATF_RECORD_H
@@ -96,15 +101,15 @@ typedef struct AtfRecordOptions {
      * (AtfWriteOptions) and up to three open files.
      */
     uint64_t max_threads;
-    /** How much a window contains of the time before its trigger. */
+    /** How much time before its trigger a window contains. */
     uint64_t pre_roll_ns;
-    /** How much it contains of the time after it. */
+    /** How much time after its trigger a window contains. */
     uint64_t post_roll_ns;
-    /** The size of all events and details that ends a segment, in bytes; 0 for any. */
+    /** The total size of events and details, in bytes, at which a segment ends; 0 for no limit. */
     uint64_t segment_size;
-    /** The age that ends a segment; 0 for any. */
+    /** The age at which a segment ends; 0 for no limit. */
     uint64_t segment_duration_ns;
-    /** How many segments stay, with the current one, while older ones are deleted; 0 for all. */
+    /** How many segments to keep, including the current one; older ones are deleted. 0 for all. */
     uint64_t segment_keep;
 } AtfRecordOptions;
 
@@ -133,20 +138,21 @@ typedef struct AtfRecordSummary {
 } AtfRecordSummary;
 
 /**
- * Starts to record a session, and writes its manifest; options may be NULL. Use the session to set
- * modules, symbols, names and anchors until the recording stops, and close it at any time. Its threads
- * and its end are the recording's: do not call atf_session_writer_thread and _finish.
- * ATF_ERROR_STATE: the session has a recording. ATF_ERROR_ARGUMENT: a window, or segments, in a
- * session with survive_kill, which has no rings.
+ * Starts recording a session and writes its manifest; options may be NULL. Until the recording
+ * stops, use the session to set modules, symbols, names and anchors; close it at any time. The
+ * recording creates the threads and finishes the session: do not call atf_session_writer_thread or
+ * atf_session_writer_finish. ATF_ERROR_STATE: the session already has a recording.
+ * ATF_ERROR_ARGUMENT: a window, or segments, in a session with survive_kill, which has no rings.
  */
 AtfStatus atf_recording_start(const AtfSessionWriter *session, const AtfRecordOptions *options,
                               AtfRecording **recording);
 
 /**
- * Records an event of the calling thread and returns its index_seq, which may be NULL. The arguments are
- * those of atf_writer_write. The thread is registered with its first event, and finalized when it ends.
- * ATF_LOST_EVENT: the ring is full, the recording has stopped, or the thread cannot be registered, in
- * which case atf_recording_stop returns why. ATF_LOST_REFUSED: its time goes back, or its kind is unknown.
+ * Records an event of the calling thread and sets *index_seq; index_seq may be NULL. The arguments
+ * are those of atf_writer_write. The thread is registered with its first event, and finalized when
+ * it ends. ATF_LOST_EVENT: the ring is full, the recording has stopped, or the thread cannot be
+ * registered, in which case atf_recording_stop returns the reason. ATF_LOST_REFUSED: its time goes
+ * backwards, or its kind is unknown.
  */
 AtfStatus atf_recording_record(const AtfRecording *recording, uint64_t timestamp_ns,
                                uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
@@ -168,62 +174,66 @@ AtfStatus atf_recording_record_with_detail(const AtfRecording *recording, uint64
 AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_ns);
 
 /**
- * Triggers the recording's window now, on all threads; timestamp_ns gets the time, and may be NULL. Without
- * a window it changes nothing. It takes no lock and allocates no memory: signal handlers may call it.
+ * Triggers the recording's window now, on all threads; timestamp_ns receives the time and may be
+ * NULL. Without a window, the call has no effect. It takes no lock and allocates no memory: signal
+ * handlers may call it.
  */
 AtfStatus atf_recording_trigger(const AtfRecording *recording, uint64_t *timestamp_ns);
 
 /**
- * Like atf_recording_trigger, in a process that may end when the trigger is served, as the handler of a fatal
- * signal does. If the trigger asks for nothing later, and everything that it asks for was written or counted
- * as lost, the manifest has no unwritten_events from then on. If the process lives on, it has them again about
- * a second later.
+ * Like atf_recording_trigger, for a process that may end once the trigger is served, as in the
+ * handler of a fatal signal. If the trigger requests nothing later, and everything that it requests
+ * was written or counted as lost, the manifest has no unwritten_events from then on. If the process
+ * keeps running, the manifest has them again about a second later.
  */
 AtfStatus atf_recording_trigger_last(const AtfRecording *recording, uint64_t *timestamp_ns);
 
 /**
- * Like atf_recording_trigger, at a time of ada_get_timestamp_ns. What the rings have already let go of that
- * window is counted as lost, unless its thread has ended.
+ * Like atf_recording_trigger, at a time of ada_get_timestamp_ns. Anything in that window that the
+ * rings have already discarded is counted as lost, unless its thread has ended.
  */
 AtfStatus atf_recording_trigger_at(const AtfRecording *recording, uint64_t timestamp_ns);
 
 /**
- * Waits until everything recorded that the triggers so far ask for was passed to the operating system.
- * ATF_TIMEOUT: not done within deadline_ns. Signal handlers may call it, also those of fatal signals.
+ * Waits until everything recorded that the triggers so far request has been passed to the operating
+ * system. ATF_TIMEOUT: not done within deadline_ns. Signal handlers may call it, including those of
+ * fatal signals.
  */
 AtfStatus atf_recording_wait_for_triggers(const AtfRecording *recording, uint64_t deadline_ns);
 
 /**
- * Opens a window now, without pre-roll, or closes it now, without post-roll: is_open is 1 or 0. Those of
- * triggers are not affected. Not for signal handlers. ATF_ERROR_STATE: the recording has stopped.
+ * Opens a window now, without pre-roll, or closes it now, without post-roll: is_open is 1 or 0.
+ * Windows of triggers are not affected. Signal handlers must not call it. ATF_ERROR_STATE: the
+ * recording has stopped.
  */
 AtfStatus atf_recording_set_window_open(const AtfRecording *recording, int is_open);
 
 /**
- * Stops to record and finalizes all threads and the session; summary may be NULL. Events whose calls
- * returned before are in the trace; later ones are lost, and their calls report it. Returns the recording's
- * first error; the rest of the session is finalized all the same, and summary is not written.
- * ATF_ERROR_STATE: it has stopped before.
+ * Stops recording and finalizes all threads and the session; summary may be NULL. Events whose
+ * calls returned before are in the trace; later ones are lost, and their calls report it. Returns
+ * the recording's first error; in that case the rest of the session is still finalized, but summary
+ * is not written. ATF_ERROR_STATE: it has already stopped.
  */
 AtfStatus atf_recording_stop(const AtfRecording *recording, AtfRecordSummary *summary,
                              size_t summary_size);
 
-/** Stops a recording unless it has stopped, returns that outcome, and frees it in any case. */
+/** Stops a recording if it has not stopped, returns the outcome, and frees it in any case. */
 AtfStatus atf_recording_close(AtfRecording *recording);
 
 /* ---- Threads that are registered explicitly ---- */
 
 /**
  * Registers a thread and creates its recorder. Threads are numbered from 0 in the order they are
- * registered. name may be NULL. ATF_ERROR_LIMIT: max_threads. ATF_ERROR_STATE: the recording has stopped.
+ * registered. name may be NULL. ATF_ERROR_LIMIT: max_threads is reached. ATF_ERROR_STATE: the
+ * recording has stopped.
  */
 AtfStatus atf_recording_thread(const AtfRecording *recording, const char *name,
                                AtfRecorder **recorder);
 
-/** The thread's id, which names its folder; UINT32_MAX if recorder is invalid. */
+/** The thread's id, as in its folder's name; UINT32_MAX if recorder is invalid. */
 uint32_t atf_recorder_thread_id(const AtfRecorder *recorder);
 
-/** Like atf_recording_record, and faster, for the recorder's thread. */
+/** Like atf_recording_record for the recorder's thread, but faster. */
 AtfStatus atf_recorder_record(const AtfRecorder *recorder, uint64_t timestamp_ns,
                               uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
                               uint64_t *index_seq);
@@ -235,8 +245,8 @@ AtfStatus atf_recorder_record_with_detail(const AtfRecorder *recorder, uint64_t 
                                           AtfLink *link);
 
 /**
- * Counts an event of the thread that the tracer itself could not record, at its time. Any thread and any
- * signal handler may call it.
+ * Counts as lost an event of the thread that the tracer itself could not record; timestamp_ns is
+ * its time. Any thread and any signal handler may call this.
  */
 AtfStatus atf_recorder_lose_event(const AtfRecorder *recorder, uint64_t timestamp_ns);
 
@@ -244,8 +254,9 @@ AtfStatus atf_recorder_lose_event(const AtfRecorder *recorder, uint64_t timestam
 int atf_recorder_is_abandoned(const AtfRecorder *recorder);
 
 /**
- * Ends the thread and frees its recorder. The drain then finalizes the thread's files, with survive_kill
- * this call. A failure is returned by atf_recording_stop. A recorder may be closed after its recording.
+ * Ends the thread and frees its recorder. The drain then finalizes the thread's files; with
+ * survive_kill, this call does. atf_recording_stop returns any failure. A recorder may be closed
+ * after its recording.
  */
 AtfStatus atf_recorder_close(AtfRecorder *recorder);
 

@@ -72,7 +72,7 @@ pub extern "C" fn ada_get_timestamp_ns() -> u64 {
     boundary::value(0, || Ok(clock::now_ns()))
 }
 
-/// The header's `clock_type` for that clock: one of `ATF_CLOCK_*`.
+/// The header's `clock_type` for the continuous clock: one of `ATF_CLOCK_*`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_clock_type() -> u8 {
     clock::CLOCK.0

@@ -28,7 +28,7 @@ pub struct Detail {
     problems: Problems,
 }
 
-/// A separate reader, or that of a thread, which lives as long as any of its handles.
+/// A separate reader, or a thread's, which lives as long as any of the thread's handles.
 #[derive(Debug)]
 enum File {
     /// Opened alone.
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn atf_detail_get(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Copies bytes of an event's payload, from its byte `start` on.
+/// Copies bytes of an event's payload, beginning at byte `start`.
 ///
 /// # Safety
 ///
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn atf_detail_payload(
         // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(size, 0) };
         let (detail, event) = this.event(detail_seq)?;
-        // Limited to the payload's size, since filling a large buffer takes time.
+        // Limited to the payload's size, because filling a large buffer takes time.
         let left = event.payload_size().saturating_sub(start);
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(capacity);
         // SAFETY: guaranteed by this function's caller.

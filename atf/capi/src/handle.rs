@@ -1,8 +1,9 @@
 //! Handles for C: pointers to objects that begin with a tag.
 //!
-//! The tag gives the kind of handle and whether it is open. The memory of the last [`QUARANTINE`]
+//! The tag holds the kind of handle and whether it is open. The memory of the last [`QUARANTINE`]
 //! closed handles is kept, so closing one twice or using it afterwards is detected instead of being
-//! undefined behaviour. Older closed handles and pointers that never were handles cannot be detected.
+//! undefined behaviour. Older closed handles and pointers that never were handles cannot be
+//! detected.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -23,7 +24,7 @@ pub trait Object {
     const NAME: &'static str;
 }
 
-/// An object with its tag. C only has pointers to it.
+/// An object with its tag. C has only pointers to it.
 ///
 /// The tag is readable while the memory is kept. The object exists until the tag is closed; the
 /// thread that closes the tag takes the object.
@@ -49,7 +50,7 @@ impl<T: Object> Handle<T> {
 /// # Safety
 ///
 /// `handle` is null, or a handle that is open or in quarantine, or its first 8 bytes can be read.
-/// Meanwhile nobody closes it, and nobody uses it through [`with_mut`].
+/// During the call, nobody closes it or uses it through [`with_mut`].
 #[inline]
 pub(crate) unsafe fn with<T: Object + Sync, R>(
     handle: *const Handle<T>,
@@ -70,7 +71,7 @@ pub(crate) unsafe fn with<T: Object + Sync, R>(
 ///
 /// # Safety
 ///
-/// As for [`with`], and nobody else uses it meanwhile.
+/// As for [`with`], and nobody else uses it during the call.
 #[inline]
 pub(crate) unsafe fn with_mut<T: Object, R>(
     handle: *const Handle<T>,
@@ -104,7 +105,7 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
         // SAFETY: the object existed, and the closed tag keeps all others away from it.
         unsafe { object.cast::<T>().read() }
     };
-    // If two threads close it, one wins.
+    // If two threads close the handle, one wins.
     let (object, is_spoilt) = tag.close(T::TAG, take).map_err(not_open::<T>)?;
     bury(handle);
     Ok(Some(Taken { object, is_spoilt }))
@@ -113,7 +114,7 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
 /// The object that [`close`] took.
 pub(crate) struct Taken<T> {
     pub(crate) object: T,
-    /// A panic left it half changed: it can only be dropped.
+    /// A panic left it half-changed: it can only be dropped.
     pub(crate) is_spoilt: bool,
 }
 
@@ -127,8 +128,8 @@ unsafe fn open<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Handle<T>
     // SAFETY: guaranteed by this function's caller.
     let tag = unsafe { tag(handle) }?;
     tag.check_open(T::TAG).map_err(not_open::<T>)?;
-    // SAFETY: only `give` writes this tag, before an object of this type; the caller guarantees that
-    // the handle is not closed meanwhile.
+    // SAFETY: only `give` writes this tag, before an object of this type; the caller guarantees
+    // that the handle is not closed during its use.
     Ok(unsafe { &*handle })
 }
 

@@ -26,7 +26,7 @@ pub struct Index {
     problems: Problems,
 }
 
-/// A separate reader, or that of a thread, which lives as long as any of its handles.
+/// A separate reader, or a thread's, which lives as long as any of the thread's handles.
 #[derive(Debug)]
 enum Files {
     /// Opened alone.
@@ -62,7 +62,7 @@ impl Index {
         }
     }
 
-    /// The thread that its events are reported under.
+    /// The thread under which its events are reported.
     fn thread(&self) -> u32 {
         match self.files {
             Files::OfThread(_, Some(folder)) => folder,
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn atf_index_read(
             };
             place.write(AtfEvent::new(thread, seq, &event));
             read = read.saturating_add(1);
-            // SAFETY: as above. Written for every event, so an error keeps those before it.
+            // SAFETY: as above. Updated after every event, so an error keeps the events before it.
             unsafe { put(count, read) };
         }
         Ok(())
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn atf_index_checksum(
 }
 
 /// The number of problems with the events; for a thread's reader, also with its details and links.
-/// The first call reads all events, unless `atf_index_checksum` has.
+/// The first call reads all events, unless `atf_index_checksum` has already read them.
 ///
 /// # Safety
 ///

@@ -6,11 +6,11 @@
 //! # Guarantees of every function
 //!
 //! - No panic leaves it: [`boundary`] catches all panics. A panic spoils the handle in use: later
-//!   calls report that, and closing the handle frees it.
-//! - A null pointer, a handle of another kind and a closed handle return an error code, as far as
-//!   they can be detected: see [`handle`].
+//!   calls report this, and closing the handle frees it.
+//! - A null pointer, a handle of another kind or a closed handle causes an error code, as far as it
+//!   can be detected: see [`handle`].
 //! - No value in a file sizes an allocation that C would have to free. C frees memory with the
-//!   function that the header names.
+//!   function listed in the header.
 //! - The last failure on each thread can be queried: see [`status`].
 
 // Numbers come from C callers: no arithmetic or indexing on them may panic.

@@ -10,7 +10,7 @@ use crate::status::{AtfStatus, Failure, Outcome};
 ///
 /// # Safety
 ///
-/// `text` is null, or a NUL-terminated string that does not change meanwhile.
+/// `text` is null, or a NUL-terminated string that does not change during its use.
 pub(crate) unsafe fn path<'a>(text: *const c_char) -> Outcome<&'a Path> {
     // SAFETY: guaranteed by this function's caller.
     let text = unsafe { string(text, "the path is null") }?;
@@ -57,11 +57,11 @@ pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
     (!text.is_empty()).then(|| text.into_owned())
 }
 
-/// Borrows an array to read; may be null only with 0 elements.
+/// Borrows an array to read; `data` may be null only with 0 elements.
 ///
 /// # Safety
 ///
-/// `data` points to `count` valid elements of `T`, which do not change meanwhile.
+/// `data` points to `count` valid elements of `T`, which do not change during the borrow.
 #[inline]
 pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> Outcome<&'a [T]> {
     if count == 0 {
@@ -90,7 +90,7 @@ pub(crate) unsafe fn bytes_mut<'a>(data: *mut u8, count: usize) -> Outcome<&'a m
 ///
 /// # Safety
 ///
-/// `count` elements of `T` can be written at `data`, and nobody else uses them meanwhile.
+/// `count` elements of `T` can be written at `data`, and nobody else uses them during the borrow.
 pub(crate) unsafe fn places<'a, T>(
     data: *mut T,
     count: usize,
@@ -146,8 +146,8 @@ pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) 
     Ok(())
 }
 
-/// Reads a struct whose first member is its size in bytes, as the caller was compiled. Members that
-/// the caller does not know are 0. `None` for null.
+/// Reads a struct whose first member is its size in bytes, as compiled into the caller. Members
+/// that the caller does not know are 0. `None` for null.
 ///
 /// # Safety
 ///
@@ -167,7 +167,7 @@ pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<Option<T>> 
     // SAFETY: `known` is at most the size of both, and any bytes are a value of a plain type.
     unsafe { std::ptr::copy_nonoverlapping(from, to, known) };
     let rest = size.saturating_sub(known);
-    // SAFETY: `rest` bytes follow, by the size that the caller states.
+    // SAFETY: `rest` bytes follow, according to the size from the caller.
     let unknown = unsafe { slice(from.wrapping_add(known), rest) }?;
     if unknown.iter().any(|byte| *byte != 0) {
         return Err(argument(

@@ -68,7 +68,7 @@ pub unsafe extern "C" fn atf_merge_open(
 }
 
 /// Reads the next events, up to `capacity`. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED`
-/// if there are problems. A thread that cannot be read further ends and is a problem; the others
+/// if there are problems. If a thread cannot be read further, it ends with a problem; the others
 /// continue.
 ///
 /// # Safety

@@ -30,7 +30,7 @@ pub struct AtfWriteOptions {
     pub durability: u8,
     /// Not 0: every event whose call has returned survives SIGKILL.
     pub survive_kill: u8,
-    /// Not 0: events whose time goes back or whose kind is unknown are written, not refused.
+    /// Not 0: events whose time goes backwards or whose kind is unknown are written, not refused.
     pub verbatim: u8,
     /// 0.
     pub reserved: [u8; 5],
@@ -146,7 +146,7 @@ const OPEN_FOLLOW_LINKS: u32 = 2;
 ///
 /// # Safety
 ///
-/// With `ATF_OPEN_MAPPED`: as for [`OpenOptions::mapped`]; the header repeats that.
+/// With `ATF_OPEN_MAPPED`: as for [`OpenOptions::mapped`]; the header repeats this rule.
 pub(crate) unsafe fn open_options(flags: u32) -> Outcome<OpenOptions> {
     if flags & !(OPEN_MAPPED | OPEN_FOLLOW_LINKS) != 0 {
         return Err(argument("a flag is not one of ATF_OPEN_*"));

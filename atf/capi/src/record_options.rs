@@ -30,15 +30,15 @@ pub struct AtfRecordOptions {
     pub interval_ns: u64,
     /// How many threads may record at the same time.
     pub max_threads: u64,
-    /// How much a window contains of the time before its trigger, in nanoseconds.
+    /// How much time before its trigger a window contains, in nanoseconds.
     pub pre_roll_ns: u64,
-    /// How much it contains of the time after it, in nanoseconds.
+    /// How much time after its trigger a window contains, in nanoseconds.
     pub post_roll_ns: u64,
-    /// The size that ends a segment, in bytes.
+    /// The size in bytes at which a segment ends.
     pub segment_size: u64,
-    /// The age that ends a segment, in nanoseconds.
+    /// The age in nanoseconds at which a segment ends.
     pub segment_duration_ns: u64,
-    /// How many segments stay.
+    /// How many segments to keep.
     pub segment_keep: u64,
 }
 

@@ -42,8 +42,8 @@ impl Object for Recorder {
     const NAME: &'static str = "AtfRecorder";
 }
 
-// SAFETY: all but the recorder may be shared, and only `idle` accesses that: on one thread at a time,
-// as its callers guarantee.
+// SAFETY: everything except the recorder may be shared, and only `idle` accesses the recorder, on
+// one thread at a time, as its callers guarantee.
 unsafe impl Sync for Recorder {}
 
 impl Recorder {
@@ -60,7 +60,7 @@ impl Recorder {
     ///
     /// # Safety
     ///
-    /// No other thread calls this function meanwhile.
+    /// No other thread calls this function at the same time.
     #[inline]
     unsafe fn idle<R>(&self, body: impl FnOnce(&mut ThreadRecorder) -> R) -> Option<R> {
         // Only this thread changes it, so no atomic exchange is needed: a signal handler leaves it as
@@ -70,9 +70,10 @@ impl Recorder {
         }
         self.is_busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: no other thread is here, by the caller's guarantee; this one is not, as it was idle.
+        // SAFETY: no other thread is here, by the caller's guarantee; nor is an interrupted call of
+        // this one, because the recorder was idle.
         let recorder = unsafe { &mut *self.recorder.get() };
-        // A panic leaves it busy; the handle is spoilt then.
+        // A panic leaves the recorder busy, but also spoils the handle.
         let result = body(recorder);
         compiler_fence(Ordering::SeqCst);
         self.is_busy.store(false, Ordering::Relaxed);
@@ -80,7 +81,7 @@ impl Recorder {
     }
 }
 
-/// Starts to record a session, whose handle can still be used.
+/// Starts recording a session; the session's handle can still be used.
 ///
 /// # Safety
 ///
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn atf_recording_start(
     })
 }
 
-/// Registers a thread, with its name unless that is null.
+/// Registers a thread, with its name unless `name` is null.
 ///
 /// # Safety
 ///
@@ -165,7 +166,7 @@ pub unsafe extern "C" fn atf_recording_record(
     })
 }
 
-/// As [`atf_recording_record`], with a detail, whose payload is copied.
+/// Like [`atf_recording_record`], with a detail; its payload is copied.
 ///
 /// # Safety
 ///
@@ -272,8 +273,8 @@ pub unsafe extern "C" fn atf_recording_trigger_at(
     boundary::status(|| unsafe { handle::with(recording, body) })
 }
 
-/// Waits until what the triggers so far ask for was passed to the operating system; `ATF_TIMEOUT` if
-/// that takes longer.
+/// Waits until everything that the triggers so far request has been passed to the operating system;
+/// `ATF_TIMEOUT` if that takes longer.
 ///
 /// # Safety
 ///
@@ -306,7 +307,7 @@ pub unsafe extern "C" fn atf_recording_set_window_open(
     boundary::status(|| unsafe { handle::with(recording, body) })
 }
 
-/// Stops to record, finalizes all threads and the manifest, and summarizes.
+/// Stops recording, finalizes all threads and the manifest, and returns a summary.
 ///
 /// # Safety
 ///
@@ -328,7 +329,7 @@ pub unsafe extern "C" fn atf_recording_stop(
     })
 }
 
-/// Stops a recording unless it was stopped, and frees it, also if that fails.
+/// Stops a recording if it has not stopped, and frees it even if stopping fails.
 ///
 /// # Safety
 ///
@@ -348,7 +349,7 @@ pub unsafe extern "C" fn atf_recording_close(recording: *mut AtfRecording) -> At
     })
 }
 
-/// The id of the thread, which names its folder; `UINT32_MAX` if `recorder` is invalid.
+/// The thread's id, as in its folder's name; `UINT32_MAX` if `recorder` is invalid.
 ///
 /// # Safety
 ///
@@ -361,7 +362,7 @@ pub unsafe extern "C" fn atf_recorder_thread_id(recorder: *const AtfRecorder) ->
     })
 }
 
-/// Records an event. What a signal handler records while it interrupts this function is lost.
+/// Records an event. Events recorded by a signal handler that interrupts this function are lost.
 ///
 /// # Safety
 ///
@@ -415,7 +416,7 @@ pub unsafe extern "C" fn atf_recorder_record_with_detail(
     })
 }
 
-/// Accesses a recorder to record an event, which is lost if it is busy.
+/// Accesses a recorder to record an event; if the recorder is busy, the event is lost.
 ///
 /// # Safety
 ///
@@ -438,7 +439,7 @@ unsafe fn using<R>(
     unsafe { handle::with(recorder, body) }
 }
 
-/// Counts an event that the caller itself could not record.
+/// Counts as lost an event that the caller itself could not record.
 ///
 /// # Safety
 ///
@@ -466,14 +467,14 @@ pub unsafe extern "C" fn atf_recorder_is_abandoned(recorder: *const AtfRecorder)
     let body = |this: &Recorder| {
         // SAFETY: guaranteed by this function's caller.
         let found = unsafe { this.idle(|recorder| recorder.is_abandoned()) };
-        // The interrupted call is recording.
+        // The interrupted call is recording, so the recording has not stopped.
         Ok(found.is_some_and(|is| is).into())
     };
     // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe { handle::with(recorder, body) })
 }
 
-/// Ends a thread, whose files are then finalized, and frees its recorder.
+/// Ends a thread, so that its files are finalized, and frees its recorder.
 ///
 /// # Safety
 ///

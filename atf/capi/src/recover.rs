@@ -106,7 +106,7 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
 ///
 /// # Safety
 ///
-/// `string` is null or such a string, and is freed once.
+/// `string` is null or was returned by this library, and is freed once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_string_free(string: *mut c_char) {
     if !string.is_null() {

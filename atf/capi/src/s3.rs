@@ -18,7 +18,7 @@ use crate::status::{AtfStatus, Failure, Outcome};
 use crate::warning;
 use crate::writer::{AtfThreadWriter, Writer, event, telling};
 
-/// No detail; also the return value for an error.
+/// No detail; also returned on an error.
 const NONE: u32 = u32::MAX;
 
 /// Creates a writer for `session_dir/thread_<thread_id>/`, in wire version 1 by default; null on
@@ -99,8 +99,8 @@ pub unsafe extern "C" fn atf_write_detail_event(
     });
 }
 
-/// Finalizes the files. [`atf_writer_finish`](crate::writer::atf_writer_finish) also returns whether
-/// that worked.
+/// Finalizes the files. [`atf_writer_finish`](crate::writer::atf_writer_finish) also returns
+/// whether this worked.
 ///
 /// # Safety
 ///
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
     });
 }
 
-/// Finalizes the files unless they are finalized, and frees the writer. Null is allowed.
+/// Finalizes the files if they are not finalized yet, and frees the writer. Null is allowed.
 ///
 /// # Safety
 ///

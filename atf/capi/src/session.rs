@@ -33,7 +33,7 @@ pub struct Session {
     modules: Vec<[Option<CString>; 2]>,
     /// The signal that ended the process.
     ended_by: Option<CString>,
-    /// Created when a name is first requested, since a manifest may have a million.
+    /// Created when a name is first requested, because a manifest may have a million.
     names: OnceLock<Names>,
     problems: OnceLock<Vec<CString>>,
 }
@@ -167,8 +167,8 @@ pub unsafe extern "C" fn atf_session_open(
     boundary::status(|| unsafe { give(session, make) })
 }
 
-/// The number of threads: those that have a folder and those that the manifest lists. 0 where this
-/// is no session.
+/// The number of threads: those that have a folder and those that the manifest lists. 0 if
+/// `session` is invalid.
 ///
 /// # Safety
 ///

@@ -46,11 +46,11 @@ impl From<Cut> for AtfCut {
     }
 }
 
-/// `AtfSessionFacts`: what the manifest states about the whole recording.
+/// `AtfSessionFacts`: what the manifest says about the whole recording.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfSessionFacts {
-    /// The events that the tracer lost and that belong to no listed thread.
+    /// The lost events that belong to no listed thread.
     pub lost_events: AtfLoss,
     /// How many of its last events each thread may lack; 0 if none.
     pub unwritten_events: u64,
@@ -76,7 +76,7 @@ unsafe impl memory::Plain for AtfSessionFacts {
     };
 }
 
-/// Reads what the manifest states about the whole recording; zeros without a manifest.
+/// Reads what the manifest says about the whole recording; zeros without a manifest.
 ///
 /// # Safety
 ///

@@ -25,7 +25,7 @@ pub type AtfSessionWriter = Handle<Session>;
 pub struct Session {
     writer: Arc<SessionWriter>,
     path: CString,
-    /// Whether a recording has it.
+    /// Whether the session belongs to a recording.
     is_recorded: AtomicBool,
 }
 
@@ -370,7 +370,7 @@ pub unsafe extern "C" fn atf_session_writer_set_thread_name(
     })
 }
 
-/// Sets what the tracer lost of a thread; null: nothing.
+/// Sets the tracer's losses in a thread; null: none.
 ///
 /// # Safety
 ///
@@ -422,7 +422,7 @@ pub unsafe extern "C" fn atf_session_writer_add_timing_anchor(
     })
 }
 
-/// Writes the manifest as known so far, to keep threads and symbols in a crash.
+/// Writes the manifest as known so far, so that threads and symbols survive a crash.
 ///
 /// # Safety
 ///

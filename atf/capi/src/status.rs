@@ -24,14 +24,13 @@ pub enum AtfStatus {
     Argument = 2,
     /// Not a handle of this kind, or a closed one.
     Handle = 3,
-    /// Not allowed in this state: already finalized, threads are still being written, or a forked
-    /// child.
+    /// Not allowed in this state: already finalized, still being written, or in a forked child.
     State = 4,
     /// The operating system reported an error.
     Io = 5,
     /// The file is malformed.
     Format = 6,
-    /// Event refused: its time goes back, its kind is unknown, or a number does not fit.
+    /// Event refused: its time goes backwards, its kind is unknown, or a number does not fit.
     Refused = 7,
     /// The link disagrees with the counters, or is dangling.
     Link = 8,
@@ -47,13 +46,14 @@ pub enum AtfStatus {
     Panic = 13,
     /// No more events, but events that were written are missing or changed.
     Damaged = 14,
-    /// Something announced is missing from the files: details that were reserved, never written.
+    /// Reserved details were never written.
     Lost = 15,
-    /// Not recorded and counted: an event, with its detail. Not an error.
+    /// An event, with its detail, was not recorded but counted as lost. Not an error.
     LostEvent = 16,
-    /// Not recorded and counted: the detail of an event that is recorded. Not an error.
+    /// The detail of a recorded event was not recorded but counted as lost. Not an error.
     LostDetail = 17,
-    /// Not recorded and counted: an event whose time goes back or whose kind is unknown.
+    /// An event whose time goes backwards or whose kind is unknown was not recorded but counted as
+    /// lost.
     LostRefused = 18,
     /// The deadline passed first. Not an error.
     Timeout = 19,
@@ -98,7 +98,7 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 pub(crate) enum Failure {
     /// Nothing there, which is not an error.
     Nothing,
-    /// Another outcome that only its status reports, without an allocation.
+    /// Another outcome, reported only by its status, without an allocation.
     Quiet(AtfStatus),
     /// An error of the library.
     Error(Error),
@@ -213,9 +213,10 @@ impl Record {
 
 thread_local! {
     /// Freed at the end of its thread, unless the thread's first failure is in a destructor of a
-    /// `pthread_key`: the C library runs those after the destructors of such variables, so that one
-    /// message leaks. Only a key of ours would come later; keys are a limited number per process, and
-    /// std has none on other systems. A buffer without a destructor would cut messages with long paths.
+    /// `pthread_key`: the C library runs these after the destructors of thread-local variables, so
+    /// one message leaks. Only a key of our own would run later, but the number of keys per process
+    /// is limited, and std has no keys on other systems. A buffer without a destructor would
+    /// truncate messages with long paths.
     static LAST: RefCell<Record> = RefCell::new(Record::NONE());
 }
 
@@ -241,7 +242,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         | ErrorKind::DetailsMissing { .. }
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
         ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
-        // Of the manifest's values, only one that the caller passed is an error.
+        // A wrong value of the manifest is an error only if the caller passed it.
         ErrorKind::OutputInside | ErrorKind::NeedsRings | ErrorKind::WrongType { .. } => {
             AtfStatus::Argument
         }

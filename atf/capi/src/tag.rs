@@ -31,7 +31,7 @@ impl Word for AtomicU64 {
 pub(crate) enum NotOpen {
     /// The handle is closed.
     Closed,
-    /// A panic left its object half changed.
+    /// A panic left its object half-changed.
     Spoilt,
     /// It never was a handle of this kind.
     Other,
@@ -51,7 +51,7 @@ impl Tag {
 }
 
 impl<W: Word> Tag<W> {
-    /// Checks that the object exists and is not half changed.
+    /// Checks that the object exists and is not half-changed.
     #[inline]
     pub(crate) fn check_open(&self, kind: u64) -> Result<(), NotOpen> {
         match self.0.load(Ordering::Acquire) {
@@ -62,14 +62,15 @@ impl<W: Word> Tag<W> {
         }
     }
 
-    /// Closes it. If several threads do, one takes the object. Returns the result of `take`, and
-    /// whether the object is spoilt.
+    /// Closes the handle. If several threads do, one takes the object. Returns the result of
+    /// `take`, and whether the object is spoilt.
     pub(crate) fn close<R>(
         &self,
         kind: u64,
         take: impl FnOnce() -> R,
     ) -> Result<(R, bool), NotOpen> {
-        // It is open or spoilt, and a spoilt tag never becomes open again, so no loop is needed.
+        // The handle is open or spoilt, and a spoilt tag never becomes open again, so no loop is
+        // needed.
         let is_spoilt = !self.change(kind, CLOSED);
         if is_spoilt && !self.change(SPOILT, CLOSED) {
             return Err(self.check_open(kind).err().unwrap_or(NotOpen::Other));
@@ -77,7 +78,7 @@ impl<W: Word> Tag<W> {
         Ok((take(), is_spoilt))
     }
 
-    /// Marks its object as half changed. A closed tag stays closed.
+    /// Marks its object as half-changed. A closed tag stays closed.
     pub(crate) fn spoil(&self, kind: u64) {
         self.change(kind, SPOILT);
     }
@@ -149,7 +150,7 @@ mod tests {
     }
 
     impl<W: Word> Model<W> {
-        /// Changes the object by half and panics.
+        /// Changes half of the object and panics.
         fn spoil(&self) {
             // SAFETY: in the models, nobody else uses the object while the tag is open.
             self.object.with_mut(|object| unsafe { *object = Some(2) });

@@ -61,7 +61,8 @@ pub unsafe extern "C" fn atf_thread_open(
     boundary::status(|| unsafe { give(reader, make) })
 }
 
-/// Returns a reader of the thread's `index.atf`: a separate handle, which may outlive the thread's.
+/// Returns a reader of the thread's `index.atf`: a separate handle, which may outlive the thread's
+/// handle.
 ///
 /// # Safety
 ///

@@ -24,7 +24,7 @@ unsafe impl Send for Callback {}
 
 static CALLBACK: Mutex<Option<Callback>> = Mutex::new(None);
 
-/// The statuses already reported of failures that no writer could keep, a bit each.
+/// The statuses already reported for failures without a writer, one bit each.
 static TOLD: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
@@ -36,8 +36,8 @@ thread_local! {
 ///
 /// # Safety
 ///
-/// `callback` is null, or any thread that uses writers can call it with `user`, until it is replaced
-/// and the calls begun by then have returned.
+/// `callback` is null, or any thread that uses writers can call it with `user`, until it is
+/// replaced and the calls started before that have returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_set_warning_callback(
     callback: Option<AtfWarning>,
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn atf_writer_set_warning_callback(
 #[derive(Default)]
 pub(crate) struct Warnings {
     list: Vec<(AtfStatus, CString)>,
-    /// Whether they come from a writer, which remembers what it has reported.
+    /// Whether the warnings come from a writer, which remembers the statuses it has reported.
     is_of_writer: bool,
 }
 
@@ -89,7 +89,7 @@ impl Warnings {
         if IS_TELLING.try_with(Cell::get).unwrap_or(true) {
             return;
         }
-        // The lock is released before the call, since the callback may use this library.
+        // The lock is released before the call, because the callback may use this library.
         let callback = *CALLBACK.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Callback { call, user }) = callback else {
             return;
@@ -104,7 +104,7 @@ impl Warnings {
 }
 
 /// Like [`boundary::value`], for a function that may warn. Failures of calls without a writer are
-/// reported once per status, since a program that passes NULL does so for every event.
+/// reported once per status, because a program that passes NULL does so for every event.
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<T>) -> T {
     let mut warnings = Warnings::default();
@@ -118,7 +118,7 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<
         }
     }
     warnings.tell();
-    // Recorded after the callback, which may have caused other failures.
+    // Recorded after the callback, because the callback may have caused other failures.
     boundary::value(fallback, || result)
 }
 

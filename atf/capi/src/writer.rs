@@ -20,13 +20,13 @@ pub type AtfThreadWriter = Handle<Writer>;
 #[derive(Debug)]
 pub struct Writer {
     writer: ThreadWriter,
-    /// The first failure, also of functions that return nothing.
+    /// The first failure, including those of functions that return nothing.
     failure: Option<Box<Record>>,
     /// Warnings to report next.
     warnings: Vec<(AtfStatus, CString)>,
-    /// The statuses already reported, a bit each.
+    /// The statuses already reported, one bit each.
     told: u32,
-    /// The number of failures not reported, since their status was reported before.
+    /// The number of failures not reported because their status was reported before.
     untold: u64,
 }
 
@@ -58,7 +58,8 @@ impl Writer {
     /// Writes the detail of the event at `index_seq`; its type follows from the event's kind. An
     /// exception ends its call like a return and has no type of its own.
     ///
-    /// Details come in the order of their events, so those reserved before it are lost.
+    /// Details are written in the order of their events, so any reserved earlier and not yet
+    /// written are lost.
     pub(crate) fn write_detail_in_order(
         &mut self,
         index_seq: u64,
@@ -66,7 +67,8 @@ impl Writer {
         payload: &[u8],
     ) -> Outcome<()> {
         let reserved = self.writer.reserved_detail(index_seq);
-        // A detail that does not match its event is a mistake; it must not drop other details.
+        // A detail that does not match its event is a mistake; it must not cause other details to
+        // be dropped.
         let reserved = reserved.filter(|reserved| reserved.timestamp_ns == timestamp_ns);
         if reserved.is_some() {
             let lost = self.writer.drop_details_before(index_seq)?;
@@ -121,7 +123,7 @@ impl Writer {
         }
     }
 
-    /// Warns of the number of failures that were not reported.
+    /// Reports the number of failures that were not reported one by one.
     pub(crate) fn warn_of_untold(&mut self) {
         let untold = std::mem::take(&mut self.untold);
         if let Some(first) = self.failure.as_ref().filter(|_| untold > 0) {
@@ -444,7 +446,7 @@ pub unsafe extern "C" fn atf_writer_write_detail(
     })
 }
 
-/// Drops a reserved detail, or the number of the next one.
+/// Drops a reserved detail, or skips the number of the next one.
 ///
 /// # Safety
 ///
@@ -571,7 +573,7 @@ pub unsafe extern "C" fn atf_writer_error_message(writer: *const AtfThreadWriter
     boundary::value(c"".as_ptr(), || unsafe { handle::with(writer, message) })
 }
 
-/// Frees a writer without finalizing its files, which stay as after a crash.
+/// Frees a writer without finalizing its files, which stay as they would after a crash.
 ///
 /// # Safety
 ///
