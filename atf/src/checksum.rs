@@ -12,7 +12,7 @@ use crate::wire::offset;
 /// no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checksum {
-    /// There is no verified footer, so nothing to compare with.
+    /// There is no verified footer, so there is nothing to compare with.
     NotChecked,
     /// The footer has 0, which means no checksum: nothing was compared (S2).
     Absent,
@@ -36,7 +36,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// Returns whether the checksum proves the events intact. An IEEE checksum does, too.
+    /// Returns whether the checksum proves the events intact. An IEEE checksum also does.
     pub(crate) fn proves_the_events(self) -> bool {
         matches!(self, Self::Good | Self::Ieee { .. })
     }
@@ -99,7 +99,7 @@ impl Crc32c {
         Self(0)
     }
 
-    /// Adds `bytes`. Large blocks are faster: 1 KiB at about half of the speed of 64 KiB.
+    /// Adds `bytes`. Large blocks are faster: 1 KiB at about half the speed of 64 KiB.
     #[inline]
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0 = crc32c::crc32c_append(self.0, bytes);
@@ -118,8 +118,8 @@ impl Crc32c {
         self.0
     }
 
-    /// Combines the CRC-32C `a` of one part with `b` of the next, which is `size_of_b` bytes long.
-    /// It takes about 30 µs.
+    /// Combines the CRC-32C `a` of one part with `b` of the next part, `size_of_b` bytes long.
+    /// Takes about 30 µs.
     pub(crate) fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
         let mut shifted = a;
         let mut left = size_of_b;
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn another_implementation_agrees_at_every_length_and_any_cut() {
-        // Large enough for each way to compute it, and for a cut between any two of them.
+        // Large enough to reach each code path, and to be cut between any two of them.
         let bytes: Vec<u8> = (0..2600_u32)
             .map(|i| ((i * i) >> 3).to_le_bytes()[0])
             .collect();

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::source::Input;
 
-/// How a file ends, with any bytes there that are neither event nor footer.
+/// How a file ends, including any bytes there that are neither event nor footer.
 #[derive(Debug, Clone)]
 pub enum Completeness {
     /// A verified footer, and a header updated to match.
@@ -17,8 +17,8 @@ pub enum Completeness {
     Unfinalized {
         /// Bytes of a torn event.
         trailing_bytes: u64,
-        /// Bytes of zeros at the end, at least one event's worth: preallocated space, or blocks
-        /// that never reached the disk.
+        /// Zero bytes at the end, at least one event's worth: preallocated space, or blocks that
+        /// never reached the disk.
         zero_tail_bytes: u64,
         /// A torn footer.
         partial_footer: Option<PartialFooter>,
@@ -36,9 +36,9 @@ pub enum Completeness {
 }
 
 impl Completeness {
-    /// Returns what the file's end shows to be wrong with its events. `missing` reports events that
-    /// the header counts and the file lacks; the last event ends at `events_end`. `is_cut` is set
-    /// if the header shows that the file was finalized.
+    /// Returns the problems with the events that the file's end reveals. `missing` reports events
+    /// that the header counts and the file lacks; the last event ends at `events_end`. `is_cut` is
+    /// set if the header shows that the file was finalized.
     pub(crate) fn problems(
         &self,
         input: &Input,
@@ -75,7 +75,8 @@ impl Completeness {
     }
 }
 
-/// A torn footer at the end of a file: its beginning, or after a power loss zeros and its end.
+/// A torn footer at the end of a file: its beginning or, after a power loss, zeros followed by its
+/// end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialFooter {
     /// Its offset in bytes from the start of the file.

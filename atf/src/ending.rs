@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 
-/// The problems returned after the last event, so that everyone who reads all events sees them.
+/// The problems returned after the last event, so that every caller that reads all events sees
+/// them.
 #[derive(Debug)]
 pub(crate) enum Ending<P = Error> {
     /// Not yet computed: the last events can add problems.

@@ -14,10 +14,10 @@ pub use kind::ErrorKind;
 /// A `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error: what is wrong, and the file, field and byte offset it concerns.
+/// An error: what is wrong, and in which file and field, and at which byte offset.
 ///
-/// Readers return it when they cannot continue. They also hand it out as data for problems that
-/// they only note, for example in
+/// Readers return it when they cannot continue. They also return it as data for problems that do
+/// not stop them, for example in
 /// [`Completeness::DamagedFooter`](crate::Completeness::DamagedFooter). Match on
 /// [`kind`](Self::kind) and [`offset`](Self::offset); the wording may improve at any time.
 ///
@@ -100,20 +100,20 @@ impl Error {
         &self.0.kind
     }
 
-    /// Returns the path of the file or folder concerned, as it was opened.
+    /// Returns the path of the affected file or folder, as it was opened.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
 
-    /// Returns the field concerned: `header.event_size`, `footer.event_count`,
+    /// Returns the affected field: `header.event_size`, `footer.event_count`,
     /// `events[12].total_length`, or in a manifest `threads[2].id`.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()
     }
 
-    /// Returns the offset concerned, in bytes from the start of the file.
+    /// Returns the offset of the problem, in bytes from the start of the file.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.0.offset

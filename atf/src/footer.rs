@@ -7,7 +7,7 @@ use crate::wire::{Record, Wire, offset};
 /// Bytes of a footer, the same for both files and wire versions.
 pub(crate) const FOOTER_SIZE: usize = Record::DetailFooter.size();
 
-/// A footer as the search for it needs it; the footers of both files implement this.
+/// A footer that can be searched for; implemented by the footers of both files.
 pub(crate) trait Footer: Sized {
     /// Its first four bytes.
     const MAGIC: [u8; 4];
@@ -64,7 +64,7 @@ pub(crate) struct Damaged {
 /// Classifies the 64 bytes at `offset`.
 ///
 /// Correct magic with zero reserved bytes is a footer, good or damaged, never events. Damaged magic
-/// with numbers that match a nonempty events section is a footer, too. Nothing else is.
+/// with numbers that match a nonempty events section is also a footer. Nothing else is.
 pub(crate) fn judge<F: Footer>(
     input: &Input,
     wire: Wire,

@@ -8,8 +8,8 @@ use crate::wire::{DETAIL_MAGIC, INDEX_MAGIC};
 
 /// One of the two files of a thread.
 ///
-/// Files are recognized by their magic bytes, not by name: the sources name them `index.atf` and
-/// `detail.atf`, S2 also by the extensions `.ati2` and `.atd2`.
+/// Files are recognized by their magic bytes, not by name: the sources call them `index.atf` and
+/// `detail.atf`, and S2 also uses the extensions `.ati2` and `.atd2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// `index.atf`.

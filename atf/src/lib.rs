@@ -11,9 +11,9 @@
 //! [`analyze`] finds hot functions, call trees and what ran at the end of a crashed trace,
 //! [`merge`] orders the events of all threads by time, [`spans`] pairs calls with their returns,
 //! [`symbols`] names functions, [`follow`] reads files and sessions while they are being written,
-//! [`check`] judges files by the rules, [`manifest`] reads and writes `manifest.json`, [`rewrite`] recovers crashed traces, converts
-//! them and strips secrets, [`record`] passes events from a traced thread to a writer thread, and
-//! [`clock`] provides timestamps.
+//! [`check`] checks files against the rules, [`manifest`] reads and writes `manifest.json`,
+//! [`rewrite`] recovers crashed traces, converts them and strips secrets, [`record`] passes events
+//! from a traced thread to a writer thread, and [`clock`] provides timestamps.
 //!
 //! # Read a trace
 //!
@@ -65,8 +65,8 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!
-//! The folder `examples/` of this crate has whole programs: `read`, `hot_functions`, `write_threads`,
-//! `recover`, `follow` and `check`.
+//! The `examples/` folder of this crate contains complete programs: `read`, `hot_functions`,
+//! `write_threads`, `recover`, `follow` and `check`.
 //!
 //! # Two wire versions
 //!
@@ -75,19 +75,19 @@
 //!
 //! # What readers promise
 //!
-//! Whatever the bytes are, a reader does not panic, does not allocate more than a small multiple of
-//! the file's size, and returns no event that is not in the file. It reads truncated files up to
-//! their last whole event. Each problem with a file is an [`Error`] with kind, field and byte
-//! offset. Opening a file fails only if its header does not determine the events; everything else
-//! is reported as data, for example [`Completeness`] and [`Checksum`].
+//! Whatever the input, a reader does not panic, does not allocate more than a small multiple of the
+//! file's size, and returns no event that is not in the file. It reads truncated files up to their
+//! last whole event. Each problem with a file is an [`Error`] with kind, field and byte offset.
+//! Opening a file fails only if its header does not determine the events; everything else is
+//! reported as data, for example [`Completeness`] and [`Checksum`].
 //!
-//! Files are read at positions, so a file that shrinks meanwhile causes an error. Mapping is an
-//! explicit choice for callers who own the files: [`OpenOptions::mapped`].
+//! Files are read at explicit offsets, so a file that shrinks during reading causes an error.
+//! Callers who own the files can choose to map them: [`OpenOptions::mapped`].
 //!
 //! # Requirements
 //!
-//! The library needs `std`: files, threads and paths. A tracer without `std` writes the structs of
-//! the generated C headers.
+//! The library needs `std`: files, threads and paths. A tracer without `std` can write the structs
+//! of the generated C headers.
 
 // Only the module `sys` may use unsafe code; each block has a safety comment.
 #![deny(unsafe_code)]

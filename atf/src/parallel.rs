@@ -1,4 +1,5 @@
-//! Runs units of work side by side; the results come in the order of the units, as from sequential work.
+//! Runs units of work in parallel; the results come in the order of the units, as if run
+//! sequentially.
 
 use std::cell::RefCell;
 use std::num::NonZero;
@@ -10,9 +11,9 @@ use std::thread::{self, Builder};
 /// The number of results of one unit that may wait for their turn.
 const WAITING: usize = 64;
 
-/// Takes the results of a unit. They are dropped once nobody wants more.
+/// Takes the results of a unit, and discards them once the caller wants no more.
 pub(crate) enum Results<'a, R> {
-    /// They wait for the unit's turn.
+    /// Results wait for the unit's turn.
     Waiting(SyncSender<R>),
     /// It is the unit's turn.
     Taken(RefCell<&'a mut dyn FnMut(R)>),
@@ -27,7 +28,7 @@ impl<R> Results<'_, R> {
         }
     }
 
-    /// Adds a result that is dropped if too many wait for their turn.
+    /// Adds a result, or discards it if too many wait for their turn.
     pub(crate) fn offer(&self, result: R) {
         match self {
             Self::Waiting(results) => drop(results.try_send(result)),
@@ -36,16 +37,17 @@ impl<R> Results<'_, R> {
     }
 }
 
-/// Returns the number of jobs that this machine runs at once.
+/// Returns how many jobs this machine can run at once.
 pub(crate) fn cores() -> NonZero<usize> {
     thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
 }
 
-/// Runs up to `jobs` units at a time, and passes their results to `take`, on this thread, until it
-/// returns false. `produce` passes the units, until it gets false. Units that began are completed.
+/// Runs up to `jobs` units at a time, and passes their results to `take` on this thread until
+/// `take` returns false. `produce` supplies the units until its callback returns false. Units that
+/// have started are completed.
 ///
-/// Memory does not grow with the number of units: work waits until its results are taken. One job,
-/// or one for which the system has no thread, runs on this thread.
+/// Memory does not grow with the number of units: work waits until its results are taken. With a
+/// single job, or if the system cannot create threads, the work runs on this thread.
 pub(crate) fn in_order<U: Send, R: Send>(
     jobs: NonZero<usize>,
     produce: impl FnOnce(&mut dyn FnMut(U) -> bool) + Send,
@@ -66,7 +68,8 @@ pub(crate) fn in_order<U: Send, R: Send>(
     });
 }
 
-/// Does the work of [`in_order`] on other threads. Leaves `produce` if they cannot start.
+/// Does the work of [`in_order`] on other threads. Leaves `produce` untouched if no thread can
+/// start.
 fn side_by_side<U: Send, R: Send>(
     jobs: NonZero<usize>,
     produce: &Mutex<Option<impl FnOnce(&mut dyn FnMut(U) -> bool) + Send>>,
@@ -131,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs units 0 to 99, which have from none to 200 results each, until `take` returns false.
+    /// Runs units 0 to 99, each with 0 to 200 results, until `take` returns false.
     fn run(jobs: usize, mut take: impl FnMut(u64) -> bool) -> u64 {
         let begun = AtomicU64::new(0);
         let produce = |take: &mut dyn FnMut(u64) -> bool| {
@@ -168,7 +171,7 @@ mod tests {
                 result < 5000
             });
             assert_eq!(found.iter().filter(|result| **result >= 5000).count(), 1);
-            // Those before it, and at most those in the queue and at work.
+            // The units before it, and at most those queued and running.
             assert!(begun <= 6 + 3 * jobs as u64 + 1, "{begun} of {jobs} jobs");
         }
     }

@@ -11,11 +11,11 @@ use crate::source::{Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::wire::{RingHeader, Wire};
 
-/// Bytes of the largest area: the file does not decide how much memory a reader takes.
+/// Bytes of the largest area: the file must not decide how much memory a reader uses.
 pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
 const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
 
-/// How often the ring of a running writer is read.
+/// How many times to try to read the ring of a running writer.
 const ATTEMPTS: usize = 8;
 
 /// The bytes that a thread's `ring.atf` adds to its files.
@@ -37,7 +37,7 @@ pub(crate) struct Snapshot {
     detail: Area,
 }
 
-/// One of its areas.
+/// One of the ring's areas.
 struct Area {
     file: &'static str,
     start_field: &'static str,
@@ -65,7 +65,7 @@ impl Tails {
 /// Reads the ring in a thread's folder; returns `None` if the folder has no ring.
 pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapshot>> {
     let path = folder.join(RING_FILE);
-    // It may be written at this moment, so it is never mapped.
+    // The ring may be changing right now, so it is never mapped.
     let options = OpenOptions::new().follow_links(options.follow_links);
     let input = match Input::open_in_session(&path, options) {
         Ok(input) => input,
@@ -80,7 +80,7 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
     Err(input.error(ErrorKind::Unsteady))
 }
 
-/// Reads a ring once; `None` if its writer emptied an area meanwhile.
+/// Reads a ring once; `None` if its writer emptied an area in the meantime.
 ///
 /// The index is copied before the detail: a writer stores an event's detail first, so every detail
 /// that a copied index event links to is in the ring when the details are copied.
@@ -203,7 +203,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
 }
 
 impl Snapshot {
-    /// Returns whether it holds no events.
+    /// Returns whether the ring holds no events.
     pub(crate) fn is_empty(&self) -> bool {
         self.index.bytes.is_empty() && self.detail.bytes.is_empty()
     }
@@ -224,7 +224,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the bytes of an area that its file does not have.
+    /// Returns the bytes of an area that are missing from its file.
     fn tail(&self, area: &Area, file: Option<&Input>) -> Result<Vec<u8>> {
         if area.bytes.is_empty() {
             return Ok(Vec::new());

@@ -23,7 +23,7 @@ pub(crate) use segments::{problems, threads};
 
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// Its name until it is complete.
+/// The manifest's name until it is complete.
 pub(crate) const MANIFEST_PART: &str = "manifest.json.part";
 /// The prefix of thread folders; the id in decimal follows.
 pub const THREAD_FOLDER: &str = "thread_";
@@ -41,8 +41,8 @@ const MOST_NAMED: usize = 100;
 ///
 /// A `session_…` folder with a single `pid_N` folder is opened as that process.
 ///
-/// The reader is a snapshot: it lacks threads and names that are written later. To read a session
-/// while it is being written, use [`SessionFollower`](crate::follow::SessionFollower).
+/// The reader is a snapshot: it does not include threads and names that are written later. To read
+/// a session while it is being written, use [`SessionFollower`](crate::follow::SessionFollower).
 ///
 /// ```
 /// use atf::session::SessionReader;
@@ -84,8 +84,8 @@ impl SessionReader {
     ///
     /// [`ErrorKind::Io`] if the folder cannot be listed; [`ErrorKind::NotASession`] if it has no
     /// manifest, no `thread_N` and no `pid_N` folders; [`ErrorKind::SessionsBelow`] if it has none
-    /// of these but sessions further below; [`ErrorKind::SeveralProcesses`] if it has more than one
-    /// `pid_N` folder.
+    /// of these but contains sessions at a deeper level; [`ErrorKind::SeveralProcesses`] if it has
+    /// more than one `pid_N` folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
@@ -163,7 +163,7 @@ impl SessionReader {
     }
 
     /// Returns the problems of the session itself: those of the manifest, and folders that were not
-    /// read because their names have no thread id. A thread's problems come from its
+    /// read because their names do not contain a thread id. A thread's problems come from its
     /// [reader](ThreadEntry::open).
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
@@ -200,7 +200,7 @@ pub struct Problem {
     pub process: u32,
     /// The id in the name of the thread's folder; `None` if the problem is the session's.
     pub thread: Option<u32>,
-    /// The error, which names the file.
+    /// The error, including the file's path.
     pub error: Error,
 }
 
@@ -264,7 +264,7 @@ impl ThreadEntry {
         ThreadReader::open_with(&self.path, self.options)
     }
 
-    /// Opens only the index: finding where details begin takes a pass over them.
+    /// Opens only the index: finding where details begin takes a pass over the detail file.
     ///
     /// # Errors
     ///
@@ -273,7 +273,7 @@ impl ThreadEntry {
         self.open_index_as(true)
     }
 
-    /// As [`open_index`](Self::open_index); closes the file between reads unless `is_kept_open`.
+    /// Like [`open_index`](Self::open_index); closes the file between reads unless `is_kept_open`.
     pub(crate) fn open_index_as(&self, is_kept_open: bool) -> Result<IndexReader> {
         self.check_presence()?;
         let open = if is_kept_open {
@@ -427,9 +427,9 @@ pub fn thread_id(folder_name: &str) -> Option<u32> {
     folder_name.strip_prefix(THREAD_FOLDER).and_then(number)
 }
 
-/// Tells the parts of a process folder's name: `pid_42` is that of a process's first program,
-/// `pid_42_2` that of the second, which the process became by `exec`, and `pid_42_2_segment_000003` the
-/// third [segment](crate::record::Segment) of its recording.
+/// The parts of a process folder's name. `pid_42` is a process's first program; `pid_42_2` is its
+/// second, started by `exec`; and `pid_42_2_segment_000003` is the third
+/// [segment](crate::record::Segment) of the second program's recording.
 ///
 /// Names are ordered by process and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -493,7 +493,7 @@ fn number(digits: &str) -> Option<u32> {
         .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the threads that have a folder or are listed, by id.
+/// Returns the threads that have a folder or are listed, sorted by id.
 fn entries(
     path: &Path,
     mut folders: BTreeMap<(u32, String), Presence>,

@@ -1,6 +1,6 @@
-//! Builder methods for types that may get more fields.
+//! Builder methods for types that may gain fields.
 
-/// Implements a method per field that sets it: `Type::default().field(value)`.
+/// Implements a setter for each field: `Type::default().field(value)`.
 macro_rules! setters {
     ($type:ident $(<$life:lifetime>)? { $($field:ident: $of:ty),* $(,)? }) => {
         impl $(<$life>)? $type $(<$life>)? {

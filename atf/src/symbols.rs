@@ -10,8 +10,8 @@ use crate::manifest::{Manifest, Module};
 
 /// Function names from a session's manifest.
 ///
-/// If the manifest names a function or a module twice, the first entry counts;
-/// [`repeated`](Self::repeated) lists those functions. Lookups take constant time.
+/// If the manifest lists a function or a module twice, the first entry is used;
+/// [`repeated`](Self::repeated) lists such functions. Lookups take constant time.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -49,8 +49,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Looks up a manifest's names. Without memory for that, there are no names, and the manifest
-    /// gets the problem.
+    /// Indexes a manifest's names. If memory runs out, there are no names, and the manifest reports
+    /// the problem.
     pub(crate) fn of(manifest: Option<&mut Manifest>, path: Option<&Path>) -> Self {
         let Some(manifest) = manifest else {
             return Self::default();
@@ -88,7 +88,7 @@ impl Places {
     }
 }
 
-/// The names in a manifest of its own, such as that of another run of the program.
+/// The names in a separate manifest, such as one from another run of the program.
 ///
 /// ```
 /// use atf::manifest::{Manifest, Symbol};
@@ -154,7 +154,7 @@ impl<'s> Symbols<'s> {
 ///
 /// Displays as the function's name. Without a name, it displays as `module#symbol`: the last part
 /// of the module's path and the lower half of the id. If the module is unknown too, it displays as
-/// the id in hexadecimal. A name may contain any character: escape it where that could do harm.
+/// the id in hexadecimal. A name may contain any character: escape it where this could do harm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Function<'s> {
@@ -185,7 +185,7 @@ impl<'s> Function<'s> {
         file.filter(|file| !file.is_empty())
     }
 
-    /// Writes a function without a name.
+    /// Writes a function that has no name.
     pub(crate) fn write_unnamed(
         f: &mut fmt::Formatter<'_>,
         id: u64,

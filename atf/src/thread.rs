@@ -65,7 +65,7 @@ pub enum Linked<T> {
     /// The event has a link, but its target does not exist or belongs to another event, because of
     /// a crash or damage.
     Dangling {
-        /// The position that the link names.
+        /// The position in the link.
         seq: u64,
     },
 }
@@ -227,10 +227,10 @@ impl ThreadReader {
             .collect()
     }
 
-    /// Returns every known problem due to which the readable events are not exactly those that were
+    /// Returns every known problem that makes the readable events differ from those that were
     /// written: the [index's](IndexReader::problems) and the [details'](DetailReader::problems)
     /// problems, details that cannot be opened, an ignored `ring.atf`, files that do not belong
-    /// together and, once all events were read, [`ErrorKind::DanglingLinks`].
+    /// together and, once all events have been read, [`ErrorKind::DanglingLinks`].
     ///
     /// # Errors
     ///
@@ -329,9 +329,9 @@ fn dangling(index: &IndexReader, count: u64) -> Option<Error> {
     (greatest >= count).then(|| error().with_field("events"))
 }
 
-/// Returns the problems of a thread outside its index, which was opened alone: in its details and
-/// in the links to them. If both files are finalized, the count comes from the detail footer and
-/// the details are not read.
+/// Returns the problems of a thread's details and of the links to them, for an index that was
+/// opened alone. If both files are finalized, the number of details comes from the detail footer,
+/// and the details are not read.
 pub(crate) fn problems_beside(
     index: &IndexReader,
     folder: &Path,

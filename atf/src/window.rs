@@ -8,15 +8,15 @@ use crate::source::Input;
 
 /// Bytes of the first window. A gap this small is not a jump.
 const FIRST: u64 = 4 << 10;
-/// Bytes of the second window, if the first was no larger than what was asked for.
+/// Bytes of the second window, if the first was no larger than requested.
 const SECOND: u64 = 512;
 /// Bytes of the largest window.
 const LARGEST: u64 = 256 << 10;
 /// Bytes of the largest window that a reader keeps for its lookups: a session has many readers.
 const LARGEST_SHARED: u64 = 16 << 10;
 
-/// A buffered view: reads ahead during sequential scans in either direction, but little after a
-/// jump.
+/// A buffered view: reads far ahead during sequential scans in either direction, but only a little
+/// after a jump.
 ///
 /// Each window near the previous one is twice as large, up to 256 KiB. After a jump, the window
 /// begins at a page, so that nearby reads cost one read. Bytes in memory are returned directly,
@@ -58,7 +58,7 @@ impl<'a> Window<'a> {
         self.filled(offset)
     }
 
-    /// Returns a record that is buffered.
+    /// Returns a buffered record.
     fn filled<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
         let record = self.buffer.view(offset).first_chunk().copied();
         record.ok_or_else(not_buffered)
@@ -72,7 +72,7 @@ impl<'a> Window<'a> {
         self.view(offset).get(..size).ok_or_else(not_buffered)
     }
 
-    /// Returns the available bytes from `offset`, at least one, none at or after `end`.
+    /// Returns the available bytes from `offset` up to `end`, at least one.
     pub(crate) fn chunk(&mut self, offset: u64, end: u64) -> Result<&[u8]> {
         if self.view(offset).is_empty() {
             self.buffer.fill(self.input, offset, 1)?;
@@ -92,8 +92,8 @@ impl<'a> Window<'a> {
     }
 }
 
-/// A window that the lookups of a reader share, so that lookups near one another cost one read. A
-/// lookup elsewhere reads no more than it needs.
+/// A window that a reader's lookups share, so that nearby lookups cost one read. A lookup elsewhere
+/// reads no more than it needs.
 ///
 /// Threads do not wait for one another: if the window is in use, the bytes are read directly. Bytes in
 /// memory are used in place.
@@ -169,7 +169,7 @@ impl Buffer {
         }
     }
 
-    /// Determines the size of the next window, which follows the last one or comes after a jump.
+    /// Determines the size of the next window, depending on whether it is near the last one.
     fn advance(&mut self, is_near: bool) {
         let (after_jump, largest) = self.sizes;
         self.next_size = if is_near && !self.bytes.is_empty() {
@@ -198,7 +198,7 @@ impl Buffer {
         let start = if is_near {
             offset
         } else {
-            // At a page, if there is more to read than was asked for.
+            // At a page, if there is more to read than requested.
             offset.saturating_sub(offset.checked_rem(self.next_size).unwrap_or(0))
         };
         let end = offset
@@ -229,7 +229,7 @@ impl Buffer {
         self.view(offset).get(..size).ok_or_else(not_buffered)
     }
 
-    /// Reads a range, or as much of it as there is and can be read; the `size` bytes at `offset` must exist.
+    /// Reads as much of a range as exists and can be read; the `size` bytes at `offset` must exist.
     fn read(&mut self, input: &Input, range: Range<u64>, offset: u64, size: u64) -> Result<()> {
         let end = range.end.min(input.size());
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
@@ -240,7 +240,7 @@ impl Buffer {
         let read = input.read_ahead(range.start, &mut self.bytes, least);
         self.bytes.truncate(*read.as_ref().unwrap_or(&0));
         if read.is_err() && skipped > 0 {
-            // Bytes that nobody asked for cannot be read.
+            // The unreadable bytes were not requested.
             return self.read(input, offset..offset.saturating_add(size), offset, size);
         }
         let found = (read? as u64).saturating_sub(skipped);
