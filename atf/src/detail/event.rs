@@ -8,7 +8,7 @@ use crate::wire::{DetailEventType, Wire};
 pub use crate::wire::decoded::DetailEventHeader;
 
 impl DetailEventHeader {
-    /// Creates the header of a detail of thread 0, without flags, whose length the writer computes.
+    /// Creates a detail's header for thread 0, without flags; the writer computes the length.
     #[must_use]
     pub const fn new(event_type: DetailEventType, index_seq: u64, timestamp: u64) -> Self {
         Self {
@@ -40,8 +40,8 @@ impl DetailEventHeader {
     }
 }
 
-/// One event of `detail.atf`: its header and its position. The payload is read on demand, as it can
-/// be as large as the file.
+/// One event of `detail.atf`: its header and its position. The payload is read on demand, because
+/// it can be as large as the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DetailEvent {

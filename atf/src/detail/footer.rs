@@ -28,7 +28,7 @@ impl Footer for DetailFooter {
         Self::from_bytes(wire, bytes)
     }
 
-    /// The count is compared with the events later, after they are counted.
+    /// The count is compared later, after the events are counted.
     fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)> {
         if self.bytes_length == section_bytes {
             return Vec::new();

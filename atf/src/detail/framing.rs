@@ -35,8 +35,8 @@ pub(super) struct EventOffsets {
 }
 
 impl EventOffsets {
-    /// Looks for a footer at every place it may be, and walks the events before it, or without a
-    /// footer those up to the end of the file.
+    /// Looks for a footer everywhere it may be, and walks the events before it or, without a
+    /// footer, those up to the end of the file.
     pub(super) fn find(input: &Input, header: &DetailHeader) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
@@ -112,8 +112,8 @@ fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Resu
     Ok(spans && (!fits || end_without_zeros(input, hop.end, input.size())? == hop.end))
 }
 
-/// Returns the event count of a file's verified footer; 0 if there is no file, and `None` if it has
-/// no such footer.
+/// Returns the event count of a file's verified footer; 0 if there is no file, and `None` if the
+/// file has no verified footer.
 pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u64>> {
     let input = match Input::open_in_session(path, options) {
         Ok(input) => input,
@@ -137,7 +137,7 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the damaged footer at a place that a rewritten header proves. Whatever is there, it is
+/// Returns the damaged footer at an offset proven by a rewritten header. Whatever is there, it is
 /// not an event; zeros that never reached the disk and a truncated footer do not count as damage.
 fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
     let has_room = |at: &u64| input.size().saturating_sub(*at) >= FOOTER_SIZE as u64;
@@ -396,7 +396,8 @@ impl EventWalker {
         })
     }
 
-    /// An event without timestamp before zeros is torn: its beginning was written, its end was not.
+    /// An event without a timestamp before zeros is torn: its beginning was written, but not its
+    /// end.
     fn drop_torn_event(&mut self, input: &Input, header: &DetailHeader) -> Result<()> {
         let Some(last) = self.offsets.last().copied() else {
             return Ok(());
@@ -410,8 +411,8 @@ impl EventWalker {
     }
 }
 
-/// Returns whether the last `rest` bytes begin a footer: by their magic, or because the header
-/// states that offset.
+/// Returns whether the last `rest` bytes begin a footer, judging by their magic or by the offset
+/// stated in the header.
 fn begins_footer(input: &Input, at: u64, rest: u64, stated: Option<u64>) -> Result<bool> {
     if rest == 0 || rest >= FOOTER_SIZE as u64 {
         return Ok(false);

@@ -47,8 +47,8 @@ impl DetailHeader {
             && self.index_seq_end == 0
     }
 
-    /// Returns where the events end according to a rewritten header. It counts only if something
-    /// else confirms it.
+    /// Returns where the events end according to a rewritten header. Valid only if something else
+    /// confirms it.
     pub(crate) fn stated_end(&self) -> Option<u64> {
         let is_rewritten = self.event_count > 0 && self.bytes_length > 0;
         let end = self.events_offset.checked_add(self.bytes_length);

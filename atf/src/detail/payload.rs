@@ -7,10 +7,10 @@ use crate::wire::DetailFunctionPayload;
 
 /// Registers and stack at a call or a return.
 ///
-/// The sources describe it for arm64 (S1, S4). Tracers in the field write the same shape on
-/// `x86_64`, so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by
-/// its shape: the event is exactly as long as its headers and `stack_size` together. Any other
-/// payload is opaque.
+/// The sources describe it for arm64 (S1, S4). Existing tracers write the same shape on `x86_64`,
+/// so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by its shape:
+/// the event is exactly as long as its headers and `stack_size` together. Any other payload is
+/// opaque.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionPayload {
@@ -26,7 +26,7 @@ pub struct FunctionPayload {
     pub sp: u64,
     /// Reserved; 0 if the writer conforms to the format.
     pub reserved: u16,
-    /// The bytes of the stack from `sp` on, `stack_size` of them; the sources allow at most 256.
+    /// The `stack_size` bytes of the stack from `sp` on; the sources allow at most 256.
     pub stack: Vec<u8>,
 }
 
@@ -64,8 +64,8 @@ impl FunctionPayload {
         Ok([&fixed[..], &self.stack].concat())
     }
 
-    /// Encodes the bytes before a stack of this size, without allocating memory: a tracer may add the
-    /// stack by itself.
+    /// Encodes the bytes before a stack of this size, without allocating memory: a tracer may add
+    /// the stack itself.
     ///
     /// # Errors
     ///

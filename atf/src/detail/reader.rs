@@ -21,8 +21,8 @@ use crate::wire::{Wire, offset};
 /// Reads a `detail.atf` of either wire version, finalized or not.
 ///
 /// Opening walks the events once and keeps the offset of each, 8 bytes per event; after that, every
-/// lookup costs the same. It fails only if the header does not determine the events; everything
-/// else is reported as data: [`completeness`](Self::completeness),
+/// lookup costs the same. Opening fails only if the header does not determine the events;
+/// everything else is reported as data: [`completeness`](Self::completeness),
 /// [`framing_problem`](Self::framing_problem), [`checksum`](Self::checksum),
 /// [`disagreements`](Self::disagreements).
 ///
@@ -187,16 +187,16 @@ impl DetailReader {
         &self.framing.completeness
     }
 
-    /// Returns why no event follows the last one although the section continues; its
-    /// [`offset`](Error::offset) is the place. [`ErrorKind::BadTotalLength`] or
-    /// [`ErrorKind::EventCutShort`].
+    /// Returns why no event follows the last one although the section continues, as
+    /// [`ErrorKind::BadTotalLength`] or [`ErrorKind::EventCutShort`] at that
+    /// [`offset`](Error::offset).
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
         self.framing.problem.as_ref()
     }
 
-    /// Returns the number of events that a rewritten header counts but the file lacks: it was
-    /// finalized, then truncated or damaged. 0 if a verified footer has the count.
+    /// Returns how many events are missing according to a rewritten header: the file was finalized,
+    /// then truncated or damaged. 0 if a verified footer has the count.
     #[must_use]
     pub fn missing_events(&self) -> u64 {
         if self.completeness().has_verified_footer() || self.header.is_placeholder() {
@@ -265,8 +265,8 @@ impl DetailReader {
         Events::new(self, clamp(seqs, self.event_count()))
     }
 
-    /// Returns every problem due to which the readable events are not exactly those that were
-    /// written: [`ErrorKind::NotFinalized`], the problems of a damaged footer,
+    /// Returns every problem that makes the readable events differ from those that were written:
+    /// [`ErrorKind::NotFinalized`], the problems of a damaged footer,
     /// [`framing_problem`](Self::framing_problem), [`ErrorKind::EventsMissing`],
     /// [`ErrorKind::ChecksumMismatch`].
     ///
@@ -404,8 +404,8 @@ impl DetailReader {
         Ok(range.map(|(first, last)| (first.header.timestamp, last.header.timestamp)))
     }
 
-    /// Returns where a rewritten header disagrees with a verified footer (S2), or without one with
-    /// the events in the file. Kind [`ErrorKind::Disagrees`].
+    /// Returns where a rewritten header disagrees with a verified footer (S2), or, without a
+    /// footer, with the events in the file, as [`ErrorKind::Disagrees`].
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
         let header = &self.header;

@@ -17,8 +17,8 @@ pub(crate) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Returns the kind of an event. It is taken from four bytes, which the compiler can vectorize,
-/// unlike a load of one byte.
+/// Returns the kind of an event. Loads four bytes, which the compiler can vectorize, unlike a load
+/// of one byte.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits")]
 pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
@@ -44,8 +44,8 @@ const fn assert_in_one_word(mut fields: &[Field]) {
     }
 }
 
-/// Returns one more than the event's `detail_seq`, or 0 if it has no link: without a comparison, which the
-/// compiler would not vectorize.
+/// Returns one more than the event's `detail_seq`, or 0 if it has no link. Avoids a comparison,
+/// which the compiler would not vectorize.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "at most 64 bits")]
 pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
@@ -60,8 +60,8 @@ pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
     seq.wrapping_add(1) & wire.no_detail_seq()
 }
 
-/// Asserts that "none" is the greatest value of each field, and that eight bytes can end with it. Evaluate it
-/// at compile time.
+/// Asserts that "none" is the greatest value of each field, and that each field is the end of eight
+/// bytes of the event. Evaluate it at compile time.
 #[expect(clippy::arithmetic_side_effects, reason = "evaluated at compile time")]
 const fn assert_none_is_greatest(mut fields: &[Field], mut nones: &[u64]) {
     while let ([field, rest @ ..], [none, more @ ..]) = (fields, nones) {
@@ -108,8 +108,8 @@ impl IndexEvent {
         Self::new(0, 0, event_kind).check_fits(wire)
     }
 
-    /// Encodes an event whose values fit. A `Result` would store the bytes in pieces and load them
-    /// in others, which costs more than the encoding itself.
+    /// Encodes an event whose values fit. A `Result` would store and load the bytes in pieces of
+    /// different sizes, which costs more than the encoding itself.
     #[inline]
     pub(crate) fn encode_to(&self, wire: Wire, place: &mut [u8; Self::SIZE]) {
         debug_assert!(

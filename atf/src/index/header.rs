@@ -85,7 +85,7 @@ impl IndexHeader {
     }
 
     /// Detects the layout of one wire version with the `version` byte of another: the bytes do not
-    /// fit the stated one, and the fields that tell the two apart fit the other.
+    /// fit the stated version, and the fields that distinguish the two fit the other.
     fn check_layout(&self, bytes: &[u8; Self::SIZE]) -> Result<()> {
         let is_other = |other: Wire| {
             let (stated, other) = (Layout::of(self.wire), Layout::of(other));
@@ -107,7 +107,7 @@ impl IndexHeader {
     }
 }
 
-/// The fields that tell the layouts of the wire versions apart.
+/// The fields that distinguish the layouts of the wire versions.
 struct Layout {
     event_size: Field,
     fields: &'static [Field],

@@ -45,7 +45,8 @@ impl<'a> Holes<'a> {
         }
     }
 
-    /// Advances to the next event that is all zeros, or is not, and returns its position.
+    /// Advances to the next event that is all zeros, or to the next that is not, and returns its
+    /// position.
     fn find(&mut self, zero: bool) -> Result<u64> {
         while !self.left.is_empty() {
             let bytes = self.window.record(self.left.start)?;

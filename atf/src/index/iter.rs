@@ -63,7 +63,7 @@ pub struct Events<'a> {
     wire: Wire,
     thread_id: u32,
     block: Block<'a>,
-    /// The events of the block that were not yet returned.
+    /// The number of events of the block already returned.
     given: usize,
     end: usize,
     /// The positions of events after the block, not yet read.
@@ -74,7 +74,7 @@ pub struct Events<'a> {
     ending: Ending,
 }
 
-/// Events at hand.
+/// The events of a block.
 #[derive(Debug)]
 enum Block<'a> {
     /// All of them, without a copy.
@@ -190,7 +190,8 @@ impl<'a> Events<'a> {
         } = self;
         let problems = || {
             let completed = pass.take().map_or(Ok(()), |pass| pass.complete(reader));
-            // Read what the pass did not see: events in memory, and those taken from the back.
+            // Read the events that the pass did not see: those in memory, and those taken from the
+            // back.
             let scanned = completed.and_then(|()| reader.scan());
             let mut problems = reader.problems();
             problems.extend(scanned.err());

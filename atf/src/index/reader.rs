@@ -204,8 +204,8 @@ impl IndexReader {
         &self.section.completeness
     }
 
-    /// Returns the number of events that a rewritten header counts but the file lacks: it was
-    /// finalized, then truncated or damaged. 0 if a verified footer has the count.
+    /// Returns how many events are missing according to a rewritten header: the file was finalized,
+    /// then truncated or damaged. 0 if a verified footer has the count.
     #[must_use]
     pub fn missing_events(&self) -> u64 {
         if self.completeness().has_verified_footer() || self.header.is_placeholder() {
@@ -290,8 +290,8 @@ impl IndexReader {
         IndexCursor::new(self)
     }
 
-    /// Iterates over all events in file order, which writers keep ascending in time; `rev` starts
-    /// at the last one.
+    /// Iterates over all events in file order, which is ascending in time unless the writer is
+    /// faulty; `rev` starts at the last one.
     ///
     /// Events are verified as they are read. After the last one comes an `Err` for each of the
     /// [`problems`](Self::problems): the events before it are in the file, but some may be missing
@@ -356,8 +356,8 @@ impl IndexReader {
         self.scan_parallel(NonZero::<usize>::MIN)
     }
 
-    /// As [`scan`](Self::scan), in `threads` parts in parallel, one of them on this thread. A small
-    /// file has fewer parts.
+    /// Like [`scan`](Self::scan), in `threads` parts in parallel, one of them on this thread. A
+    /// small file has fewer parts.
     ///
     /// # Errors
     ///
@@ -377,8 +377,8 @@ impl IndexReader {
     }
 
     /// Returns what is known of the checksum without reading events: `None` if the footer has a
-    /// checksum and no pass over all events has compared it yet. Callers who read only some events
-    /// learn here whether the file was verified.
+    /// checksum and no pass over all events has compared it yet. Callers that read only some events
+    /// can check here whether the file was verified.
     ///
     /// [`scan`](Self::scan), [`checksum`](Self::checksum), reading [`events`](Self::events) to
     /// their end and a [merge](crate::merge) of all events compare it.
@@ -391,7 +391,7 @@ impl IndexReader {
         }
     }
 
-    /// Returns every known problem due to which the readable events are not exactly those that were
+    /// Returns every known problem that makes the readable events differ from those that were
     /// written: [`ErrorKind::NotFinalized`], the problems of a damaged footer,
     /// [`ErrorKind::EventsMissing`]; and, after a pass over all events
     /// ([`known_checksum`](Self::known_checksum)), [`ErrorKind::ChecksumMismatch`] and
@@ -452,7 +452,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// As [`checksum`](Self::checksum), which the first event of zeros asks for.
+    /// Those of [`checksum`](Self::checksum), which the first all-zero event requires.
     #[inline]
     pub fn is_hole(&self, event: &[u8; IndexEvent::SIZE]) -> Result<bool> {
         Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
@@ -482,8 +482,8 @@ impl IndexReader {
         Ok(range.map(|(first, last)| (first.timestamp_ns, last.timestamp_ns)))
     }
 
-    /// Returns where a rewritten header disagrees with a verified footer (S2), or without one with
-    /// the events in the file. Kind [`ErrorKind::Disagrees`].
+    /// Returns where a rewritten header disagrees with a verified footer (S2), or, without a
+    /// footer, with the events in the file, as [`ErrorKind::Disagrees`].
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
         let header = &self.header;

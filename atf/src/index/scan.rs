@@ -11,10 +11,10 @@ use crate::checksum::{Checksum, Crc32c};
 use crate::error::Result;
 use crate::wire::{EventKind, Wire, with_wire};
 
-/// The least events per part of a parallel scan: fewer are not worth a thread.
+/// The minimum number of events per part of a parallel scan: fewer are not worth a thread.
 const SMALLEST_PART: u64 = 1 << 15;
 
-/// Events per step of a pass: 16 KiB, so that the second look at them finds them in the cache.
+/// Events per step of a pass: 16 KiB, so that the second pass over them finds them in the cache.
 const CHUNK: usize = (16 << 10) / IndexEvent::SIZE;
 
 /// The result of a pass over all events of an index file.
@@ -33,7 +33,7 @@ pub struct Scan {
     pub checksum: Checksum,
     /// The timestamps of the first and the last event in nanoseconds; `None` without events.
     pub time_range: Option<(u64, u64)>,
-    /// Where time goes back; `None` if the timestamps never decrease.
+    /// Where timestamps decrease; `None` if they never do.
     pub disorder: Option<Disorder>,
     /// The number of events of each kind.
     pub kinds: KindCounts,
@@ -95,7 +95,7 @@ pub(super) struct Scanned {
     pub(super) first_zero: Option<u64>,
 }
 
-/// A scan of events that the caller reads anyway: it is given each block that is read.
+/// A scan of events that the caller reads anyway: the caller adds each block that it reads.
 #[derive(Debug)]
 pub(crate) struct Pass(Box<Part>);
 
@@ -151,7 +151,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
         for (range, spawned) in others {
             let part = match spawned.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(part)) => part?,
-                // A source of the caller may panic; ours do not.
+                // A caller's own source may panic; ours do not.
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
                 // No more threads available: scan the part on this one.
                 Err(_) => Part::scan(reader, range)?,
@@ -168,7 +168,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
 struct Part {
     seqs: Range<u64>,
     crc: Crc32c,
-    /// The CRC-32C of all earlier parts, once parts were combined.
+    /// The CRC-32C of all earlier parts, once parts are combined.
     crc32c: Option<u32>,
     times: Option<(u64, u64)>,
     disorder: Option<Disorder>,

@@ -22,7 +22,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Looks for a footer at every place it may be, or else for the last whole event.
+    /// Looks for a footer everywhere it may be, or else for the last whole event.
     pub(super) fn find(input: &Input, header: &IndexHeader) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then_some(header.footer_offset);
@@ -116,8 +116,8 @@ impl Section {
         if data_end > whole_end {
             return Ok(unfinalized(touched, rest, zeros, None));
         }
-        // An event of no known kind before zeros is torn: its beginning was written, its end was
-        // not.
+        // An event of unknown kind before zeros is torn: its beginning was written, but not its
+        // end.
         let intact = match touched.checked_sub(1) {
             Some(last) if is_of_no_kind(input, header, last)? => last,
             _ => touched,
@@ -142,7 +142,7 @@ fn event_end(events_offset: u64, count: u64) -> u64 {
     events_offset.saturating_add(count.saturating_mul(EVENT_SIZE))
 }
 
-/// Returns how many events have a byte before `end`.
+/// Returns how many events begin before `end`.
 fn touched_events(events_offset: u64, end: u64) -> u64 {
     end.saturating_sub(events_offset).div_ceil(EVENT_SIZE)
 }
@@ -153,8 +153,8 @@ fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> 
     Ok(u32::from(event.event_kind) == 0)
 }
 
-/// Checks each event's offset for a verified footer: one followed by other bytes, which the header
-/// does not mention.
+/// Checks each event's offset for a verified footer that is followed by other bytes and that the
+/// header does not mention.
 fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<IndexFooter>>> {
     let mut window = Window::new(input);
     let mut offset = header.events_offset;
@@ -170,8 +170,8 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<I
     Ok(None)
 }
 
-/// Returns a torn footer, truncated or partly zeros, and the number of events before it. With 32 to
-/// 63 of its bytes, or its last 32, it would pass for an event.
+/// Returns a torn footer, truncated or partly zeros, and the number of events before it. Its first
+/// 32 to 63 bytes, or its last 32, would pass for an event.
 fn partial_footer(
     input: &Input,
     header: &IndexHeader,
@@ -196,9 +196,9 @@ fn partial_footer(
     Ok(None)
 }
 
-/// Returns whether the `size` bytes at the place of event `seq` begin a footer: by its magic and, if
-/// those are present, by its count or start time. If a sector with the footer's beginning never
-/// reached the disk, it is zeros, followed by the length of the preceding events.
+/// Returns whether the `size` bytes at the place of event `seq` begin a footer, judging by its
+/// magic and, if present, its count or start time. If the sector with the footer's beginning never
+/// reached the disk, it reads as zeros, followed by the length of the preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     const COUNT_END: usize = offset!(IndexFooter.time_start_ns);
@@ -225,7 +225,7 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     }
     let first = input.record(header.events_offset)?;
     let first = IndexEvent::decode(header.wire, header.thread_id, &first);
-    // A time of 0 proves nothing: an event of small numbers may look like this.
+    // A time of 0 proves nothing: an event with small values may look like this.
     let is_proof = first.timestamp_ns > 0 || reserved_is_zero::<IndexFooter>(header.wire, &bytes);
     Ok(is_proof && footer.time_start_ns == first.timestamp_ns)
 }

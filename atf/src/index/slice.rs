@@ -13,7 +13,7 @@ use crate::wire::{Wire, v1, v2};
 ///
 /// Made by [`IndexReader::slice`](super::IndexReader::slice) and
 /// [`EventBlocks`](super::EventBlocks). Events are decoded on access; the raw bytes and the wire
-/// version's structs are available, too.
+/// version's structs are also available.
 #[derive(Debug, Clone, Copy)]
 pub struct EventSlice<'a> {
     wire: Wire,
@@ -94,7 +94,7 @@ impl<'a> EventSlice<'a> {
         }
     }
 
-    /// Iterates over the events in order, or from the last one.
+    /// Iterates over the events in order, from either end.
     #[must_use]
     pub fn iter(&self) -> SliceIter<'a> {
         SliceIter {

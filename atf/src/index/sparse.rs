@@ -9,10 +9,10 @@ pub(super) struct Known {
     pub(super) time: u64,
 }
 
-/// The least distance between sampled events: 32 KiB of the file.
+/// The minimum distance between sampled events: 32 KiB of the file.
 const LEAST_STRIDE: u64 = 1024;
-/// The most samples kept: 1 MiB, which fits a cache. Events of a larger file are sampled farther
-/// apart.
+/// The maximum number of samples: 1 MiB, which fits a cache. Events of a larger file are sampled
+/// farther apart.
 const MOST: u64 = 1 << 17;
 
 /// The timestamp of every `stride`-th event, starting with the first.

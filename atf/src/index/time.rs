@@ -13,12 +13,12 @@ const LOOKS: usize = 7;
 
 impl IndexReader {
     /// Returns the positions of the events whose timestamps, in nanoseconds, are in `time`; `None`
-    /// if time goes back in the file, as the events may then be scattered.
+    /// if timestamps decrease in the file, because these events may then be scattered.
     ///
     /// The first call [scans](Self::scan) the whole file once to check the order. It also samples
     /// timestamps: 8 bytes for every 1024 events or more, 1 MiB at most. Later calls search the
-    /// samples and, seven at a time, the events between two of them: logarithmic in the count for
-    /// any distribution of times.
+    /// samples and, seven at a time, the events between two samples. The cost is logarithmic in the
+    /// number of events for any distribution of times.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl IndexReader {
                     let event = cursor.get(seq)?;
                     Ok(event.map_or(u64::MAX, |event| event.timestamp_ns))
                 };
-                // One search after the other, as each stays within the cursor's buffer.
+                // One search after the other, because each stays within the cursor's buffer.
                 let [start] = find([start], &mut time_at)?;
                 let [end] = find([end], &mut time_at)?;
                 [start, end]
@@ -67,13 +67,13 @@ impl IndexReader {
         Ok(Some(start..end.max(start)))
     }
 
-    /// As [`seq_range`](Self::seq_range), without a pass over the file: it reads a few events, and
-    /// only the ends of a file outside of `time` (S1). Returns `None` if the ends do not show that
-    /// the file is in order: it must be finalized, and header, footer, first and last event must
-    /// agree on its times, as must the events that the search reads.
+    /// Like [`seq_range`](Self::seq_range), but without a pass over the file: it reads a few
+    /// events, or only the ends of a file outside `time` (S1). Returns `None` unless the file
+    /// appears to be in order: it must be finalized; header, footer, first and last event must
+    /// agree on its times; and the events that the search reads must be in order.
     ///
-    /// Writers must keep events in order, but only reading all of them proves it. So the result is
-    /// for callers who trust the writer, until the file is [verified](Self::known_checksum).
+    /// Writers must keep events in order, but only reading all of them proves it. Until the file is
+    /// [verified](Self::known_checksum), rely on the result only if you trust the writer.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl IndexReader {
     /// file order.
     ///
     /// If the file's order is broken, every event is checked, so none is missed. The first call
-    /// costs the same as in [`seq_range`](Self::seq_range).
+    /// costs the same as that of [`seq_range`](Self::seq_range).
     ///
     /// ```
     /// use atf::index::IndexReader;
@@ -278,7 +278,7 @@ impl Search {
         Self { key, low, high }
     }
 
-    /// Returns the ends, which are adjacent or farther apart.
+    /// Returns both ends; without a lower one, the upper one twice.
     fn ends(&self) -> (Known, Known) {
         (self.low.unwrap_or(self.high), self.high)
     }

@@ -12,8 +12,8 @@ use crate::symbols::Function;
 /// Reads a process: its session, or the [segments](crate::record::Segment) of its recording in their
 /// order.
 ///
-/// A thread's events go on from one segment to the next one, and so do its open calls. If a segment
-/// between two others is missing, or a thread is missing in one, calls do not go on across the gap.
+/// A thread's events and open calls continue from one segment to the next. If a segment between two
+/// others is missing, or lacks a thread, calls do not continue across the gap.
 ///
 /// ```
 /// use atf::session::Segments;
@@ -48,7 +48,7 @@ impl From<SessionReader> for Segments {
 }
 
 impl Segments {
-    /// Opens the sessions of a process; they are ordered by their folders' [names](ProcessName).
+    /// Opens the sessions of a process, and orders them by their folders' [names](ProcessName).
     ///
     /// # Errors
     ///
@@ -60,8 +60,9 @@ impl Segments {
         Ok(Self { sessions })
     }
 
-    /// Groups the paths of sessions by process: segments of the same process, side by side in one folder,
-    /// are together and in their order. Processes are in the order of their first paths.
+    /// Groups the paths of sessions by process: segments of the same process that are next to each
+    /// other in one folder form a group, in their order. Groups are in the order of their first
+    /// paths.
     #[must_use]
     pub fn group(paths: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
         let mut groups: Vec<Vec<PathBuf>> = Vec::new();
@@ -118,7 +119,7 @@ impl Segments {
         found.unwrap_or_else(|| Function::new(function_id, None))
     }
 
-    /// Returns the events that the tracer lost and that belong to no listed thread, of all segments.
+    /// Returns the lost events of all segments that belong to no listed thread.
     #[must_use]
     pub fn lost_events(&self) -> Option<Loss> {
         let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
@@ -147,7 +148,7 @@ pub struct ThreadSegments<'a> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ThreadSegment<'a> {
-    /// The position of the session among its process's.
+    /// The session's position among the process's sessions.
     pub session: usize,
     /// The position among the session's threads.
     pub position: usize,
@@ -212,7 +213,7 @@ pub(crate) fn threads(sessions: &[SessionReader]) -> Vec<ThreadSegments<'_>> {
     threads.into_values().collect()
 }
 
-/// Returns an error if segments between two are missing.
+/// Returns an error if segments between these two are missing.
 fn gap(before: &SessionReader, after: &SessionReader) -> Option<Error> {
     let [before, name] = [before, after].map(|session| ProcessName::of(session.path()));
     let (first, next) = (before?.segment.saturating_add(1), name?.segment);

@@ -44,7 +44,7 @@ impl Growing {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Replaced`] if the path names a different file than before, and those of
+    /// [`ErrorKind::Replaced`] if the path refers to a different file than before, and those of
     /// [`Input::open_in_session`], including when the file existed before and is gone.
     pub(crate) fn look(&mut self) -> Result<Option<Input>> {
         let (input, identity) = match self.open() {
@@ -56,8 +56,8 @@ impl Growing {
         Ok(Some(input))
     }
 
-    /// Opens the file seen by the last look; errors as in [`look`](Self::look), and if it never
-    /// existed.
+    /// Opens the file seen by the last look; errors as in [`look`](Self::look), or if the file
+    /// never existed.
     pub(crate) fn again(&self) -> Result<Input> {
         self.open().map(|(input, _)| input)
     }

@@ -84,8 +84,8 @@ impl Input {
         Self::open(path, options)
     }
 
-    /// As [`open_in_session`](Self::open_in_session), for a file that is read more than once: into
-    /// memory if it is small enough.
+    /// Like [`open_in_session`](Self::open_in_session), for a file that is read more than once:
+    /// reads it into memory if it is small enough.
     pub(crate) fn open_detail(path: &Path, options: OpenOptions) -> Result<Self> {
         check_link(path, options)?;
         if options.map.is_some() || options.around_errors || options.detail_in_memory == 0 {
@@ -109,7 +109,7 @@ impl Input {
         }
     }
 
-    /// As [`open_in_session`](Self::open_in_session), for one of very many files: it is open only
+    /// Like [`open_in_session`](Self::open_in_session), for one of very many files: it is open only
     /// during reads.
     pub(crate) fn open_briefly(path: &Path, options: OpenOptions) -> Result<Self> {
         check_link(path, options)?;
@@ -157,15 +157,15 @@ impl Input {
         Error::new(kind).with_path(self.path())
     }
 
-    /// Events that the header counts and the file lacks. The header's count is at `offset` in the
-    /// file.
+    /// An error about events that the header counts but the file lacks. The header's count is at
+    /// `offset` in the file.
     pub(crate) fn events_missing(&self, found: u64, stated: u64, offset: usize) -> Error {
         let error = self.error(ErrorKind::EventsMissing { found, stated });
         let error = error.with_field("header.event_count");
         error.with_offset(offset as u64)
     }
 
-    /// Returns all bytes, if they are in memory and as many as the source announced.
+    /// Returns all bytes, if they are in memory and their number matches the source's size.
     #[inline]
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
         match &self.source {
@@ -246,15 +246,15 @@ impl Input {
         Error::io(error).with_path(self.path()).with_offset(offset)
     }
 
-    /// Reads as [`read`](Self::read), but an error after the first `least` bytes only ends the read:
-    /// nobody has asked for those bytes yet.
+    /// Reads as [`read`](Self::read), but an error after the first `least` bytes only ends the
+    /// read: the bytes after them were not requested yet.
     pub(crate) fn read_ahead(&self, offset: u64, buffer: &mut [u8], least: u64) -> Result<usize> {
         let size = buffer.len();
         let least = usize::try_from(least).map_or(size, |least| least.min(size));
         match self.fill(offset, buffer) {
             (read, None) => Ok(read),
             (read, Some(_)) if read >= least => Ok(read),
-            // Some sources fail as a whole where part of the bytes could be read.
+            // Some sources fail the whole read even if part of the bytes could be read.
             (_, Some(_)) if least < size => self.read(offset, buffer.split_at_mut(least).0),
             (_, Some(error)) => Err(self.failed(offset, error)),
         }

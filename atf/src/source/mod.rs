@@ -33,11 +33,11 @@ pub trait ReadAt: Send + Sync {
     /// Returns the size in bytes.
     fn size(&self) -> u64;
 
-    /// Reads bytes at `offset` from the start and returns how many; 0 only at the end.
+    /// Reads bytes at `offset` and returns the number of bytes read; 0 only at the end.
     ///
     /// # Errors
     ///
-    /// Those of the operating system. Readers repeat interrupted reads.
+    /// Those of the operating system. Readers retry interrupted reads.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Returns the offset of the next stored byte at or after `offset`; bytes in between are a hole

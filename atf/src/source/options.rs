@@ -32,8 +32,8 @@ pub struct OpenOptions {
     pub(crate) map: Option<MapPermit>,
     pub(crate) follow_links: bool,
     pub(crate) manifest_limit: u64,
-    /// Whether files are first read as a whole, to find their unreadable ranges, which then read as
-    /// zeros: [`Input::unreadable`](super::Input::unreadable). Not for mapped files.
+    /// Whether whole files are read first to find unreadable ranges, which then read as zeros:
+    /// [`Input::unreadable`](super::Input::unreadable). Not for mapped files.
     pub(crate) around_errors: bool,
     /// The size in bytes of the largest `detail.atf` that is read into memory as a whole: it is walked
     /// when it is opened, and then read again.
@@ -67,10 +67,10 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the largest `manifest.json` to read in bytes; [`Manifest::LIMIT`] by default. A larger
-    /// one counts as unreadable: events are read without it, and [`Manifest::problems`] has
-    /// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes up to 64
-    /// times its size in memory.
+    /// Sets the size limit of `manifest.json` in bytes, [`Manifest::LIMIT`] by default. A larger
+    /// manifest counts as unreadable: events are read without it, and [`Manifest::problems`]
+    /// reports [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes
+    /// up to 64 times its size in memory.
     #[must_use]
     pub const fn manifest_limit(mut self, bytes: u64) -> Self {
         self.manifest_limit = bytes;

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 ///
 /// The inner source has a single position, so a lock guards it: each read costs the lock and a
 /// seek, and readers on several threads wait for one another. Iterators and cursors read through
-/// windows of up to 256 KiB, which makes that cost small; single lookups pay it each time. If you
-/// have a path or the bytes themselves, open those instead.
+/// windows of up to 256 KiB, which keeps this cost small, but each single lookup pays it in full.
+/// If you have a path or the bytes themselves, open those instead.
 ///
 /// ```
 /// use atf::Seekable;

@@ -8,7 +8,7 @@ use super::ReadAt;
 /// The sizes in bytes of the pieces in which a file is probed: a failed piece is divided further.
 const PIECES: [usize; 3] = [0x1_0000, 0x1000, 0x200];
 
-/// The ranges of a file that cannot be read, ascending and apart from one another.
+/// The ranges of a file that cannot be read, ascending and not adjacent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unreadable(Vec<Range<u64>>);
 
@@ -75,7 +75,7 @@ impl Unreadable {
             .map_or(u64::MAX, |range| range.start.max(offset))
     }
 
-    /// Returns the parts of a range outside of these ranges.
+    /// Returns the parts of a range outside these ranges.
     pub(crate) fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let mut start = range.start;
         let inside = self.after(start).iter().cloned();
@@ -96,7 +96,7 @@ impl Unreadable {
     }
 }
 
-/// Returns whether an error of a read may concern only part of a file, as that of a bad sector does.
+/// Returns whether a read error may affect only part of a file, as a bad sector does.
 pub(crate) fn is_bad_sector(kind: io::ErrorKind) -> bool {
     !matches!(
         kind,
@@ -119,7 +119,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Reads a range, or if that fails its parts, which have the first of `sizes`.
+    /// Reads a range or, if that fails, its parts, whose size is the first of `sizes`.
     fn piece(&mut self, range: Range<u64>, sizes: &[usize]) -> io::Result<()> {
         match self.read(&range) {
             Ok(()) => self.has_read = true,
