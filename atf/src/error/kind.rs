@@ -10,7 +10,7 @@ use crate::wire::Wire;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system returned an error; [`source`](std::error::Error::source) has it.
+    /// The operating system returned an error: see [`source`](std::error::Error::source).
     Io(io::ErrorKind),
     /// Not a regular file. Nothing else is opened: a FIFO or a device could block forever.
     NotRegular {
@@ -19,7 +19,7 @@ pub enum ErrorKind {
     },
     /// A symlink in a session. It could lead out of the session, so it is not followed.
     SymbolicLink,
-    /// The path now names a different file than when it was opened.
+    /// The path now refers to a different file than when it was opened.
     Replaced,
     /// A field that never changes during a file's lifetime has changed.
     Changed {
@@ -101,7 +101,7 @@ pub enum ErrorKind {
 
     /// The file has no footer: its writer never finalized it, or it was truncated later.
     NotFinalized {
-        /// Whether the header counts events, which only a finalizing writer lets it do.
+        /// Whether the header has an event count, which writers set only when finalizing.
         is_cut: bool,
         /// Bytes of a torn event, or of a torn footer, after the last event.
         trailing_bytes: u64,
@@ -167,7 +167,7 @@ pub enum ErrorKind {
     },
     /// A detail event is shorter than its header or extends past the end of its section.
     BadTotalLength {
-        /// Bytes of the event, as it states.
+        /// Bytes of the event, from its header.
         found: u32,
         /// Bytes of an event without payload.
         min: u32,
@@ -236,7 +236,7 @@ pub enum ErrorKind {
         /// The process that created the writer.
         owner: u32,
     },
-    /// The session survives a kill, so its threads have no rings, which this option needs.
+    /// This option needs rings, which a session that survives kills does not have.
     NeedsRings,
     /// The session already has a writer for this thread.
     ThreadHasWriter {

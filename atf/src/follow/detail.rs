@@ -17,7 +17,7 @@ use crate::wire::offset;
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 /// How far past an event to look for data written after it.
 const BEHIND: u64 = 32;
-/// Bytes that are read ahead.
+/// Bytes to read ahead.
 const AHEAD: u64 = 16 << 10;
 
 /// Follows a `detail.atf` of either wire version while it is being written.
@@ -92,7 +92,7 @@ impl DetailFollower {
         self.head.header()
     }
 
-    /// Returns the position of the next event: how many were returned.
+    /// Returns the position of the next event: the number of events returned.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         self.next_seq
@@ -112,7 +112,7 @@ impl DetailFollower {
     }
 
     /// Returns why no event follows the last one of a finalized file although the section
-    /// continues, as
+    /// continues, like
     /// [`DetailReader::framing_problem`](crate::detail::DetailReader::framing_problem).
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
@@ -124,9 +124,9 @@ impl DetailFollower {
     /// # Errors
     ///
     /// Those of [`IndexFollower::poll`](super::IndexFollower::poll) and [`DetailHeader::decode`];
-    /// [`ErrorKind::Disagrees`] at `footer.bytes_length` if the footer ends the events before those
-    /// returned, and at `footer.event_count` if its count is wrong. After the last event of a
-    /// finalized file, once, the [`framing_problem`](Self::framing_problem) or
+    /// [`ErrorKind::Disagrees`] at `footer.bytes_length` if the events end earlier according to the
+    /// footer than those returned, and at `footer.event_count` if its count is wrong. After the
+    /// last event of a finalized file, once, the [`framing_problem`](Self::framing_problem) or
     /// [`ErrorKind::ChecksumMismatch`].
     pub fn poll(&mut self) -> Result<Polled<DetailEvent>> {
         if self.finalized.is_some() {
@@ -148,7 +148,7 @@ impl DetailFollower {
         })
     }
 
-    /// After the last event: first reports the problem with the events returned, once.
+    /// After the last event, first reports the problem with the events returned, once.
     fn over(&mut self) -> Result<Polled<DetailEvent>> {
         match self.verdict.take() {
             Some(problem) => Err(problem),
@@ -367,7 +367,7 @@ impl DetailFollower {
         let is_length = event.timestamp == place.saturating_sub(events);
         let stated = events.saturating_add(look.header.bytes_length);
         let is_stated = !look.header.is_placeholder() && stated == place;
-        // At the footer's offset, if the header proves it, there is never an event.
+        // If the header proves the footer's offset, no event can be there.
         let is_proved =
             look.header.stated_end() == Some(place) && look.header.event_count == self.next_seq;
         if !has_magic && !is_length {
@@ -383,7 +383,7 @@ impl DetailFollower {
                     true
                 }
                 Verdict::Damaged(_) if has_magic => true,
-                // Without its magic it is a footer only if nothing follows it.
+                // A footer without its magic is recognized only if nothing follows it.
                 Verdict::Damaged(_) => {
                     let end = place.saturating_add(FOOTER_SIZE as u64);
                     is_proved || !is_written(look.view(end, BEHIND)?)

@@ -114,7 +114,7 @@ impl IndexFollower {
         self.head.header()
     }
 
-    /// Returns the position of the next event: how many were returned.
+    /// Returns the position of the next event: the number of events returned.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         let left = self.buffer.len().saturating_sub(self.given) / IndexEvent::SIZE;
@@ -134,15 +134,15 @@ impl IndexFollower {
         self.finalized.as_ref().map(|(footer, _)| footer)
     }
 
-    /// Compares the events, as they were returned, with the footer's checksum, once all are
-    /// certain. On a mismatch, they changed meanwhile or the file is damaged.
+    /// Compares the returned events with the footer's checksum, once all are certain. On a
+    /// mismatch, events have changed or the file is damaged.
     #[must_use]
     pub fn checksum(&self) -> Checksum {
         let finalized = self.finalized.as_ref();
         finalized.map_or(Checksum::NotChecked, |(_, checksum)| *checksum)
     }
 
-    /// Returns the events that have become certain, about 4000 at most.
+    /// Returns the events that have become certain, at most about 4000.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl IndexFollower {
     /// header is there, those of [`IndexHeader::decode`]. If the file contradicts events already
     /// returned:
     ///
-    /// - [`ErrorKind::Replaced`]: the path names another file;
+    /// - [`ErrorKind::Replaced`]: the path refers to another file;
     /// - [`ErrorKind::UnexpectedEnd`] at the file's end: it is shorter than the events returned;
     ///   [`ErrorKind::TooShort`] if it has lost its header;
     /// - [`ErrorKind::Changed`] at a field of the header that must not change;
@@ -188,7 +188,7 @@ impl IndexFollower {
         Ok(Polled::New(event))
     }
 
-    /// Looks at the file if all certain events were returned; returns the answer if there are no
+    /// Examines the file if all certain events were returned; returns the result if there are no
     /// more.
     fn look<T>(&mut self) -> Result<Option<Polled<T>>> {
         if self.given < self.buffer.len() {
@@ -224,7 +224,7 @@ impl IndexFollower {
         }
         self.had_no_offset |= header.footer_offset == 0;
         // If the file ended in zeros, a footer without a header may be a half-written event, unless
-        // the writer has cut the zeros off or stated the footer's offset in the header.
+        // the writer has truncated the zeros or written the footer's offset to the header.
         let is_cut = input.size() < self.zeros_end;
         let footer = final_footer(input, &header, is_same, self.count)?.filter(|found| {
             let is_stated = self.had_no_offset && header.footer_offset == found.offset;
@@ -320,7 +320,7 @@ impl IndexFollower {
         start: u64,
         size: u64,
     ) -> Result<usize> {
-        // At the footer's offset, if the header states it, there is never an event.
+        // If the header states the footer's offset, no event can be there.
         let bound = if header.is_bounded() {
             header.footer_offset
         } else {
@@ -360,7 +360,7 @@ impl IndexFollower {
         Ok(count)
     }
 
-    /// Returns whether the bytes at `place`, which begin `bytes`, may still be a footer.
+    /// Returns whether the bytes at `place`, at the start of `bytes`, may still be a footer.
     fn may_be_footer(
         &mut self,
         input: &Input,
@@ -379,7 +379,7 @@ impl IndexFollower {
                     true
                 }
                 Verdict::NoFooter if !has_magic => false,
-                // A damaged footer has nothing after it.
+                // Nothing follows a damaged footer.
                 _ => !is_written(behind.get(..IndexEvent::SIZE).unwrap_or(behind)),
             },
         )

@@ -33,7 +33,7 @@
 //! the finished file: no others, none twice, none missing. To guarantee this, it holds back
 //!
 //! - an incomplete event, and a detail whose length or end is not written yet;
-//! - bytes that could begin a footer, until the bytes after them decide;
+//! - bytes that could begin a footer, until the bytes after them settle it;
 //! - zeros, which mean "not yet", and an event followed only by zeros: in a preallocated file it
 //!   may be half-written. If they are still zeros when the file is finalized, they are a hole,
 //!   which a reader returns as well (one case is undecidable: the last event that fits into the
@@ -43,16 +43,17 @@
 //!
 //! The file need not exist yet, and is open only during a poll. Its writer may truncate bytes that
 //! were never returned, for example after the disk was full. Any other contradiction with returned
-//! events is an error: see [`IndexFollower::poll`]. Errors do not stick: the next poll looks again.
+//! events is an error: see [`IndexFollower::poll`]. Errors are not permanent: the next poll tries
+//! again.
 //!
 //! # When the writer dies
 //!
 //! A dead writer looks the same as a waiting one, so a follower keeps returning
-//! [`NotYet`](Polled::NotYet). A caller who knows that the writer died can open the files with a
-//! [`ThreadReader`](crate::thread::ThreadReader) and continue at the follower's `next_seq`: it
-//! returns what was held back, and events that a writer with
+//! [`NotYet`](Polled::NotYet). A caller that knows that the writer died can open the files with a
+//! [`ThreadReader`](crate::thread::ThreadReader) and continue at the follower's `next_seq`: the
+//! reader returns the events held back, and those that a writer with
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) had not yet written. Followers do not
-//! read those: they see what was flushed, and the writer decides how often it flushes.
+//! read the latter: they see only flushed events, and the writer decides how often to flush.
 
 mod detail;
 mod head;

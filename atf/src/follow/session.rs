@@ -16,8 +16,8 @@ use crate::symbols::{Places, Symbols};
 /// Follows a session's folder while it is being written: finds new threads and rereads the
 /// manifest.
 ///
-/// Each thread is followed on its own, wherever and however the caller likes: events of different
-/// threads come as they are written, not in a common order. Once everything is finalized, a
+/// Each thread is followed separately, in any way the caller likes: events of different threads
+/// arrive as they are written, not in a common order. Once everything is finalized, a
 /// [`SessionReader`](crate::session::SessionReader) merges them.
 ///
 /// The folder is `pid_N`, which contains the threads; it need not exist yet.
@@ -119,8 +119,8 @@ impl SessionFollower {
         Ok(new)
     }
 
-    /// Reads `manifest.json` again if it differs from the file that was last read, by its identity,
-    /// size and time; returns whether it did.
+    /// Rereads `manifest.json` if its identity, size or time differs from that of the file last
+    /// read; returns whether it did.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl SessionFollower {
     /// [`SessionReader::manifest`](crate::session::SessionReader::manifest).
     pub fn poll_manifest(&mut self) -> Result<bool> {
         let path = self.path.join(MANIFEST_FILE);
-        // Examined before it is read, so that a change in between is noticed the next time.
+        // Examine the file before reading it, so that a change in between is noticed the next time.
         let version = match fs::symlink_metadata(&path) {
             Ok(metadata) => Some(Version::of(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,

@@ -12,7 +12,7 @@ use crate::thread::DETAIL_FILE;
 /// Follows a thread's folder while it is being written: each event with its detail.
 ///
 /// An event whose detail is not yet certain is held back. It is returned without a detail if its
-/// link is dangling: once `detail.atf` is finalized, or `index.atf` is and there is no
+/// link is dangling: once `detail.atf` is finalized, or `index.atf` is finalized and there is no
 /// `detail.atf`. Details without an event are skipped.
 ///
 /// ```
@@ -50,9 +50,9 @@ pub struct ThreadFollower {
     path: PathBuf,
     index: IndexFollower,
     detail: DetailFollower,
-    /// The last detail seen, until its event comes.
+    /// The last detail seen, until its event is reached.
     seen: Option<DetailEvent>,
-    /// An event that waits for its detail.
+    /// An event waiting for its detail.
     waiting: Option<IndexEvent>,
     ignores_details: bool,
 }
@@ -120,7 +120,7 @@ impl ThreadFollower {
         self.ignores_details = true;
     }
 
-    /// Returns the position of the next event: how many were returned.
+    /// Returns the position of the next event: the number of events returned.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         let waiting = u64::from(self.waiting.is_some());
@@ -157,7 +157,7 @@ impl ThreadFollower {
         }
     }
 
-    /// After the last event: reports the problems of the details, which follow the last of them.
+    /// After the last event, reports the problems of the details.
     fn over(&mut self) -> Result<Polled<ThreadEvent>> {
         while !self.ignores_details {
             match self.detail.poll()? {

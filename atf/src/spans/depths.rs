@@ -6,8 +6,8 @@ use super::{CallStack, Depth};
 use crate::error::Result;
 use crate::index::IndexEvent;
 
-/// The events of one thread with their depths: the recorded one, or if the wire version does not
-/// record it, one derived from the events before.
+/// The events of one thread with their depths: recorded or, if the wire version does not record
+/// depths, derived from earlier events.
 ///
 /// ```
 /// use atf::spans::Depths;

@@ -4,10 +4,10 @@
 //! from start to end. [`Spans`] pairs the events of one thread, [`CallStack`] does so event by
 //! event, for interleaved threads, and [`Depths`] computes only the call depth of each event.
 //!
-//! - A `RETURN` or an `EXCEPTION` ends the innermost open call of its function. Calls inside that
-//!   one which did not return end with it: [`SpanEnd::NotReturned`].
-//! - One whose function has no open call is [`Unmatched`]: its call came before the trace began, or
-//!   was lost. It has no effect on other calls.
+//! - A `RETURN` or an `EXCEPTION` ends the innermost open call of its function. Calls inside it
+//!   that have not returned end with it: [`SpanEnd::NotReturned`].
+//! - A `RETURN` or an `EXCEPTION` whose function has no open call is [`Unmatched`]: its call came
+//!   before the trace began, or was lost. It has no effect on other calls.
 //! - Calls that are still open after the last event are returned at the end: [`SpanEnd::Open`].
 //! - Events of other kinds are ignored.
 //!
@@ -116,15 +116,15 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns its duration in nanoseconds; `None` if no event ended it, or the clock went back
-    /// meanwhile.
+    /// Returns its duration in nanoseconds; `None` if no event ended it, or the clock went
+    /// backwards in between.
     #[must_use]
     pub fn duration_ns(&self) -> Option<u64> {
         self.end_ns?.checked_sub(self.start_ns)
     }
 
-    /// Returns how much of it is in a range of timestamps, in nanoseconds. A call that no event
-    /// ended extends to the end of the range.
+    /// Returns how much of the call is in a range of timestamps, in nanoseconds. A call that no
+    /// event ended extends to the end of the range.
     ///
     /// ```
     /// # use atf::spans::{Depth, Span, SpanEnd};
@@ -158,7 +158,8 @@ pub enum SpanEnd {
     Open,
     /// It was the outermost call when more calls were open than are kept.
     GivenUp,
-    /// It was open where events are missing: a [segment](crate::session::Segments) between two others.
+    /// It was open when events went missing: those of a [segment](crate::session::Segments) between
+    /// two others.
     Interrupted,
 }
 
@@ -179,7 +180,7 @@ pub struct Unmatched {
     pub timestamp_ns: u64,
     /// The function.
     pub function_id: u64,
-    /// Its kind, one of the two.
+    /// Its kind: `RETURN` or `EXCEPTION`.
     pub event_kind: EventKind,
 }
 
@@ -194,7 +195,7 @@ pub enum Paired {
 
 /// How many calls are open at an event, including the event's own.
 ///
-/// Tracers in the field count from 1 and repeat a call's depth at its return; derived depths do the
+/// Existing tracers count from 1, and give a return the depth of its call; derived depths do the
 /// same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Depth {

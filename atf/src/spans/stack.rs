@@ -65,8 +65,8 @@ impl Default for CallStack {
 }
 
 impl CallStack {
-    /// How many calls are kept open by default: as many frames of 32 bytes as fit into a stack of 8
-    /// MiB. They take about 20 MiB at most.
+    /// How many calls are kept open by default: as many 32-byte frames as fit into an 8 MiB stack.
+    /// They take about 20 MiB at most.
     pub const LIMIT: usize = 1 << 18;
 
     /// Starts without open calls; keeps at most [`LIMIT`](Self::LIMIT).
@@ -93,11 +93,11 @@ impl CallStack {
         self.given_up.saturating_add(self.open.len() as u64)
     }
 
-    /// Takes the event at position `seq` and passes on what it ends, inner calls before outer ones.
-    /// Returns the event's depth: a return has that of its call.
+    /// Takes the event at position `seq` and passes on the calls that it ends, inner ones before
+    /// outer ones. Returns the event's depth; a return has the depth of its call.
     ///
     /// If depths are not recorded, a return without a call has the depth its call would have had,
-    /// one more than the open calls, and an event of another kind has the same.
+    /// one more than the number of open calls, and so does an event of another kind.
     pub fn push(&mut self, seq: u64, event: &IndexEvent, ended: impl FnMut(Paired)) -> Depth {
         match event.event_kind {
             EventKind::CALL => self.call(seq, event, ended),
