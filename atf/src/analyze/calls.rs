@@ -1,4 +1,4 @@
-//! Passes on each call of a trace, as it starts and as it ends.
+//! Passes each call of a trace to a visitor, when it starts and when it ends.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,34 +13,35 @@ use crate::session::Problem;
 use crate::spans::{Depth, SpanEnd, Unmatched};
 use crate::thread::ThreadReader;
 
-/// Takes the calls of a trace from [`calls`]. An error of any function ends the pass.
+/// Takes the calls of a trace from [`calls`]. An error from any of these functions ends the pass.
 pub trait CallVisitor {
-    /// The error of its functions.
+    /// The error type of the visitor's functions.
     type Error: From<Error>;
 
-    /// Takes a thread, before it is opened.
+    /// Takes a thread before it is opened.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
 
-    /// Takes a folder of the thread. The next events, of all functions below, are in its files. A folder comes
-    /// again for a call that is open at the start of the time range, and started before the current folder.
+    /// Takes a folder of the thread. The following calls and returns are in its files. A folder
+    /// comes again for a call that is open at the start of the time range, and started before the
+    /// current folder.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Self::Error>;
 
-    /// Takes the start of a call. It is inside the calls that have started and not ended.
+    /// Takes the start of a call inside all calls that have started but not ended.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn call_start(&mut self, call: &CallStart) -> Result<(), Self::Error>;
 
-    /// Takes the end of the innermost call that has started and not ended.
+    /// Takes the end of the innermost call that has started but not ended.
     ///
     /// # Errors
     ///
@@ -54,8 +55,8 @@ pub trait CallVisitor {
     /// The visitor's.
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Self::Error>;
 
-    /// Takes a thread's totals, and why its events are not exactly those that were written. There are no
-    /// totals if it could not be opened.
+    /// Takes a thread's totals, and the problems that make its events differ from those that were
+    /// written. There are no totals if the thread could not be opened.
     ///
     /// # Errors
     ///
@@ -87,14 +88,14 @@ impl ThreadStart<'_> {
         self.unit.name()
     }
 
-    /// Returns the details that the tracer lost, as the manifest says.
+    /// Returns the details that the tracer lost, according to the manifest.
     #[must_use]
     pub fn lost_details(&self) -> Option<Loss> {
         self.unit.lost(self.options, |listed| listed.lost_details)
     }
 }
 
-/// A folder of a thread. It has one in each [segment](crate::session::Segments).
+/// A folder of a thread; a thread has one in each [segment](crate::session::Segments).
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadFolder<'a>(&'a Files<'a>);
 
@@ -105,7 +106,7 @@ impl ThreadFolder<'_> {
         self.0.path()
     }
 
-    /// Opens its files, for the details of the calls; `None` for an index file alone.
+    /// Opens its files to read the details of calls; `None` for an index file alone.
     ///
     /// # Errors
     ///
@@ -133,7 +134,7 @@ pub struct CallStart {
 pub struct CallEnd {
     /// The function.
     pub function_id: u64,
-    /// Its return or exception; `None` if another event ended it, or none.
+    /// Its return or exception; `None` if another event or no event ended it.
     pub event: Option<IndexEvent>,
     /// When it started, as in its [`CallStart`].
     pub start_ns: u64,
@@ -148,11 +149,12 @@ pub struct CallEnd {
     pub end: SpanEnd,
 }
 
-/// Passes on the calls of a trace, thread by thread, each in the order of its events: a call's start, the
-/// calls inside it, its end. Returns the session's own problems.
+/// Passes the calls of a trace to `visitor`, thread by thread, in the order of each thread's
+/// events: a call's start, the calls inside it, its end. Returns the session's own problems.
 ///
-/// Times are those of an [analysis](super#time): they never go back, and a call without an end lasts until
-/// the thread's last event. With a time range, the calls that are open at its start start there.
+/// Times are those of an [analysis](super#time): they never decrease, and a call without an end
+/// lasts until the thread's last event. With a time range, calls that are open when it starts are
+/// clipped to its start.
 ///
 /// If more calls are open than [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT), all that have started
 /// end as [`SpanEnd::GivenUp`], so that they stay properly nested in bounded memory. The thread then has
@@ -162,8 +164,8 @@ pub struct CallEnd {
 ///
 /// # Errors
 ///
-/// The visitor's, and [`ErrorKind::Internal`](crate::ErrorKind::Internal). What cannot be read is in
-/// problems.
+/// The visitor's, and [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are among
+/// the problems.
 pub fn calls<'a, V: CallVisitor>(
     threads: impl Into<Threads<'a>>,
     options: &Options,
@@ -200,7 +202,8 @@ struct Calls<'v, 'a, V: CallVisitor> {
     /// The folders so far, and the place of the one that the visitor has seen last.
     folders: Vec<Files<'a>>,
     folder: usize,
-    /// The open calls, outermost first: those that the visitor has seen, then those before the time range.
+    /// The open calls, outermost first: those that the visitor has seen, followed by those before
+    /// the time range.
     open: VecDeque<Open>,
     /// How many of them the visitor has seen.
     seen: usize,
@@ -320,7 +323,7 @@ impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
         if ended.how == SpanEnd::GivenUp {
             return self.give_up(number, ended);
         }
-        // A call inside one that was given up has ended already.
+        // A call inside one that was given up has already ended.
         if self.open.back().is_none_or(|call| call.number != number) {
             return;
         }

@@ -8,7 +8,7 @@ use super::table::Times;
 use super::{Functions, ThreadTotals, Totals};
 use crate::symbols::Function;
 
-/// A run of a program: the functions of all its sessions, which are those of its processes.
+/// A run of a program: the functions of all its sessions, one per process.
 #[derive(Debug, Default)]
 pub struct Run {
     functions: BTreeMap<Subject, Times>,
@@ -42,7 +42,7 @@ pub enum Subject {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Diff {
-    /// The functions, the one whose self time changed most first; then by name.
+    /// The functions, sorted by descending change in self time, then by name.
     pub changes: Vec<Change>,
     /// The sums of each earlier run.
     pub before: Vec<Totals>,
@@ -72,7 +72,7 @@ pub struct Figures {
     pub calls: Spread,
     /// The self times in nanoseconds.
     pub self_ns: Spread,
-    /// The total times in nanoseconds. Of several functions of one name, they are added up.
+    /// The total times in nanoseconds. Those of functions with the same name are added up.
     pub total_ns: Spread,
 }
 
@@ -82,7 +82,7 @@ pub struct Figures {
 pub struct Spread {
     /// The least value.
     pub min: u64,
-    /// The middle value; of an even number of runs, the lower one of the two in the middle.
+    /// The middle value; for an even number of runs, the lower of the two middle values.
     pub median: u64,
     /// The greatest value.
     pub max: u64,
@@ -92,11 +92,12 @@ pub struct Spread {
 ///
 /// # Noise
 ///
-/// A difference is *noise* if runs of the same program may differ as much.
+/// A difference is *noise* if runs of the same program may differ by as much.
 ///
-/// - With several runs on a side, a difference is noise if the ranges from the least to the greatest
-///   value of both sides overlap. [`luck`](Diff::luck) states how often ranges are apart by chance.
-/// - A single run on each side does not tell how much runs vary. A difference is noise if it is at
+/// - With several runs on a side, a difference is noise if the ranges from the least to the
+///   greatest value of both sides overlap. [`luck`](Diff::luck) returns how often ranges are
+///   disjoint by chance.
+/// - A single run on each side does not show how much runs vary. A difference is noise if it is at
 ///   most `noise_percent` of the greater value: an assumption, not a measurement.
 ///
 /// ```
@@ -149,7 +150,7 @@ pub fn diff(before: &[Run], after: &[Run], noise_percent: u32) -> Diff {
         }
     };
     let mut changes: Vec<_> = subjects.into_iter().map(change).collect();
-    // The sort is stable: equal ones stay in the order of their names.
+    // The sort is stable: equal changes stay sorted by name.
     changes.sort_by_key(|it| Reverse(it.before.self_ns.median.abs_diff(it.after.self_ns.median)));
     let totals = |runs: &[Run]| runs.iter().map(Run::totals).collect();
     Diff {
@@ -182,12 +183,12 @@ impl Run {
 }
 
 impl Diff {
-    /// Returns how often the ranges of a function that did not change are apart by chance: in the
-    /// first number of the second number of cases, at most. The second one saturates.
+    /// Returns how often the ranges of an unchanged function are disjoint by chance: at most `.0`
+    /// times in `.1` cases. The second number saturates.
     ///
     /// This follows from counting: if nothing changed, each order of the runs' values is equally
-    /// likely, and in 2 of C(n + m, n) choices of n out of n + m values these are the least or the
-    /// greatest ones.
+    /// likely, and in 2 of the C(n + m, n) choices of n out of n + m values, the n values are the
+    /// smallest or the greatest.
     #[must_use]
     pub fn luck(&self) -> (u64, u64) {
         let (before, after) = (self.before.len() as u64, self.after.len() as u64);

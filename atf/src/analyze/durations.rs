@@ -36,13 +36,13 @@ impl Durations {
         self.count
     }
 
-    /// Returns the shortest one in nanoseconds, or `None` without durations.
+    /// Returns the shortest duration in nanoseconds, or `None` without durations.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min_ns)
     }
 
-    /// Returns the longest one in nanoseconds, or `None` without durations.
+    /// Returns the longest duration in nanoseconds, or `None` without durations.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max_ns)
@@ -84,7 +84,7 @@ impl Durations {
                 }
             }
         }
-        // All are equal.
+        // All durations are equal.
         self.max_ns()
     }
 

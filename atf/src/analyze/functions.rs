@@ -14,14 +14,14 @@ use crate::spans::Unmatched;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Functions {
-    /// The functions, the one with the most self time first; then by id.
+    /// The functions, sorted by descending self time, then by id.
     pub functions: Vec<FunctionTimes>,
     /// The sums of all functions beyond [`max_functions`](Options::max_functions), with 0 as their
     /// id. `None` if each has its own entry.
     pub others: Option<FunctionTimes>,
     /// The threads that were read, by id.
     pub threads: Vec<ThreadTotals>,
-    /// Why the events are not exactly those that were written, and which threads were not read.
+    /// How the events differ from those that were written, and which threads were not read.
     pub problems: Vec<Problem>,
 }
 
@@ -33,7 +33,7 @@ pub struct FunctionTimes {
     pub function_id: u64,
     /// Its calls and their time.
     pub times: Times,
-    /// How long those calls took that an event ended.
+    /// The durations of the calls that an event ended.
     pub durations: Durations,
     /// Its returns without a call: the call came before the trace began, or was lost.
     pub unmatched: u64,
@@ -50,8 +50,8 @@ impl Functions {
 /// Returns the functions of a trace with their calls, times and durations, hottest first.
 ///
 /// Memory: about 150 bytes per function, and up to 16 KiB for its durations, usually 1 to 3
-/// ([`Durations`]), for each of the threads read side by side; 28 MiB per thread for open calls if
-/// there are 262,144. At most [`max_functions`](Options::max_functions) functions are told apart.
+/// ([`Durations`]), for each thread read in parallel; 28 MiB per thread for 262,144 open calls. At
+/// most [`max_functions`](Options::max_functions) functions are listed separately.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -81,7 +81,7 @@ impl Functions {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Internal`](crate::ErrorKind::Internal) only: what cannot be read is in
+/// Only [`ErrorKind::Internal`](crate::ErrorKind::Internal): read errors are in
 /// [`problems`](Functions::problems).
 pub fn functions<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Functions> {
     let mut table = Table::<u64, Of>::new(options.max_functions);

@@ -18,7 +18,7 @@ use crate::thread::Ring;
 pub struct Last {
     /// The threads that were read, by id.
     pub threads: Vec<LastOfThread>,
-    /// Why the events are not exactly those that were written, and which threads were not read.
+    /// How the events differ from those that were written, and which threads were not read.
     pub problems: Vec<Problem>,
 }
 
@@ -28,35 +28,35 @@ pub struct Last {
 pub struct LastOfThread {
     /// The id in the folder's name, or in a single file's header.
     pub thread: u32,
-    /// How its file ended; with [segments](crate::session::Segments), the last one.
+    /// How its file ended; with [segments](crate::session::Segments), its last file.
     pub completeness: Completeness,
     /// How many events there are.
     pub event_count: u64,
-    /// How many events the header counts and the file lacks.
+    /// How many events are missing according to the header.
     pub missing_events: u64,
     /// The times of the first and the last event in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
-    /// The calls that were open at the end, innermost first: as many as were asked for.
+    /// The calls that were open at the end, innermost first: as many as requested.
     pub open: Vec<Span>,
     /// How many calls were open, including those not in `open`.
     pub open_count: u64,
     /// How many of these were given up, because more were open than are
     /// [kept](CallStack::LIMIT). They may have returned.
     pub given_up: u64,
-    /// The outermost open call, which may not be in `open`; without those that were given up.
+    /// The outermost open call that was not given up; it may be missing from `open`.
     pub outermost: Option<Span>,
-    /// The last events with their positions, in their order: as many as were asked for.
+    /// The last events with their positions, in order: as many as requested.
     pub events: Vec<(u64, IndexEvent)>,
     /// The events and details that `ring.atf` added to the files.
     pub ring: Option<Ring>,
-    /// The events that the tracer lost, as the manifest says.
+    /// The events that the tracer lost, according to the manifest.
     pub lost_events: Option<Loss>,
-    /// The details that the tracer lost, as the manifest says.
+    /// The details that the tracer lost, according to the manifest.
     pub lost_details: Option<Loss>,
 }
 
 impl LastOfThread {
-    /// Returns whether its writer never finalized the file, or the file lost its end since.
+    /// Returns whether the file was never finalized, or has lost its end since.
     #[must_use]
     pub fn is_unfinalized(&self) -> bool {
         !self.completeness.has_verified_footer()
@@ -64,10 +64,10 @@ impl LastOfThread {
 }
 
 /// Returns how each thread ended: its open calls, its last `events` events, and what is missing.
-/// Of more than `calls` open calls, the innermost are returned.
+/// Returns at most `calls` open calls, the innermost ones.
 ///
-/// All events are read, whatever the time range in `options`. Memory: 28 MiB per thread for open
-/// calls if there are 262,144, for each of the threads read side by side, and the result.
+/// All events are read, whatever the time range in `options`. Memory: 28 MiB for 262,144 open
+/// calls, for each thread read in parallel, plus the result.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -94,7 +94,7 @@ impl LastOfThread {
 ///
 /// # Errors
 ///
-/// As for [`functions`](super::functions()).
+/// Those of [`functions`](super::functions()).
 pub fn last<'a>(
     threads: impl Into<Threads<'a>>,
     options: &Options,
@@ -144,7 +144,7 @@ fn of_unit(
                     latest.push_back((seq, event));
                 }
             }
-            // Whether these calls returned is not known: they are not among those of the end.
+            // These calls may have returned, so they do not count as open at the end.
             Step::Gap => {
                 stack.interrupt(|_| ());
                 let before = given_up_before_gaps.saturating_add(given_up);

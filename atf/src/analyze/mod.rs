@@ -9,40 +9,42 @@
 //! | each call, in the order of the events | [`calls()`] |
 //! | what changed between runs of a program | [`diff()`] |
 //!
-//! Each but the last takes a [`SessionReader`], the [`Segments`] of a process, a [`ThreadReader`] or an
-//! [`IndexReader`], and reads
-//! all events once, several threads side by side ([`calls()`]: one after another). The result does
-//! not depend on the number of cores. The last one compares results of [`functions()`].
+//! Each function except the last takes a [`SessionReader`], the [`Segments`] of a process, a
+//! [`ThreadReader`] or an [`IndexReader`], and reads all events once, several threads in parallel
+//! ([`calls()`]: one after another). The result does not depend on the number of cores. The last
+//! function compares results of [`functions()`].
 //!
 //! # Time
 //!
 //! Calls never cross threads: each thread is analysed alone, and the times are added up. Calls are
 //! paired with returns as [`spans`](crate::spans) does. A thread's time belongs to its innermost
-//! open call, as that function's *self* time. A function's *total* time is the time in which at
-//! least one of its calls is open. So the self times of all functions add up to the time in which
-//! calls were open ([`ThreadTotals::busy_ns`]), and no function's total is less than its self time.
+//! open call and counts as that function's *self* time. A function's *total* time is the time in
+//! which at least one of its calls is open. So the self times of all functions add up to the time
+//! in which calls were open ([`ThreadTotals::busy_ns`]), and no function's total is less than its
+//! self time.
 //!
-//! - A call that no event ended lasts until the thread's last event. It counts in
-//!   [`open`](Times::open) too, and its duration is not among the [`Durations`].
-//! - Over [`Segments`], a call may start in one and end in a later one. Where a segment is missing, or
-//!   a thread cannot be read in it, the open calls last until the last event before it, and count as open.
-//! - If a thread's time goes back, its clock stands still until the time is later again. Such events
-//!   are counted: [`out_of_order`](ThreadTotals::out_of_order).
+//! - A call that no event ended lasts until the thread's last event. It also counts in
+//!   [`open`](Times::open), and its duration is not among the [`Durations`].
+//! - Over [`Segments`], a call may start in one segment and end in a later one. Where a segment is
+//!   missing, or a thread cannot be read in it, the open calls last until the last event before it,
+//!   and count as open.
+//! - If a thread's timestamps decrease, its clock stands still until they catch up. Such events are
+//!   counted: [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
-//!   range, with the part of its time that is in it.
+//!   range, and only the part of its time inside the range counts.
 //! - With a recording's clock ([`Options::clock`]), all times and durations are the recording's.
 //!
 //! # Problems
 //!
 //! Events are verified as they are read. Results contain everything that can be read, and in
-//! `problems` why it is not exactly what was written: the problems with which a
-//! [merge](crate::merge) of all events would end. If more than 262,144 calls are open at once,
-//! the outermost are given up, which is a problem too.
+//! `problems` how it differs from what was written: the problems with which a [merge](crate::merge)
+//! of all events would end. If more than 262,144 calls are open at once, the outermost are given
+//! up, which is also a problem.
 //!
 //! # Cost
 //!
 //! About 60 ns per event on one core. Memory does not grow with the number of events; each function
-//! says by what. About five threads per core have a result at a time.
+//! documents what it grows with. About five threads per core have a result at any one time.
 
 mod calls;
 mod diff;
@@ -91,12 +93,13 @@ pub struct Options {
     pub from_ns: u64,
     /// The end of the time range in nanoseconds, inclusive: the greatest time by default.
     pub to_ns: u64,
-    /// How many functions are told apart: 2²⁰ by default. Further ones are added up together.
+    /// How many functions are listed separately: 2²⁰ by default. Further ones are added up
+    /// together.
     pub max_functions: usize,
-    /// How many nodes a tree has, or pairs of functions are told apart: a million by default.
-    /// Further ones are added up together.
+    /// How many nodes of a tree, or pairs of functions, are listed separately: a million by
+    /// default. Further ones are added up together.
     pub max_nodes: usize,
-    /// How many threads are read side by side; `None`, the default, for as many as there are cores.
+    /// How many threads are read in parallel; `None`, the default, for as many as there are cores.
     pub jobs: Option<NonZero<usize>>,
     /// The recording whose times `from_ns`, `to_ns` and the results have; `None`, the default, for the
     /// trace's own times. Events before the recording have its time 0. The events that [`calls()`] passes on keep
@@ -152,8 +155,8 @@ impl Options {
     }
 }
 
-/// The threads to analyse: made from a reader of a session, a process's segments, a thread's folder or an
-/// index file.
+/// The threads to analyse, from a reader of a session, a process's segments, a thread's folder or
+/// an index file.
 #[derive(Debug, Clone, Copy)]
 pub struct Threads<'a>(Source<'a>);
 
@@ -190,8 +193,8 @@ impl<'a> From<&'a IndexReader> for Threads<'a> {
 }
 
 impl Threads<'_> {
-    /// Returns the earliest first and the latest last timestamp of all threads in nanoseconds; `None` if no
-    /// thread that can be read has events.
+    /// Returns the earliest first and the latest last timestamp of all threads in nanoseconds;
+    /// `None` if no readable thread has events.
     #[must_use]
     pub fn time_range(&self) -> Option<(u64, u64)> {
         let index = match self.0 {
@@ -222,7 +225,7 @@ pub struct ThreadTotals {
     pub open: u64,
     /// How many returns have no call.
     pub unmatched: u64,
-    /// How many events are earlier than one before them.
+    /// How many events have an earlier timestamp than a previous event.
     pub out_of_order: u64,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
@@ -259,7 +262,7 @@ pub struct Totals {
     pub open: u64,
     /// How many returns have no call.
     pub unmatched: u64,
-    /// How many events are earlier than one before them in their thread.
+    /// How many events have an earlier timestamp than a previous event of their thread.
     pub out_of_order: u64,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
@@ -268,8 +271,8 @@ pub struct Totals {
     pub busy_ns: u64,
     /// How many calls were given up, because too many were open.
     pub given_up: u64,
-    /// How many events the tracer lost, as the manifest says: of the threads that were read, at any
-    /// time.
+    /// How many events the tracer lost, according to the manifest, in the threads that were read,
+    /// at any time.
     pub lost_events: u64,
 }
 
@@ -318,7 +321,7 @@ struct Analysed<R> {
     problems: Vec<Problem>,
 }
 
-/// Does `work` on threads side by side, and takes their results and problems, by thread.
+/// Does `work` on threads in parallel, and takes their results and problems, by thread.
 fn side_by_side<'u, 'a, R: Send>(
     units: &'u [Unit<'a>],
     options: &Options,
@@ -329,7 +332,7 @@ fn side_by_side<'u, 'a, R: Send>(
     let jobs = options.jobs.unwrap_or_else(parallel::cores);
     let most = NonZero::new(units.len()).unwrap_or(NonZero::<usize>::MIN);
     let produce = |pass: &mut dyn FnMut(&'u Unit<'a>) -> bool| {
-        // Nobody wants more once `pass` returns false.
+        // No more units are needed once `pass` returns false.
         let _ = units.iter().all(pass);
     };
     let mut result = Ok(());
@@ -347,7 +350,7 @@ fn side_by_side<'u, 'a, R: Send>(
     result
 }
 
-/// Reads threads side by side, and takes what an observer of each has seen, by thread.
+/// Reads threads in parallel, and takes the results of each thread's observer, by thread.
 fn run<O: Observer + Send>(
     threads: &Threads<'_>,
     options: &Options,

@@ -13,14 +13,14 @@ use crate::spans::Unmatched;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Pairs {
-    /// The pairs, the one with the most total time first; then by ids.
+    /// The pairs, sorted by descending total time, then by ids.
     pub pairs: Vec<Pair>,
     /// The sums of pairs beyond [`max_nodes`](Options::max_nodes); `None` if each has its own
     /// entry.
     pub others: Option<Times>,
     /// The threads that were read, by id.
     pub threads: Vec<ThreadTotals>,
-    /// Why the events are not exactly those that were written, and which threads were not read.
+    /// How the events differ from those that were written, and which threads were not read.
     pub problems: Vec<Problem>,
 }
 
@@ -58,12 +58,12 @@ impl Pairs {
 
 /// Returns who called whom: each pair of caller and callee with its calls and times.
 ///
-/// Memory: about 150 bytes per pair, for each of the threads read side by side; at most
-/// [`max_nodes`](Options::max_nodes) pairs are told apart.
+/// Memory: about 150 bytes per pair, for each thread read in parallel; at most
+/// [`max_nodes`](Options::max_nodes) pairs are listed separately.
 ///
 /// # Errors
 ///
-/// As for [`functions`](super::functions()).
+/// Those of [`functions`](super::functions()).
 pub fn pairs<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Pairs> {
     let mut table = Table::<Key, ()>::new(options.max_nodes);
     let new = || ByPair(Table::new(options.max_nodes));

@@ -17,7 +17,7 @@ pub struct Times {
     /// The time in which one of them was the innermost open call, in nanoseconds.
     pub self_ns: u64,
     /// The time in which at least one of them was open, in nanoseconds: recursive calls count once.
-    /// Each thread has its own time, and these are added up.
+    /// The times of all threads are added up.
     pub total_ns: u64,
 }
 
@@ -88,7 +88,7 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         }
     }
 
-    /// Returns a key's place, which it gets if there is room.
+    /// Returns a key's place, adding a row for the key if there is room.
     pub(super) fn place(&mut self, key: K) -> Place {
         if let Some(place) = self.places.get(&key) {
             return *place;
@@ -154,7 +154,7 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         add(&mut self.others.value, other.others.value);
     }
 
-    /// Returns the rows, and what the keys without a row have together.
+    /// Returns the rows, and the sums of the keys without a row.
     pub(super) fn into_rows(self) -> (impl Iterator<Item = (K, Times, V)>, (Times, V)) {
         let rows = self.rows.into_iter();
         let rows = rows.map(|row| (row.key, row.times, row.value));

@@ -14,12 +14,12 @@ use crate::spans::Unmatched;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Tree {
-    /// The nodes: each after its parent and before its parent's next child. Of the children of one
-    /// parent, the one with the most total time is first; then by id.
+    /// The nodes: each after its parent and before its parent's next child. A parent's children are
+    /// sorted by descending total time, then by id.
     pub nodes: Vec<Node>,
     /// The threads that were read, by id.
     pub threads: Vec<ThreadTotals>,
-    /// Why the events are not exactly those that were written, and which threads were not read.
+    /// How the events differ from those that were written, and which threads were not read.
     pub problems: Vec<Problem>,
 }
 
@@ -27,12 +27,12 @@ pub struct Tree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node {
-    /// The function; `None` for all calls under the parent that were not told apart, because the
-    /// tree has [as many nodes as are kept](Options::max_nodes).
+    /// The function; `None` for all calls under the parent that have no node of their own, because
+    /// the tree has [as many nodes as are kept](Options::max_nodes).
     pub function_id: Option<u64>,
     /// How many callers are above it: 0 for outermost calls.
     pub depth: u32,
-    /// Its calls here. Their total time is their self time and the total time of the nodes below.
+    /// Its calls here. Their total time is their self time plus the total time of the nodes below.
     pub times: Times,
 }
 
@@ -53,12 +53,12 @@ impl Tree {
 /// Returns the call tree of a trace: a node for each function under each different stack of
 /// callers, with its calls and times in all threads. For one thread's tree, select it in `options`.
 ///
-/// Memory: about 200 bytes per node of the result, at most [`max_nodes`](Options::max_nodes), and 130
-/// per node of each thread that is read or waits to be merged.
+/// Memory: about 200 bytes per node of the result, at most [`max_nodes`](Options::max_nodes), and
+/// 130 per node of each thread being read or waiting to be merged.
 ///
 /// # Errors
 ///
-/// As for [`functions`](super::functions()).
+/// Those of [`functions`](super::functions()).
 pub fn tree<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Tree> {
     let mut all = Growing::new(options.max_nodes);
     let new = || Growing::new(options.max_nodes);
@@ -90,7 +90,7 @@ struct Branch {
     others: Times,
 }
 
-/// A node, or the calls below a node that have none.
+/// A node, or the calls below a node that have no node of their own.
 #[derive(Debug, Clone, Copy)]
 enum Place {
     Node(u32),

@@ -43,7 +43,7 @@ pub(super) struct End<'a> {
     path: Option<PathBuf>,
     pub(super) completeness: Completeness,
     pub(super) missing_events: u64,
-    /// How many events were read, of all files.
+    /// How many events were read from all files.
     pub(super) event_count: u64,
 }
 
@@ -93,14 +93,14 @@ impl<'a> Unit<'a> {
         })
     }
 
-    /// Returns the name in the last manifest that has one.
+    /// Returns the thread's name from the last manifest that has it.
     pub(super) fn name(&self) -> Option<&'a str> {
         self.listed()
             .rev()
             .find_map(|listed| listed.name.as_deref())
     }
 
-    /// Adds up losses that the manifests state.
+    /// Adds up the losses in the manifests.
     pub(super) fn lost(
         &self,
         options: &Options,
@@ -171,7 +171,7 @@ impl<'a> Unit<'a> {
         Ok(end)
     }
 
-    /// Joins the result with the thread's problems.
+    /// Combines the result with the thread's problems.
     pub(super) fn analysed<R>(&self, result: Option<R>, problems: Vec<Error>) -> Analysed<R> {
         let problems = problems.into_iter();
         let problems = problems.map(|error| problem(Some(self.id), error));
@@ -201,7 +201,7 @@ impl Files<'_> {
         }
     }
 
-    /// Returns the problems that are not the index's, which its events end with.
+    /// Returns the problems that the index's events do not end with.
     fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
         match self {
             Self::Segment(segment) => {
@@ -224,7 +224,7 @@ impl End<'_> {
         (count > 0).then(|| error().with_field("events"))
     }
 
-    /// Returns what `ring.atf` added.
+    /// Returns the events and details that `ring.atf` added.
     pub(super) fn ring(&self) -> Result<Option<Ring>> {
         match self.files {
             Files::Segment(segment) => Ok(segment.entry.open()?.ring()),

@@ -23,7 +23,7 @@ pub(super) trait Observer {
     /// A call ended.
     fn end(&mut self, place: Self::Place, ended: &Ended);
 
-    /// A function returned that had no open call.
+    /// A function without an open call returned.
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64);
 }
 
@@ -82,7 +82,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         }
     }
 
-    /// Takes what follows in the thread.
+    /// Takes the next step of the thread.
     pub(super) fn step(&mut self, step: &Step<'_, '_>) -> Result<()> {
         match step {
             Step::Event(seq, event) => self.event(*seq, event),
@@ -142,7 +142,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         Ok((self.totals, self.observer))
     }
 
-    /// Ends all calls at the last event's time. `end_stack` ends those of the stack.
+    /// Ends all calls at the last event's time. `end_stack` ends the calls on the stack.
     fn end_all(
         &mut self,
         end_stack: impl FnOnce(&mut CallStack, &mut dyn FnMut(Paired)),
@@ -166,7 +166,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         ended
     }
 
-    /// Sets the clock to an event's time, unless that goes back. Returns the clock's time.
+    /// Sets the clock to an event's time, unless the time is earlier. Returns the clock's time.
     fn advance(&mut self, timestamp_ns: u64) -> u64 {
         let before_ns = self.clock_ns.unwrap_or(timestamp_ns);
         let now_ns = timestamp_ns.max(before_ns);

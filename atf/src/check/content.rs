@@ -1,4 +1,5 @@
-//! The rules about what one event records, for the checker and for recovery, which keeps such events as they are.
+//! The rules about what one event records, for the checker and for recovery, which keeps events
+//! that break them unchanged.
 
 use super::finding::{FileReport, Place};
 use super::place::At;
@@ -9,7 +10,7 @@ use crate::wire::{DetailEventType, DetailFunctionPayload, EventKind, Wire};
 
 /// Takes broken rules.
 pub(crate) trait Findings {
-    /// Notes a broken rule. The message is made only if it is kept.
+    /// Notes a broken rule. The message is built only if it is kept.
     fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String);
 }
 
@@ -80,7 +81,7 @@ fn order(before: &IndexEvent, event: &IndexEvent, at: &At, findings: &mut impl F
     }
 }
 
-/// Checks a detail event of the thread `thread_id`, with its payload if that is a function's.
+/// Checks a detail event of the thread `thread_id`, with its payload if it is a function's.
 pub(crate) fn detail(
     wire: Wire,
     detail: &DetailEvent,

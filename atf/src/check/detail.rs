@@ -25,7 +25,7 @@ const END: EndRules = EndRules {
     placeholder: &rules::ATF_DHDR_012,
 };
 
-/// Checks header, events and end; and, in the same pass over the events, their links.
+/// Checks header, events, links and end, with a single pass over the events.
 pub(super) fn check(
     detail: &DetailReader,
     links: Option<&mut Backward<'_>>,
@@ -88,7 +88,8 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
     }
 }
 
-/// Lengths that cannot be. In a file without a footer they merely end what survived.
+/// Checks for impossible lengths. In a file without a footer, such a length merely ends the
+/// recovered events.
 fn framing(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> {
     let is_ended = !matches!(detail.completeness(), Completeness::Unfinalized { .. });
     match detail.framing_problem().filter(|_| is_ended) {
@@ -97,7 +98,7 @@ fn framing(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> 
     }
 }
 
-/// The events one by one; gives the least and the greatest `index_seq`.
+/// Checks the events one by one; returns the least and the greatest `index_seq`.
 fn events(
     detail: &DetailReader,
     mut links: Option<&mut Backward<'_>>,
@@ -123,7 +124,8 @@ fn events(
     Ok(range.unwrap_or((0, 0)))
 }
 
-/// Checks the values that the header of a finalized file repeats. `range` is that of the events' `index_seq`.
+/// Checks the values that the header of a finalized file repeats. `range` is the range of the
+/// events' `index_seq`.
 fn finalized_header(
     detail: &DetailReader,
     range: Option<(u64, u64)>,

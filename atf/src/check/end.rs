@@ -50,10 +50,10 @@ pub(super) struct FooterFacts<'a> {
     pub(super) times: (u64, u64),
 }
 
-/// The timestamps of the first and the last event, which several fields repeat.
+/// The timestamps of the first and the last event; several fields repeat them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Times {
-    /// They cannot be known: one of these events is in a hole or after an impossible length.
+    /// Unknown: one of these events is in a hole or after an impossible length.
     Unknown,
     /// There are no events.
     None,
@@ -62,7 +62,7 @@ pub(super) enum Times {
 }
 
 impl Times {
-    /// Returns the times of two threads together.
+    /// Returns the time range of two threads together.
     pub(super) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
@@ -73,7 +73,7 @@ impl Times {
         }
     }
 
-    /// Returns the values that the fields which repeat them must have.
+    /// Returns the values required in the fields that repeat them.
     pub(super) fn repeated(self) -> Option<(u64, u64)> {
         match self {
             Self::Unknown => None,
@@ -218,7 +218,8 @@ fn footer_fields(
     }
 }
 
-/// Compares a stored start and end with the expected ones. Each difference is a place of its own.
+/// Compares a stored start and end with the expected ones. Each difference is reported at its own
+/// place.
 pub(super) fn range(
     found: (u64, u64),
     expected: (u64, u64),

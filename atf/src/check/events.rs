@@ -40,7 +40,7 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
     })
 }
 
-/// The facts about earlier events that the next one is compared with.
+/// The facts about earlier events with which the next one is compared.
 struct Order {
     /// Whether events have reserved bytes.
     has_reserved: bool,
@@ -74,7 +74,7 @@ impl Order {
             report.add(&rules::ATF_IEVT_006, place, || {
                 "all zeros: a hole".to_owned()
             });
-            // Its calls and returns are unknown.
+            // The hole's calls and returns are unknown.
             if let Some(before) = &mut self.before {
                 before.call_depth = None;
             }

@@ -48,7 +48,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Makes a place with an offset in bytes.
+    /// Creates a place with an offset in bytes.
     pub fn at(field: impl Into<String>, offset: u64) -> Self {
         Self {
             field: field.into(),
@@ -56,7 +56,7 @@ impl Place {
         }
     }
 
-    /// Makes a place without an offset.
+    /// Creates a place without an offset.
     pub fn of(field: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -81,7 +81,7 @@ pub struct Finding {
     pub more: Vec<Place>,
 }
 
-/// The maximum number of further places in a finding; the rest is only counted.
+/// The maximum number of further places in a finding; the rest are only counted.
 const MORE_PLACES: usize = 7;
 
 /// The kind of a file or folder in a session.
@@ -107,7 +107,7 @@ pub struct FileReport {
     pub path: PathBuf,
     /// The kind of file.
     pub kind: Kind,
-    /// The wire version, if its header gives one.
+    /// The wire version, if the header contains one.
     pub wire: Option<u8>,
     /// The number of readable index events.
     pub events: Option<u64>,
@@ -118,7 +118,7 @@ pub struct FileReport {
 }
 
 impl FileReport {
-    /// Makes a report without findings.
+    /// Creates a report without findings.
     #[must_use]
     pub fn new(path: &Path, kind: Kind) -> Self {
         let path = path.to_owned();

@@ -107,7 +107,7 @@ fn has_clock(os: Os, clock: Clock) -> bool {
     }
 }
 
-/// Checks the header fields that repeat what the events and the footer of a finalized file have.
+/// Checks the header fields that repeat values from the events and the footer of a finalized file.
 fn finalized_header(
     index: &IndexReader,
     times: Times,

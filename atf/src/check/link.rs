@@ -32,8 +32,8 @@ impl<'a> Pair<'a> {
         !(is_whole_index && is_whole_detail)
     }
 
-    /// From each index event to its detail event. If the details prove all links of the events right, no event
-    /// is read again.
+    /// Checks the links from index events to detail events. If the details prove all of these links
+    /// correct, no event is read again.
     pub(super) fn check_forward(&self, proven: u64, report: &mut FileReport) -> Result<(), Error> {
         let is_proven = |scan: &Scan| scan.links == proven && scan.zero_events == 0;
         if self.index.known_scan().is_some_and(is_proven) {
@@ -41,7 +41,7 @@ impl<'a> Pair<'a> {
         }
         let mut index = self.index.cursor();
         let mut details = self.detail.map(DetailReader::cursor);
-        // Behind a hole it cannot be told how many links were in it.
+        // After a hole, the number of links in it is unknown.
         let mut next = Some(0_u64);
         for seq in 0..self.index.event_count() {
             let Some(event) = self.event(&mut index, seq)? else {
@@ -71,7 +71,7 @@ impl<'a> Pair<'a> {
         Ok(())
     }
 
-    /// The index event at a position, or `None` where a hole is.
+    /// Returns the index event at a position, or `None` in a hole.
     fn event(&self, index: &mut IndexCursor<'_>, seq: u64) -> Result<Option<IndexEvent>, Error> {
         let thread_id = self.index.header().thread_id;
         match index.bytes(seq)? {
@@ -110,22 +110,23 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// From each detail event to its index event, and what the two must agree on.
+/// Checks the links from detail events to index events, and whether the two agree.
 pub(super) struct Backward<'a> {
     pair: &'a Pair<'a>,
     index: IndexCursor<'a>,
     wire: Wire,
-    /// The findings, to be dropped if one of the files proves nothing.
+    /// The findings, to be discarded if one of the files proves nothing.
     pub(super) report: FileReport,
-    /// The event after the last one that a detail belongs to, as long as each detail belongs to an event, in
-    /// the order of the events.
+    /// The event after the last one with a detail; `None` once a detail belongs to no event or is
+    /// out of order.
     next: Option<u64>,
     /// How many details belong to an event.
     links: u64,
 }
 
 impl<'a> Backward<'a> {
-    /// Returns `None` without details to compare. The reports are on the file at `path`.
+    /// Returns `None` if there are no details to compare. The findings are about the file at
+    /// `path`.
     pub(super) fn new(pair: &'a Pair<'a>, path: &Path) -> Option<Self> {
         let wire = pair.detail?.wire();
         let mut report = FileReport::new(path, Kind::Detail);
@@ -140,7 +141,7 @@ impl<'a> Backward<'a> {
         })
     }
 
-    /// Checks the next detail event, with its payload if that is a function's.
+    /// Checks the next detail event, with its payload if it is a function's.
     pub(super) fn check(
         &mut self,
         detail: &DetailEvent,
@@ -178,8 +179,8 @@ impl<'a> Backward<'a> {
         Ok(())
     }
 
-    /// Returns how many links of events the details prove right: all of them, if the events have no more
-    /// links than that.
+    /// Returns how many links of events the details prove correct: all of them, if the events have
+    /// no more links than that.
     pub(super) fn proven(&self) -> u64 {
         if self.next.is_some() { self.links } else { 0 }
     }

@@ -146,7 +146,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
     Ok(())
 }
 
-/// Checks what the tracer lost of a thread or of the session.
+/// Checks the tracer's losses in a thread or in the session.
 fn loss(place: &str, loss: Option<Loss>, what: &str, report: &mut FileReport) {
     let Some(loss) = loss else { return };
     let Loss {
@@ -228,7 +228,8 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
     }
 }
 
-/// Returns whether the list of threads could be read. Otherwise no thread can be called unlisted.
+/// Returns whether the list of threads could be read. If not, no thread can be reported as
+/// unlisted.
 fn has_list(manifest: &Manifest) -> bool {
     let hides_list = |problem: &crate::Error| match problem.kind() {
         ErrorKind::Empty | ErrorKind::NotUtf8 => true,

@@ -19,7 +19,7 @@ enum Found {
 /// Memory does not grow with the number of files: a check waits until its results are taken.
 pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Output) {
     let produce = |take: &mut dyn FnMut(Unit) -> bool| {
-        // Nobody wants more once `take` returns false.
+        // No more units are needed once `take` returns false.
         let _ = paths.iter().all(|path| units(path, &mut *take));
     };
     let work = |unit: Unit, found: &Results<'_, Found>| unit.check(&mut Sent(found));

@@ -18,7 +18,7 @@ pub(crate) struct At {
     pub(crate) offset: u64,
 }
 
-/// How messages name a record.
+/// A record's name in messages.
 #[derive(Debug, Clone, Copy)]
 enum Name {
     Header,
@@ -89,7 +89,7 @@ impl At {
         self.offset.saturating_add(self.record.size() as u64)
     }
 
-    /// Returns the place of a field; of the record, if the wire version lacks the field.
+    /// Returns the place of a field, or of the record if the wire version lacks the field.
     pub(crate) fn field(&self, name: &str) -> Place {
         let field_in = |wire: Wire| self.record.field(wire, name);
         debug_assert!(

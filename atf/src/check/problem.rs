@@ -1,4 +1,4 @@
-//! The rule that a reader's problem breaks: the one place that maps errors to rules.
+//! Maps a reader's problems to the rules that they break.
 
 use super::Kind;
 use super::rules::{Rule, table as rules};
@@ -6,7 +6,8 @@ use crate::session::MANIFEST_FILE;
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::{Error, ErrorKind};
 
-/// As [`rule_of`], for a problem that names its file: its kind follows from its name.
+/// Like [`rule_of`], for a problem that includes the file's path: the kind of file follows from its
+/// name.
 #[must_use]
 pub fn rule_of_file(problem: &Error) -> Option<&'static Rule> {
     let kind = match problem.path()?.file_name()?.to_str()? {
@@ -28,8 +29,8 @@ pub fn text_with_rule(problem: &Error) -> String {
     }
 }
 
-/// Returns the rule that a file breaks for a reader to report `problem` about it; `None` if the problem is not
-/// about the file's contents, for example if it cannot be read.
+/// Returns the rule that a file breaks if a reader reports `problem` about it; `None` if the
+/// problem is not about the file's contents, for example if it cannot be read.
 #[must_use]
 pub fn rule_of(kind: Kind, problem: &Error) -> Option<&'static Rule> {
     if *problem.kind() == ErrorKind::SymbolicLink {
@@ -126,8 +127,8 @@ fn manifest(problem: &ErrorKind) -> Option<&'static Rule> {
     })
 }
 
-/// Whether a problem of `ring.atf` is about its contents. With a field, an I/O error is about a file that the ring
-/// names.
+/// Whether a problem of `ring.atf` is about its contents. An I/O error with a field is about a file
+/// that the ring refers to.
 fn is_content(problem: &Error) -> bool {
     match problem.kind() {
         ErrorKind::Io(_) => problem.field().is_some(),

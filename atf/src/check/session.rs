@@ -16,7 +16,7 @@ use super::thread::{self, linked};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// A session whose threads are checked one by one, in any order or side by side.
+/// A session whose threads are checked one by one, in any order or in parallel.
 #[derive(Debug)]
 pub(super) struct Session {
     reader: SessionReader,
@@ -24,14 +24,14 @@ pub(super) struct Session {
     first_clock: Option<(usize, (u8, u32))>,
     /// The result of each thread's check, by position; `None` before it.
     found: Mutex<Vec<Option<Found>>>,
-    /// Signals each new one.
+    /// Signals each new result.
     news: Condvar,
 }
 
 /// A checked thread.
 #[derive(Debug)]
 enum Found {
-    /// It is only listed in the manifest.
+    /// The thread is only listed in the manifest.
     Missing,
     Facts(thread::Facts),
 }
@@ -118,7 +118,7 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Returns the clock that a thread's index header names, if it can be read.
+/// Returns the clock in a thread's index header, if the header can be read.
 fn clock(entry: &ThreadEntry) -> Option<u8> {
     if entry.presence() != Presence::Folder {
         return None;

@@ -38,7 +38,8 @@ impl Facts {
     }
 }
 
-/// Checks a thread's folder without its session. If its name contains a thread id, the header must have it.
+/// Checks a thread's folder without its session. If the folder's name contains a thread id, the
+/// header must contain the same id.
 pub(super) fn folder(path: &Path, output: &mut dyn Output) {
     let name = path
         .file_name()

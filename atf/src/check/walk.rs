@@ -14,7 +14,7 @@ use crate::rewrite::is_unfinished;
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER, is_session};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// A piece of work. Units can be done side by side, if they are begun in their order.
+/// A piece of work. Units can run in parallel if they are started in order.
 #[derive(Debug)]
 pub(super) enum Unit {
     Thread(PathBuf),
@@ -112,7 +112,8 @@ fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     is_wanted && (found || take(Unit::Unreadable(path.to_owned(), why.to_owned())))
 }
 
-/// Passes a folder on if it is a thread or a session. Adds its entries to `pending` unless it is a thread.
+/// Passes a folder to `take` if it is a thread or a session. Adds its entries to `pending` unless
+/// it is a thread.
 fn visit(
     path: &Path,
     pending: &mut Vec<Entry>,
@@ -148,7 +149,7 @@ fn visit(
     true
 }
 
-/// Passes on the threads of a session, then the session.
+/// Passes the threads of a session to `take`, then the session itself.
 fn session(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let session = match Session::open(path) {
         Ok(session) => Arc::new(session),
@@ -165,7 +166,8 @@ fn is_thread(path: &Path) -> bool {
         .any(|name| fs::symlink_metadata(path.join(name)).is_ok())
 }
 
-/// Returns whether to skip a folder: its session reports it, or a recovery set it aside or left it unfinished.
+/// Returns whether to skip a folder, because its session reports it, or because a recovery set it
+/// aside or left it unfinished.
 fn is_elsewhere(path: &Path, in_session: bool) -> bool {
     let name = path.file_name().unwrap_or_default();
     let is_reported = in_session && name.to_string_lossy().starts_with(THREAD_FOLDER);

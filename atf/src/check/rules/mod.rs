@@ -24,19 +24,21 @@ pub struct Rule {
     pub binds: &'static [Party],
     /// The reader's reaction to a file that breaks it.
     pub reader: ReaderDoes,
-    /// Further verdicts on such a file that are equally right.
+    /// Other verdicts on such a file that are equally correct.
     pub allows: &'static [Verdict],
-    /// Why such a file must be refused, if it must: a source's sentence, or the harm of reading it.
+    /// Why such a file must be refused, if it must: a sentence from a source, or the harm of
+    /// reading the file.
     pub because: Option<&'static str>,
     /// The records, fields and enumerations it concerns.
     pub about: &'static [&'static str],
-    /// The sources it is based on, S0 to S4.
+    /// The sources the rule is based on, S0 to S4.
     pub sources: &'static [&'static str],
     /// The decisions that settled it: topics of [`DECISIONS`](table::DECISIONS).
     pub settled_by: &'static [&'static str],
     /// A further note.
     pub note: Option<&'static str>,
-    /// Why no file can test it. Every other rule has test cases that keep it and that break it.
+    /// Why no file can test it. Every other rule has test cases that obey it and test cases that
+    /// break it.
     pub untestable: Option<&'static str>,
 }
 
@@ -93,7 +95,7 @@ pub enum Party {
 pub enum ReaderDoes {
     /// Ignores it.
     Ignore,
-    /// Reads on and reports it.
+    /// Continues and reports it.
     Warn,
     /// Returns the events that survived and reports what is missing.
     Recover,
@@ -126,8 +128,8 @@ pub fn decision(topic: &str) -> Option<&'static Decision> {
     all.find(|decision| decision.topic == topic)
 }
 
-/// Rules about what a tracer recorded and how it named its threads. Recovery keeps content that breaks
-/// them unchanged: a fix would be invented.
+/// Rules about what a tracer recorded and how it named its threads. Recovery keeps content that
+/// breaks them unchanged: a fix would be made up.
 const OF_CONTENT: [&str; 9] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",
@@ -141,12 +143,12 @@ const OF_CONTENT: [&str; 9] = [
 ];
 
 impl Rule {
-    /// Returns the verdicts that are right for a file that breaks it.
+    /// Returns the correct verdicts for a file that breaks the rule.
     #[must_use]
     pub fn verdicts(&self) -> BTreeSet<Verdict> {
         let own: &[Verdict] = match self.reader {
             ReaderDoes::Ignore => &[Verdict::Accept],
-            // The reader reads on and reports it, in the verdict or elsewhere.
+            // The reader continues and reports it, in the verdict or elsewhere.
             ReaderDoes::Warn => &[Verdict::Accept, Verdict::Recover],
             ReaderDoes::Recover => &[Verdict::Recover],
             ReaderDoes::Reject => &[Verdict::Reject],
@@ -160,8 +162,8 @@ impl Rule {
         self.binds.contains(&Party::Writer)
     }
 
-    /// Returns whether it is a MUST about structure. A recovered trace breaks no such rule, whatever
-    /// happened to the original.
+    /// Returns whether it is a MUST about structure. A recovered trace breaks no structural MUST,
+    /// whatever happened to the original.
     #[must_use]
     pub fn is_structural_must(&self) -> bool {
         self.severity == Severity::Must && !OF_CONTENT.contains(&self.id)
