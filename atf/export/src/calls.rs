@@ -11,7 +11,7 @@ use crate::export::count_of;
 use crate::notes::notes_of;
 use crate::{End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// Gives calls their names and details.
+/// Adds names and details to calls.
 pub(crate) struct Calls<'a, 's> {
     process: &'s Process<'a>,
     pid: u32,
@@ -52,7 +52,7 @@ impl<'a, 's> Calls<'a, 's> {
         }
     }
 
-    /// Returns how many threads this process and those before it have.
+    /// Returns the number of threads of this process and the ones before it.
     pub(crate) fn thread_count(&self) -> u32 {
         self.thread.number
     }
@@ -62,8 +62,8 @@ impl<'a, 's> Calls<'a, 's> {
         (self.totals, self.problems, self.lost_details)
     }
 
-    /// Reads an event's registers and stack, if its detail can be read: why it cannot is among the
-    /// thread's problems.
+    /// Reads an event's registers and stack, if its detail can be read; otherwise the reason is
+    /// among the thread's problems.
     fn detail(&self, event: &IndexEvent) -> Option<FunctionPayload> {
         let thread = self.details.as_ref()?;
         let found = thread.forward(event).ok()?.found()?;
@@ -88,7 +88,7 @@ impl CallVisitor for Calls<'_, '_> {
 
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Error> {
         if self.sink.wants_details() {
-            // If it cannot be opened, that is among the thread's problems.
+            // If it cannot be opened, the reason is among the thread's problems.
             self.details = folder.open().ok().flatten();
         }
         Ok(())

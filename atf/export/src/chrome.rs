@@ -1,4 +1,4 @@
-//! Chrome's trace events: a JSON array, an event per line.
+//! Chrome's trace events: a JSON array with one event per line.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! CSV: a row per call, in the order in which the calls of a thread ended. As in RFC 4180, with line feeds.
+//! CSV: one row per call, in the order in which the calls of a thread ended. As in RFC 4180, with
+//! line feeds.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use atf::symbols::Function;
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// Writes rows as in RFC 4180, with line feeds. It has no place for what is missing.
+/// Writes rows as in RFC 4180, with line feeds. CSV has no place for notes on missing events.
 #[derive(Debug)]
 pub(crate) struct Csv<W> {
     out: W,
@@ -27,7 +28,7 @@ impl<W: Write> Csv<W> {
     }
 }
 
-/// Quotes a field of CSV if it needs that.
+/// Quotes a CSV field if necessary.
 #[must_use]
 pub fn quoted(field: &str) -> Cow<'_, str> {
     if field.contains([',', '"', '\n', '\r']) || field.trim() != field {

@@ -15,7 +15,7 @@ use crate::perfetto::Perfetto;
 use crate::speedscope::Speedscope;
 use crate::{Error, Process, ProcessInfo, Sink, TraceInfo};
 
-/// A form of another tool.
+/// A format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
@@ -41,9 +41,9 @@ pub struct Summary {
     pub totals: Vec<Totals>,
     /// How many details the tracer lost.
     pub lost_details: u64,
-    /// Why the events are not exactly those that were written, and which threads were not read.
+    /// How the events differ from those that were written, and which threads were not read.
     pub problems: Vec<Problem>,
-    /// Whether the form left out parts of the trace because of a limit, which it states itself.
+    /// Whether the output lacks parts of the trace because of a limit; the output says so itself.
     pub is_cut: bool,
 }
 
@@ -56,19 +56,19 @@ impl Summary {
     }
 }
 
-/// Writes the calls of some processes, which share a clock, in a form.
+/// Writes the calls of processes that share a clock in a format.
 ///
-/// Memory, next to that of [`calls`](atf::analyze::calls()):
+/// Memory, in addition to that of [`calls`](atf::analyze::calls()):
 ///
 /// - speedscope: about 100 bytes per function, for at most 2²⁰.
-/// - Firefox: as much, and 60 bytes per different stack of a thread, for at most
-///   [`max_nodes`](Options::max_nodes). A temporary file has the thread's durations.
+/// - Firefox: as much, plus 60 bytes per distinct stack of a thread, for at most
+///   [`max_nodes`](Options::max_nodes). A temporary file holds the thread's durations.
 /// - Perfetto: 2¹⁶ names.
 /// - Folded stacks: 330 bytes per node of the call tree, for at most 600,000 nodes.
 ///
 /// # Errors
 ///
-/// That of the output, or an internal one. What cannot be read is in the summary.
+/// Those of the output, or an internal one. Read errors are in the summary.
 pub fn export<'a>(
     processes: &[Process<'a>],
     options: &Options,
@@ -90,11 +90,11 @@ pub fn export<'a>(
     }
 }
 
-/// Passes the calls of some processes, which share a clock, to a sink.
+/// Passes the calls of processes that share a clock to a sink.
 ///
 /// # Errors
 ///
-/// Those of the sink, or an internal one. What cannot be read is in the summary.
+/// Those of the sink, or an internal one. Read errors are in the summary.
 pub fn export_to<'a>(
     processes: &[Process<'a>],
     options: &Options,
@@ -140,7 +140,7 @@ impl Summary {
     }
 }
 
-/// Returns how many a loss counts.
+/// Returns how many events or details were lost.
 pub(crate) fn count_of(loss: Option<Loss>) -> u64 {
     loss.map_or(0, |loss| loss.count)
 }

@@ -1,5 +1,5 @@
-//! The Firefox Profiler's processed profile: a sample at each change of a thread's stack, as heavy as the
-//! time until the next one.
+//! The Firefox Profiler's processed profile: a sample at each change of a thread's stack, weighted
+//! by the time until the next one.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,16 +12,16 @@ use crate::json::{Commas, Quoted, Since, Unit};
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// The version of the form, which later Firefox Profilers upgrade.
+/// The version of the format; later Firefox Profilers upgrade it.
 const VERSION: u32 = 55;
 
-/// How many functions of a thread are told apart.
+/// How many functions of a thread are listed separately.
 const MOST_FUNCTIONS: usize = 1 << 20;
 
 /// Writes a profile. Times are in milliseconds since the trace's first event.
 ///
-/// The form has a column after another. The stacks are written as they are read, the durations to a
-/// temporary file meanwhile: they are the column of weights, and shifted by one that of times.
+/// The format has one column after another. Stacks are written as they are read, while durations go
+/// to a temporary file: they are the column of weights and, shifted by one, the column of times.
 #[derive(Debug)]
 pub(crate) struct Firefox<'a, W> {
     out: W,
@@ -39,7 +39,7 @@ pub(crate) struct Firefox<'a, W> {
 /// The stacks of a thread.
 #[derive(Debug, Default)]
 struct Table<'a> {
-    /// The functions with their positions, in which 0 is for those that are not told apart.
+    /// The functions with their positions; those that are not listed separately share position 0.
     places: HashMap<u64, usize>,
     functions: Vec<Function<'a>>,
     /// Stacks by the position of the stack below the last function, and that function.
@@ -89,7 +89,8 @@ impl<'a> Table<'a> {
         place > 0
     }
 
-    /// Opens a call without a stack of its own: it gets its caller's. All outermost ones share one.
+    /// Opens a call without a stack of its own: it shares its caller's. All outermost ones share
+    /// one.
     fn push_others(&mut self, caller: Option<usize>) -> bool {
         let stack = caller.unwrap_or_else(|| {
             *self.stacks.entry((None, 0)).or_insert_with(|| {
@@ -104,7 +105,7 @@ impl<'a> Table<'a> {
 }
 
 impl Samples {
-    /// Ends the last sample and begins one.
+    /// Ends the last sample and begins a new one.
     fn next(&mut self, time_ns: u64) -> io::Result<()> {
         match self.count {
             0 => self.first_ns = time_ns,
@@ -198,7 +199,7 @@ impl<W: Write> Firefox<'_, W> {
         self.out.write_all(b"]")
     }
 
-    /// Writes the columns of times and weights, which end the samples.
+    /// Writes the last columns of the samples: times and weights.
     fn durations(&mut self) -> io::Result<()> {
         let length = self.samples.count;
         let first = self.millis(self.samples.first_ns);
@@ -264,7 +265,7 @@ impl<W: Write> Firefox<'_, W> {
         self.notes(functions)
     }
 
-    /// Writes the thread's notes as markers. Their name follows those of the functions.
+    /// Writes the thread's notes as markers. Their name follows the functions' names.
     fn notes(&mut self, name: usize) -> io::Result<()> {
         let markers = std::mem::take(&mut self.markers);
         let length = markers.len();

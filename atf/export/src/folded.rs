@@ -1,4 +1,4 @@
-//! Folded stacks: a line per stack of the merged call tree.
+//! Folded stacks: one line per stack of the merged call tree.
 
 use std::io::Write;
 use std::num::NonZero;
@@ -9,14 +9,14 @@ use crate::export::count_of;
 use crate::names::name_of;
 use crate::{Error, Process, Summary};
 
-/// The name of the calls that the tree does not tell apart.
+/// The name of the calls that the tree does not list separately.
 pub(crate) const OTHERS: &str = "(further calls)";
 
-/// How many frames a stack has at most. A line repeats its whole stack, so deep recursions would take space
-/// with the square of their depth.
+/// The maximum number of frames of a stack. A line repeats its whole stack, so the space for deep
+/// recursion would grow with the square of its depth.
 pub(crate) const DEEPEST: u32 = 1024;
 
-/// How many nodes a tree has at most: with those of one thread at a time, they take 200 MB.
+/// The maximum number of nodes of a tree: with those of one thread at a time, they take 200 MB.
 const MOST_NODES: usize = 600_000;
 
 /// Returns the call tree of a process, in bounded memory: its threads are read one after another.
@@ -38,7 +38,7 @@ pub(crate) fn shallow(nodes: &[Node]) -> impl Iterator<Item = Node> {
     })
 }
 
-/// Returns whether a tree has calls that are not told apart.
+/// Returns whether a tree has calls that are not listed separately.
 pub(crate) fn is_cut(tree: &Tree) -> bool {
     shallow(&tree.nodes).any(|node| node.function_id.is_none())
 }
@@ -74,7 +74,7 @@ pub(crate) fn write(
     Ok(summary)
 }
 
-/// Returns how many details the tracer lost of some threads.
+/// Returns how many details of these threads the tracer lost.
 pub(crate) fn lost_details(process: &Process<'_>, threads: &[analyze::ThreadTotals]) -> u64 {
     let listed = process.listed();
     let read = listed.filter(|listed| threads.iter().any(|thread| thread.thread == listed.id));
@@ -91,7 +91,7 @@ struct Stack {
 }
 
 impl Stack {
-    /// Replaces the frames from a depth on by one.
+    /// Replaces the frames from a depth on with one frame.
     fn push(&mut self, depth: u32, name: &str) {
         self.ends
             .truncate(usize::try_from(depth).unwrap_or(usize::MAX));
@@ -99,7 +99,7 @@ impl Stack {
         if !self.ends.is_empty() {
             self.text.push(';');
         }
-        // The form has no escapes.
+        // The format has no escapes.
         let letters = name.chars().map(|letter| match letter {
             ';' => ':',
             letter if letter.is_control() => ' ',

@@ -1,4 +1,4 @@
-//! Pieces of JSON texts that are written while the trace is read.
+//! Pieces of JSON, written while the trace is read.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
-//! Writes ATF v2 function traces in the forms of other tools.
+//! Writes ATF v2 function traces in the formats of other tools.
 //!
-//! | form | what opens it |
+//! | format | opened by |
 //! |---|---|
 //! | [`Form::Chrome`] | `chrome://tracing`, Perfetto UI |
 //! | [`Form::Perfetto`] | Perfetto UI, trace processor |
@@ -10,12 +10,13 @@
 //! | [`Form::Csv`] | spreadsheets, data frames |
 //! | [`flame`] | browsers |
 //!
-//! [`export`] passes the calls of a trace to a [`Sink`] in one pass, a thread after another. A form is a
-//! sink, and so can be a program's own. Memory does not grow with the number of events:
-//! [`calls`](atf::analyze::calls()) says how much the open calls take, and each form what it adds.
+//! [`export`] passes the calls of a trace to a [`Sink`] in one pass, one thread after another. Each
+//! format is a sink, and programs can implement their own. Memory does not grow with the number of
+//! events: see [`calls`](atf::analyze::calls()) for open calls, and [`export`] for what each format
+//! adds.
 //!
-//! Times never go back: see [`atf::analyze`]. Functions without a name are shown by module and number, and
-//! names are cut after [`LONGEST_NAME`] bytes.
+//! Times never decrease: see [`atf::analyze`]. Functions without a name are shown by module and
+//! number, and names are truncated after [`LONGEST_NAME`] bytes.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
@@ -80,7 +81,7 @@ pub enum Error {
     /// The output could not be written.
     #[error(transparent)]
     Output(#[from] io::Error),
-    /// An internal error of the reader: what is damaged in a trace is in the [`Summary`] instead.
+    /// An internal error of the reader. Damage to a trace is in the [`Summary`] instead.
     #[error(transparent)]
     Trace(#[from] atf::Error),
 }

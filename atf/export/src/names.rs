@@ -1,10 +1,10 @@
-//! Names of functions, as they are written.
+//! Function names as written to the output.
 
 use std::borrow::Cow;
 
 use atf::symbols::Function;
 
-/// How many bytes of a name are written at most, since some forms repeat it with each call.
+/// The maximum number of bytes written of a name, because some formats repeat it for each call.
 pub const LONGEST_NAME: usize = 4096;
 
 /// Returns a function's name, or its module and number.

@@ -20,7 +20,7 @@ pub struct Process<'a> {
     clock: Option<MediaClock>,
 }
 
-/// The source of functions' names.
+/// The source of function names.
 #[derive(Debug, Clone, Copy)]
 enum Names<'a> {
     Segments(&'a Segments),
@@ -50,7 +50,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Exports a thread. Names are from the session that it belongs to.
+    /// Exports a thread. Names come from its session.
     #[must_use]
     pub fn of_thread(thread: &'a ThreadReader, session: Option<&'a SessionReader>) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl<'a> Process<'a> {
         self
     }
 
-    /// Returns the time to write for a timestamp. Times before the recording's are at its start.
+    /// Returns the time to write for a timestamp. Times before the recording become its start.
     pub(crate) fn time(&self, ns: u64) -> u64 {
         match &self.clock {
             Some(clock) => clock.to_media_ns_or_zero(ns),
@@ -95,14 +95,14 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Takes the names of functions from another manifest.
+    /// Takes function names from another manifest.
     #[must_use]
     pub fn with_symbols(mut self, symbols: Symbols<'a>) -> Self {
         self.names = Some(Names::Symbols(symbols));
         self
     }
 
-    /// Returns a function with its name, as far as the session's manifest or the other one has it.
+    /// Returns a function with its name, if the session's manifest or the other one has it.
     #[must_use]
     pub fn function(&self, function_id: u64) -> Function<'a> {
         match &self.names {
@@ -112,7 +112,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Returns the threads in the manifests, of all segments.
+    /// Returns the threads in the manifests of all segments.
     pub(crate) fn listed(&self) -> impl Iterator<Item = &'a ManifestThread> {
         let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
         manifests.flat_map(|manifest| &manifest.threads)
@@ -130,8 +130,8 @@ impl<'a> Process<'a> {
         Some(ProcessName::of(self.sessions.first()?.path())?.pid)
     }
 
-    /// Returns an id for each process: its own, or its position from 1 if some have none or the same one, as processes of
-    /// several machines may have.
+    /// Returns an id for each process: its own, or its position from 1 if ids are missing or not
+    /// unique, as they may be for processes of several machines.
     pub(crate) fn pids(processes: &[Self]) -> Vec<u32> {
         let own: Option<Vec<u32>> = processes.iter().map(Self::pid).collect();
         let differ = |own: &Vec<u32>| own.iter().collect::<BTreeSet<_>>().len() == own.len();
@@ -139,7 +139,7 @@ impl<'a> Process<'a> {
         own.filter(differ).unwrap_or_else(positions)
     }
 
-    /// Returns its name: that of the first module, or else of its folder.
+    /// Returns its name: the first module's, or else its folder's.
     #[must_use]
     pub fn name(&self) -> String {
         let session = self.sessions.first();
@@ -154,7 +154,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Returns facts about the session for the metadata of a form: key and value.
+    /// Returns facts about the session for a format's metadata: key and value.
     pub(crate) fn facts(&self) -> Vec<(String, String)> {
         let Some(manifest) = self.sessions.last().and_then(SessionReader::manifest) else {
             return Vec::new();

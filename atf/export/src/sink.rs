@@ -1,4 +1,4 @@
-//! The trait of all forms, and the data that they take.
+//! The trait of all formats, and the data that they take.
 
 use std::fmt;
 use std::io;
@@ -7,17 +7,17 @@ use atf::detail::FunctionPayload;
 use atf::spans::{Depth, SpanEnd};
 use atf::symbols::Function;
 
-/// Takes the calls of a trace, and writes them in a form. `'a` is that of the names.
+/// Takes the calls of a trace, and writes them in a format. `'a` is the lifetime of the names.
 ///
-/// The order is: [`start`](Self::start); for each process [`process`](Self::process), its threads and
-/// [`process_end`](Self::process_end); [`finish`](Self::finish). A thread is [`thread`](Self::thread), its
-/// calls and [`thread_end`](Self::thread_end). Of two calls of a thread that overlap, one is inside the
-/// other, and times never go back. Each call that started also ends.
+/// The order is: [`start`](Self::start); for each process [`process`](Self::process), its threads
+/// and [`process_end`](Self::process_end); [`finish`](Self::finish). For each thread:
+/// [`thread`](Self::thread), its calls and [`thread_end`](Self::thread_end). The calls of a thread
+/// are properly nested, and times never decrease. Each call that starts also ends.
 ///
-/// Every function returns the error of its output.
+/// Every function returns the errors of its output.
 #[expect(clippy::missing_errors_doc, reason = "said once, above")]
 pub trait Sink<'a> {
-    /// Returns whether calls shall come with their [`detail`](Start::detail), which costs time.
+    /// Returns whether calls should include their [`detail`](Start::detail), which costs time.
     fn wants_details(&self) -> bool {
         false
     }
@@ -43,7 +43,7 @@ pub trait Sink<'a> {
     /// Takes the end of the last thread.
     fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()>;
 
-    /// Takes what is missing in the last process, other than in its threads.
+    /// Takes notes on what is missing in the last process, outside its threads.
     fn process_end(&mut self, notes: &[String]) -> io::Result<()>;
 
     /// Ends the output.
@@ -64,7 +64,7 @@ pub struct TraceInfo {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProcessInfo {
-    /// Its id; if the trace does not tell it, its position from 1.
+    /// Its id, or its position from 1 if the trace does not contain the id.
     pub pid: u32,
     /// Its name.
     pub name: String,
@@ -78,8 +78,8 @@ pub struct ProcessInfo {
 pub struct Thread {
     /// Its process's [id](ProcessInfo::pid).
     pub pid: u32,
-    /// Its position among all threads of the export, from 1. Forms use it as the thread's id: ids of ATF
-    /// begin with 0, which means the idle thread to some tools.
+    /// Its position among all threads of the export, from 1. Formats use it as the thread's id,
+    /// because ATF's ids begin with 0, which some tools take for the idle thread.
     pub number: u32,
     /// The id in its folder's name.
     pub id: u32,
@@ -104,7 +104,8 @@ pub struct Start<'a> {
     pub function: Function<'a>,
     /// Its time in nanoseconds of the trace's clock.
     pub start_ns: u64,
-    /// The registers and the stack at its start, if they are [wanted](Sink::wants_details) and present.
+    /// The registers and the stack at its start, if they are [requested](Sink::wants_details) and
+    /// present.
     pub detail: Option<FunctionPayload>,
 }
 
@@ -124,7 +125,8 @@ pub struct End<'a> {
     pub depth: Depth,
     /// How it ended.
     pub end: SpanEnd,
-    /// The registers and the stack at its end, if they are [wanted](Sink::wants_details) and present.
+    /// The registers and the stack at its end, if they are [requested](Sink::wants_details) and
+    /// present.
     pub detail: Option<FunctionPayload>,
 }
 
@@ -135,12 +137,12 @@ impl End<'_> {
         self.end.is_known()
     }
 
-    /// Returns whether a form that can show open calls shows it as one.
+    /// Returns whether formats that can show open calls show this call as open.
     pub(crate) fn stays_open(&self) -> bool {
         matches!(self.end, SpanEnd::Open | SpanEnd::GivenUp)
     }
 
-    /// Returns how it ended, if it is not a return.
+    /// Returns how it ended, if not by a return.
     #[must_use]
     pub fn remark(&self) -> Option<&'static str> {
         match self.end {
@@ -161,7 +163,7 @@ impl End<'_> {
 pub struct ThreadEnd<'e> {
     /// The thread.
     pub thread: &'e Thread,
-    /// The time of its last event in nanoseconds; the trace's first one without events.
+    /// The time of its last event in nanoseconds; the trace's start if it has no events.
     pub end_ns: u64,
     /// Sentences that describe what is missing or damaged.
     pub notes: &'e [String],

@@ -1,4 +1,4 @@
-//! speedscope's JSON: an evented profile per thread, with the frames of all at the end.
+//! speedscope's JSON: an evented profile per thread, with the frames of all profiles at the end.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -13,8 +13,8 @@ use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 /// How many functions have a frame of their own.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// Writes profiles. Calls that no event ended end with the thread's last event, since the form has no open
-/// ones. Times are in nanoseconds since the trace's first event.
+/// Writes profiles. Calls that no event ended end with the thread's last event, because the format
+/// has no open calls. Times are in nanoseconds since the trace's first event.
 #[derive(Debug)]
 pub(crate) struct Speedscope<'a, W> {
     out: W,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The longest demangled name in bytes: a short mangled one can stand for gigabytes.
+/// The longest demangled name in bytes: a short mangled name can stand for gigabytes.
 const LONGEST: usize = 1 << 16;
 /// The longest C++ name that is demangled, in bytes.
 const LONGEST_CPP: usize = 1 << 14;
@@ -14,8 +14,8 @@ const LONGEST_CPP: usize = 1 << 14;
 /// How long one C++ name may take: a damaged one of 90 bytes can take hours, a real one takes 10 µs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Demangles the names of one file. C++ names are demangled by a thread of its own: after a name that
-/// takes too long, all others stay as they are, and the thread is left behind.
+/// Demangles the names of one file. A separate thread demangles C++ names: after a name that takes
+/// too long, all others stay mangled, and the thread is abandoned.
 #[derive(Debug, Default)]
 pub(crate) struct Demangler(Mutex<State>);
 
@@ -28,8 +28,8 @@ enum State {
 }
 
 impl Demangler {
-    /// Demangles a name of Rust (legacy and v0, without the hash) or C++ (Itanium). Returns all others
-    /// unchanged, also those that are damaged or too long.
+    /// Demangles a Rust name (legacy or v0, without the hash) or a C++ name (Itanium). Returns all
+    /// other names unchanged, including damaged or overlong ones.
     pub(crate) fn demangle(&self, name: &str) -> String {
         demangle_with(name, |name| self.cpp(name)).unwrap_or_else(|| name.to_owned())
     }
@@ -51,10 +51,10 @@ impl Demangler {
     }
 }
 
-/// Demangles a name of Rust (legacy and v0, without the hash) or C++ (Itanium). Returns `None` for all
-/// others, also those that are damaged or too long.
+/// Demangles a Rust name (legacy or v0, without the hash) or a C++ name (Itanium). Returns `None`
+/// for all other names, including damaged or overlong ones.
 ///
-/// A damaged C++ name of 90 bytes can take hours: call it where that harms nobody.
+/// A damaged C++ name of 90 bytes can take hours: call this where a delay does no harm.
 #[must_use]
 pub fn demangle(name: &str) -> Option<String> {
     demangle_with(name, cpp)

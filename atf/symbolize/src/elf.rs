@@ -77,8 +77,8 @@ pub(crate) fn read<Elf: FileHeader<Endian = Endianness>>(data: Parts<'_>) -> Res
     Ok(raw)
 }
 
-/// Finds the build id in the sections of notes or, without sections, in the segments. Damaged notes
-/// are skipped.
+/// Finds the build id in the note sections or, without sections, in the segments. Damaged notes are
+/// skipped.
 fn build_id<'a, Elf: FileHeader<Endian = Endianness>>(
     endian: Endianness,
     segments: &[Elf::ProgramHeader],

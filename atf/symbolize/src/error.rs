@@ -1,10 +1,10 @@
-//! Why a file gives no names.
+//! Why no names can be read from a file.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a file gives no names.
+/// Why no names can be read from a file.
 #[derive(Debug)]
 pub struct Error {
     path: PathBuf,
@@ -25,7 +25,7 @@ pub enum ErrorKind {
     TooLarge,
     /// A Mach-O file of several architectures.
     Universal,
-    /// Its build id is not the one of the traced module.
+    /// Its build id differs from the traced module's.
     OtherBuild {
         /// The file's, in hexadecimal, if it has one.
         found: Option<String>,

@@ -6,15 +6,15 @@ use std::ops::Range;
 
 use object::read::{ReadCache, ReadRef};
 
-/// The largest number of bytes read of one file: 2 GiB. A file with debug information may be larger,
-/// as only its headers and symbol tables are read.
+/// The maximum number of bytes read from one file: 2 GiB. A file with debug information may be
+/// larger, because only its headers and symbol tables are read.
 pub const LIMIT: u64 = 2 << 30;
 
 /// A file whose parts are read at positions, within its size.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) cache: &'a ReadCache<File>,
-    /// How many bytes may still be read; `None` once more were needed.
+    /// How many bytes may still be read; `None` once more was needed.
     pub(crate) left: &'a Cell<Option<u64>>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> ReadRef<'a> for Parts<'a> {
     }
 
     fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
-        // The cache reads 4 KiB at most.
+        // The cache reads at most 4 KiB.
         self.cache.read_bytes_at_until(range, delimiter)
     }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use globset::{Glob, GlobMatcher};
 
 /// Globs that select modules or functions by name: `GLOB` includes, `!GLOB` excludes, and the last
-/// that matches decides. A name that none matches is selected if all globs exclude.
+/// matching glob decides. A name that no glob matches is selected if all globs exclude.
 ///
-/// `*` matches any text, also with `/` and `::`; `?`, `[…]` and `{…,…}` are as in a shell, and `\`
-/// takes away the meaning of the next character.
+/// `*` matches any text, including `/` and `::`; `?`, `[…]` and `{…,…}` are as in a shell, and `\`
+/// escapes the next character.
 ///
 /// ```
 /// # fn main() -> Result<(), String> {
@@ -30,12 +30,12 @@ struct Rule {
 }
 
 impl Filter {
-    /// Parses globs with commas between them. A comma in `{…}`, in `[…]` or after `\` belongs to its
+    /// Parses globs separated by commas. A comma in `{…}`, in `[…]` or after `\` belongs to its
     /// glob.
     ///
     /// # Errors
     ///
-    /// With the first glob that is malformed or empty, and why.
+    /// The first malformed or empty glob, and the reason.
     pub fn parse(globs: &str) -> Result<Self, String> {
         let rules = split(globs).into_iter().filter(|glob| !glob.is_empty());
         let rules = rules.map(Rule::parse).collect::<Result<_, _>>()?;
@@ -46,19 +46,20 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// If it is malformed or empty, and why.
+    /// The reason, if the glob is malformed or empty.
     pub fn escape(glob: &str) -> Result<String, String> {
         Rule::parse(glob)?;
         Ok(split(glob).join("\\,"))
     }
 
-    /// Returns whether there is no glob: everything is selected.
+    /// Returns whether there is no glob, so that everything is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Returns whether something with these names is selected. A glob matches it by any of them.
+    /// Returns whether something with these names is selected. A glob needs to match only one of
+    /// them.
     #[must_use]
     pub fn selects(&self, names: &[impl AsRef<Path>]) -> bool {
         let matches = |rule: &&Rule| names.iter().any(|name| rule.glob.is_match(name));
@@ -84,7 +85,7 @@ impl Rule {
     }
 }
 
-/// Splits a text at the commas that are between globs.
+/// Splits a text at the commas between globs.
 fn split(text: &str) -> Vec<&str> {
     let (mut braces, mut is_class, mut is_escaped) = (0_u32, false, false);
     text.split(|character| {

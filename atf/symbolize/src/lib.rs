@@ -4,10 +4,11 @@
 //! from its module's base address. [`Search`] finds the module's file by path and build id, and
 //! [`SymbolTable`] returns the name of the function at an offset, demangled.
 //!
-//! Files are untrusted. Only their tables are read, at positions, never mapped: a program that is
-//! replaced meanwhile gives an error or other names, nothing worse. Nothing is allocated for a size
-//! that the file does not have, and at most [`LIMIT`] bytes are read of one file. A C++ name whose
-//! demangling takes longer than a second stays mangled, as all further ones of its file.
+//! Files are untrusted. Only their tables are read, at positions, never mapped: if a program is
+//! replaced during reading, the result is an error or wrong names, nothing worse. A stated size
+//! larger than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file. A
+//! C++ name whose demangling takes longer than a second stays mangled, and so do all later ones of
+//! its file.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -8,7 +8,7 @@ use object::read::macho::{MachHeader, Nlist, Section, Segment};
 use crate::file::{Fault, Parts};
 use crate::table::{Binding, Raw, Symbol};
 
-/// How many sections a symbol can name.
+/// How many sections a symbol can refer to.
 const MOST_SECTIONS: usize = 255;
 
 pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Result<Raw, Fault> {
@@ -60,7 +60,7 @@ pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Re
         let Some((start, end)) = section.filter(|_| symbol.is_definition()) else {
             continue;
         };
-        // The file's header has a symbol too, which is in no section.
+        // The file's header also has a symbol, but in no section.
         if address < start.max(base) || address >= end {
             continue;
         }
@@ -80,7 +80,7 @@ pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Re
     Ok(raw)
 }
 
-/// Skips the `_` before each name of C.
+/// Skips the `_` before each C name.
 fn without_prefix(strings: &[u8], name: u32) -> u32 {
     let first = usize::try_from(name)
         .ok()

@@ -9,8 +9,8 @@ use crate::table::SymbolTable;
 /// Where distributions install the debug information of their packages.
 const SYSTEM: &str = "/usr/lib/debug";
 
-/// The places where a module's file is searched: its path; then in each folder `DIR` and in
-/// `/usr/lib/debug`: `DIR/path`, `DIR/name` and `DIR/.build-id/ab/cdef….debug`.
+/// Where to search for a module's file: at its path and then, for each folder `DIR` and for
+/// `/usr/lib/debug`, at `DIR/path`, `DIR/name` and `DIR/.build-id/ab/cdef….debug`.
 #[derive(Debug, Clone)]
 pub struct Search {
     folders: Vec<PathBuf>,
@@ -22,21 +22,21 @@ pub struct Search {
 pub struct Found {
     /// The file, and its functions.
     pub file: Option<(PathBuf, SymbolTable)>,
-    /// The files that exist and were refused, and why, in the order of the search.
+    /// The files that exist but were refused, with the reasons, in search order.
     pub refused: Vec<Error>,
 }
 
 impl Search {
-    /// Creates a search in these folders, in this order, and `/usr/lib/debug`.
+    /// Creates a search in these folders, in this order, and in `/usr/lib/debug`.
     #[must_use]
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         let folders = folders.into_iter().chain([SYSTEM.into()]).collect();
         Self { folders }
     }
 
-    /// Finds the first file with all functions, otherwise the first with exported functions.
-    /// A file whose build id is not the module's is refused; without a build id of the module, none is
-    /// compared. Build ids are hexadecimal, with or without dashes.
+    /// Finds the first file with all functions, otherwise the first with exported functions. A file
+    /// with a build id other than the module's is refused; if the module's is unknown, build ids
+    /// are not compared. Build ids are hexadecimal, with or without dashes.
     #[must_use]
     pub fn find(&self, path: Option<&str>, build_id: Option<&str>) -> Found {
         let build_id = build_id.map(|id| id.replace('-', "").to_ascii_lowercase());

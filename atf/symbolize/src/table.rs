@@ -21,10 +21,10 @@ const LONGEST: usize = 1 << 16;
 /// the first loaded segment of an ELF file, rounded down to a page of 4 KiB, or of `__TEXT` of a
 /// Mach-O file. In the program this is `dlpi_addr` plus that segment's `p_vaddr`.
 ///
-/// The names come from `.symtab`, which has `static` functions too, or else from `.dynsym`. If one
-/// address has several names, the first of these rules that differs decides: a name with a size before
-/// one without; global before local before weak; without leading underscore before one before more;
-/// the first in the file.
+/// The names come from `.symtab`, which also has `static` functions, or else from `.dynsym`. If one
+/// address has several names, the first of these rules that differs decides: a name with a size
+/// before one without; global before local before weak; without leading underscore before one
+/// before more; the first in the file.
 #[derive(Debug)]
 pub struct SymbolTable {
     build_id: Option<String>,
@@ -40,8 +40,8 @@ pub struct SymbolTable {
 pub struct Function<'a> {
     /// The offset of its first byte from the module's base address.
     pub offset: u64,
-    /// The size of its code in bytes. Parts that the compiler moved elsewhere, such as `name.cold`, are
-    /// functions of their own.
+    /// The size of its code in bytes. Parts that the compiler moved elsewhere, such as `name.cold`,
+    /// are separate functions.
     pub size: u64,
     /// The name in the file, without a version.
     pub raw_name: Cow<'a, str>,
@@ -68,7 +68,7 @@ pub(crate) struct Raw {
 pub(crate) struct Symbol {
     /// Its first byte, counted from the base address.
     pub(crate) start: u64,
-    /// Its size; 0 if it reaches to the next function.
+    /// Its size; 0 if it extends to the next function.
     pub(crate) size: u64,
     /// The end of its segment or section.
     pub(crate) limit: u64,
@@ -89,8 +89,8 @@ impl SymbolTable {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, is not an ELF or Mach-O file, or is damaged. A file without functions is
-    /// not an error.
+    /// If the file cannot be read, is not an ELF or Mach-O file, or is damaged. A file without
+    /// functions is not an error.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let failed = |kind| Error::new(path, kind);
@@ -168,15 +168,15 @@ impl SymbolTable {
         self.functions.len()
     }
 
-    /// Returns whether the table includes functions that are not exported: not if the file was
-    /// stripped.
+    /// Returns whether the table includes functions that are not exported; a stripped file has
+    /// none.
     #[must_use]
     pub fn has_statics(&self) -> bool {
         self.has_statics
     }
 
-    /// Returns the name of the function with the byte at `offset`, demangled. Of functions inside one
-    /// another, only the one that starts last is considered. Takes logarithmic time.
+    /// Returns the name of the function with the byte at `offset`, demangled. Of overlapping
+    /// functions, only the one that starts last is considered. Takes logarithmic time.
     #[must_use]
     pub fn name_at(&self, offset: u64) -> Option<String> {
         let after = self
@@ -189,7 +189,7 @@ impl SymbolTable {
         Some(self.demangler.demangle(&self.raw_name(function)?))
     }
 
-    /// Returns all functions in the order of their offsets, each with its one name.
+    /// Returns all functions in the order of their offsets, each with a single name.
     pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
         self.functions.iter().filter_map(|function| {
             Some(Function {

@@ -1,7 +1,8 @@
-//! Flame graphs: the merged call tree of a trace as an interactive SVG, and the difference of two traces.
+//! Flame graphs: the merged call tree of a trace as an interactive SVG, and the difference between
+//! two traces.
 //!
-//! The width of a frame is its total time, and the part of it without frames above is its self time. Memory
-//! is 210 MB for a tree of 600,000 nodes, the most that are told apart.
+//! The width of a frame is its total time, and the part of it without frames above is its self
+//! time. Memory is 210 MB for a tree of 600,000 nodes, the maximum.
 
 mod svg;
 mod tree;
@@ -13,11 +14,11 @@ use atf::analyze::Options;
 use crate::{Error, Process, Summary};
 use tree::Tree;
 
-/// Writes a flame graph of some processes, which share a clock.
+/// Writes a flame graph of processes that share a clock.
 ///
 /// # Errors
 ///
-/// That of the output, or an internal one. What cannot be read is in the summary.
+/// Those of the output, or an internal one. Read errors are in the summary.
 pub fn write(
     processes: &[Process<'_>],
     options: &Options,
@@ -29,13 +30,13 @@ pub fn write(
     Ok(summary)
 }
 
-/// Writes a flame graph of `after`, in which red frames have more self time than in `before`, and blue frames
-/// less. Frames are compared by the names on their stacks, so the traces may be of two builds. Returns both
-/// summaries.
+/// Writes a flame graph of `after`, in which red frames have more self time than in `before`, and
+/// blue frames less. Frames are compared by the names on their stacks, so the traces may come from
+/// different builds. Returns both summaries.
 ///
 /// # Errors
 ///
-/// As for [`write()`].
+/// Those of [`write()`].
 pub fn write_difference(
     before: (&[Process<'_>], &Options),
     after: (&[Process<'_>], &Options),

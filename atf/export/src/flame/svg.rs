@@ -1,4 +1,4 @@
-//! The picture.
+//! The SVG picture.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ const MARGIN: f64 = 10.0;
 const ROW: f64 = 16.0;
 /// The space above the frames.
 const HEAD: f64 = 52.0;
-/// Narrower frames are left out, with all above them.
+/// Narrower frames are left out, along with all frames above them.
 const NARROWEST: f64 = 0.1;
 /// The width of a letter.
 const LETTER: f64 = 7.0;
@@ -156,7 +156,7 @@ fn colour_of(name: &str) -> String {
     format!("rgb({red},{green},{blue})")
 }
 
-/// Returns white without a change, and the deepest red or blue for the greatest.
+/// Returns white for no change, and the deepest red or blue for the greatest change.
 fn colour_of_change(before_ns: u64, after_ns: u64, most: u64) -> String {
     let share = before_ns.abs_diff(after_ns) as f64 / most.max(1) as f64;
     let rest = 245.0 - 185.0 * share.sqrt();
@@ -230,7 +230,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Text in XML. Characters that XML 1.0 does not have are replaced.
+/// Text in XML. Characters that XML 1.0 does not allow are replaced.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -8,7 +8,7 @@ use crate::folded::{OTHERS, is_cut, lost_details, shallow, tree_of};
 use crate::names::name_of;
 use crate::{Error, Process, Summary};
 
-/// Functions under their callers. Functions with the same name are one.
+/// Functions under their callers. Functions with the same name share a node.
 #[derive(Debug)]
 pub(super) struct Tree {
     /// Each after its parent; the first one is the root, above the outermost calls.
@@ -21,7 +21,7 @@ pub(super) struct Tree {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {
     pub(super) name: String,
-    /// The root's is the root.
+    /// The root is its own parent.
     pub(super) parent: usize,
     pub(super) children: Vec<usize>,
     pub(super) calls: u64,
@@ -34,7 +34,7 @@ pub(super) struct Node {
 pub(super) struct Changes {
     /// Self and total time of each node in the other tree.
     pub(super) before: Vec<(u64, u64)>,
-    /// The self time of all stacks that only the other tree has.
+    /// The self time of all stacks that occur only in the other tree.
     pub(super) vanished_ns: u64,
 }
 

@@ -18,7 +18,7 @@ use proto::{
     TrackDescriptor, TrackEvent, TrackEventDefaults, TrackEventType,
 };
 
-/// How many names a sequence of packets has before it starts anew.
+/// How many names a sequence of packets may have before it restarts.
 const MOST_NAMES: usize = 1 << 16;
 
 /// Writes packets. A call that no event ended has no end. Times are the trace's own.
@@ -59,7 +59,7 @@ impl<W: Write> Perfetto<W> {
         self.out.write_all(&self.buffer)
     }
 
-    /// Starts the current thread's sequence, or starts it anew.
+    /// Starts or restarts the current thread's sequence.
     fn clear_names(&mut self) -> io::Result<()> {
         self.names.clear();
         let defaults = TrackEventDefaults {
@@ -115,8 +115,8 @@ fn thread_uuid(thread: &Thread) -> u64 {
     process_uuid(thread.pid) | u64::from(thread.number)
 }
 
-/// The names of annotations: those of a call's start, of its end, and how it ended. Their numbers are their
-/// positions, from 1.
+/// The names of annotations: those of a call's start, those of its end, and that of how it ended.
+/// Their numbers are their positions, from 1.
 const ANNOTATIONS: [&str; 25] = [
     "x0",
     "x1",
@@ -144,7 +144,7 @@ const ANNOTATIONS: [&str; 25] = [
     "end_stack_size",
     "end",
 ];
-/// The number of a start's first annotation, of an end's, and of how a call ended.
+/// The numbers of a start's first annotation, of an end's, and of how a call ended.
 const AT_START: u64 = 1;
 const AT_END: u64 = 13;
 const END: u64 = 25;
@@ -233,7 +233,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
         if self.names.len() >= MOST_NAMES {
             self.clear_names()?;
         }
-        // 0 is not a valid number of a name.
+        // 0 is not a valid name number.
         let next = u64::try_from(self.names.len())
             .unwrap_or(u64::MAX)
             .saturating_add(1);
