@@ -12,7 +12,7 @@ use crate::table::Report;
 pub(crate) struct Context {
     /// Timed pairs per row.
     pub(crate) pairs: usize,
-    /// The factor by which inputs are smaller; 1 gives the sizes of the README's table.
+    /// The factor by which inputs are smaller; 1 for the sizes in the README's table.
     pub(crate) shrink: u64,
     /// Whether to measure memory with a session of more than 3 GB.
     pub(crate) large: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Creates a folder inside `folder` to work in, which is removed at the end.
+    /// Creates a working folder inside `folder`; it is removed at the end.
     pub(crate) fn new(folder: &Path, pairs: usize, shrink: u64, large: bool) -> Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("atf-bench-")

@@ -14,7 +14,7 @@ use crate::input::{self, Tape};
 use crate::rows::merge::Input;
 use crate::table::{Amount, Fact, millions, three_digits};
 
-/// Adds one figure for each.
+/// Adds one figure for each kind of growth.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     write(context)?;
     merge(context)?;

@@ -23,8 +23,8 @@ use crate::harness::Result;
 
 /// Times atf against named baselines, both in one run, alternately.
 ///
-/// A ratio says how many times as fast as its baseline atf is: the median of all pairs, with its
-/// 95 % interval. Inputs are written to a folder that is removed at the end.
+/// A ratio is the speed of atf relative to the baseline: the median of all pairs, with its 95 %
+/// interval. Inputs are written to a folder that is removed at the end.
 #[derive(Debug, Parser)]
 #[command(name = "atf-bench")]
 struct Options {
@@ -45,7 +45,7 @@ struct Options {
     /// Measures memory with a session of more than 5 GB.
     #[arg(long, conflicts_with = "quick")]
     large: bool,
-    /// Does only this with a session, and prints the peak memory use.
+    /// Does only this job with a session, and prints the peak memory use.
     #[arg(long, hide = true, requires = "session")]
     job: Option<memory::Job>,
     #[arg(long, hide = true)]
@@ -77,9 +77,9 @@ enum Group {
     Time,
     /// Times by function and the call tree.
     Analyze,
-    /// The commands, beside `cat` and `cp`.
+    /// The commands, compared with `cat` and `cp`.
     Commands,
-    /// The exports, beside `cat`.
+    /// The exports, compared with `cat`.
     Export,
     /// How costs grow with events, threads and file sizes.
     Growth,

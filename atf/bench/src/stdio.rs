@@ -1,4 +1,4 @@
-//! C's `fwrite`, which tracers in the field use to write events.
+//! C's `fwrite`, which existing tracers use to write events.
 
 #![allow(unsafe_code, reason = "C streams need it")]
 

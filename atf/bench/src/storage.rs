@@ -69,7 +69,7 @@ impl StorageFile for OldFile {
     }
 }
 
-/// Drops all bytes written to it.
+/// Discards all bytes written to it.
 #[derive(Debug)]
 pub(crate) struct Nowhere;
 

@@ -14,7 +14,7 @@ pub(crate) struct Row {
     pub(crate) work: String,
     /// The work it is compared with.
     pub(crate) baseline: &'static str,
-    /// How many times as fast as the baseline it should be. `None` for a bound: work that any
+    /// How many times as fast as the baseline the work should be. `None` for a bound: work that any
     /// program must do, which atf cannot make faster.
     pub(crate) goal: Option<f64>,
     /// The times.
@@ -113,18 +113,18 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Says that work was not timed, because a tool is missing.
+    /// Reports that work was not timed because a tool is missing.
     pub(crate) fn skip(&self, work: &str, tool: &str) {
         say(&format!("SKIPPED  {work}: {tool} is not installed"));
     }
 
-    /// Adds how a cost grows, and prints it.
+    /// Adds and prints how a cost grows.
     pub(crate) fn state_growth(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));
         self.growth.push(fact);
     }
 
-    /// Adds a peak of memory, and prints it.
+    /// Adds and prints a peak memory use.
     pub(crate) fn state_memory(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));
         self.memory.push(fact);

@@ -1,9 +1,9 @@
 //! Generates traces with realistic call trees from a seed.
 //!
 //! [`Synth`] describes the trace. Each thread walks through a fictitious program, in which a few
-//! functions are called often and most seldom: calls nest, recur, come in bursts and end by
-//! exceptions, and some are still open when the trace ends. A share of the events has registers and
-//! a piece of the stack.
+//! functions are called often and most rarely: calls nest, recur, come in bursts and end by
+//! exceptions, and some are still open when the trace ends. Some events have registers and a piece
+//! of the stack.
 //!
 //! It uses only integers and nothing specific to the machine, so the same seed gives the same bytes
 //! everywhere.

@@ -3,7 +3,7 @@
 /// `SplitMix64` (Steele, Lea, Flood 2014): a counter, mixed.
 ///
 /// It is implemented here because its numbers decide the bytes of every trace: a crate could change
-/// its stream with a new version. Only integers are drawn, since floats round differently if a
+/// its stream with a new version. Only integers are drawn, because floats round differently if a
 /// compiler fuses multiplication and addition.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
@@ -43,8 +43,8 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// Returns 0 to `n` − 1, rank r about as often as 1 / (r + 1): Zipf's law. It draws a power of
-    /// two, then a number below it, which avoids logarithms.
+    /// Returns 0 to `n` − 1, each r with a probability of about 1 / (r + 1), up to a common factor:
+    /// Zipf's law. It draws a power of two, then a number below it, which avoids logarithms.
     #[inline]
     pub(crate) fn zipf(&mut self, n: u32) -> u32 {
         let powers = u32::BITS - n.leading_zeros();

@@ -47,10 +47,10 @@ pub struct Synth {
 /// How the events of several threads are distributed over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Each thread runs independently, as fast as its functions are.
+    /// Each thread runs independently, as fast as its functions allow.
     Independent,
-    /// Each next event comes from a random thread, regardless of the previous one. The functions'
-    /// costs are ignored.
+    /// Each event comes from a random thread, regardless of the previous one. The functions' costs
+    /// are ignored.
     Random,
     /// One thread at a time, for `min` to `max` events.
     Runs {
@@ -129,7 +129,7 @@ impl Synth {
         self.write_observed(folder, |_| {})
     }
 
-    /// As [`write`](Self::write), and passes the number of index events written so far to
+    /// Like [`write`](Self::write), but also passes the number of index events written so far to
     /// `progress` from time to time.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::synth::Synth;
 
 /// The greatest call depth.
 const DEEPEST: usize = 48;
-/// Calls up to this depth call more than one other on average, deeper ones less: trees are wide at
+/// Calls up to this depth make more than one call on average, deeper ones fewer: trees are wide at
 /// the top and end on their own.
 const WIDE: usize = 6;
 /// Calls that a thread's outermost function makes.
@@ -30,7 +30,7 @@ const STALL: u32 = 4_096;
 pub struct SynthEvent {
     /// The event for `index.atf`.
     pub event: Event,
-    /// The detail event for `detail.atf`, which a share of the events has.
+    /// The detail event for `detail.atf`, if the event has one.
     pub detail: Option<Registers>,
 }
 

@@ -1,4 +1,4 @@
-//! Analyses, beside reading and verifying the same events.
+//! Analyses, compared with reading and verifying the same events.
 
 use std::hint::black_box;
 use std::num::NonZero;

@@ -160,7 +160,7 @@ fn row(
     Ok(())
 }
 
-/// The time that drains sleep: each run wakes them while it is not timed.
+/// How long drains sleep: each run wakes them while it is not timed.
 const ASLEEP: Duration = Duration::from_secs(60);
 
 /// Adds a row for recording with a recorder, or implicitly.
@@ -206,7 +206,7 @@ fn record(context: &mut Context, (how, goal): (&str, f64), is_implicit: bool) ->
                     true => play(round, |event| recording.record(event).map(drop)),
                     false => play(round, |event| recorder.record(event).map(drop)),
                 })?;
-                // The second one finds nothing, and sleeps.
+                // The second flush finds nothing, and the drain sleeps.
                 for _ in 0..2 {
                     recording.flush(ASLEEP)?;
                 }
@@ -271,7 +271,7 @@ impl RecordedInC {
     }
 
     fn drain(&self) -> Result<()> {
-        // The second one finds nothing, and sleeps.
+        // The second flush finds nothing, and the drain sleeps.
         for _ in 0..2 {
             // SAFETY: the recording is open.
             done(unsafe { atf_recording_flush(self.recording, ASLEEP.as_nanos() as u64) })?;

@@ -1,4 +1,4 @@
-//! The commands, as processes of their own, beside `cat` and `cp` of the same files.
+//! The commands, as separate processes, compared with `cat` and `cp` of the same files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::input;
 use crate::table::{Amount, Fact, Row};
 
-/// Events in a session, over eight threads; every seventh has a detail. Some 800 MB.
+/// Events in a session, over eight threads; every seventh has a detail. About 800 MB.
 const EVENTS: u64 = 12_000_000;
 const THREADS: u32 = 8;
 
@@ -164,7 +164,7 @@ pub(crate) fn files(session: &Path, threads: u32) -> Vec<PathBuf> {
     folders.flat_map(files).collect()
 }
 
-/// Times a command from start to end; its output is dropped.
+/// Times a command from start to finish; its output is discarded.
 pub(crate) fn time(watch: &mut Stopwatch, command: &mut Command) -> Result<()> {
     command.stdout(Stdio::null());
     let status = watch.time(|| command.status())?;

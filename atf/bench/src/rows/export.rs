@@ -1,4 +1,5 @@
-//! The exports, as processes of their own, beside `cat` of the same files. Their output is dropped.
+//! The exports, as separate processes, compared with `cat` of the same files. Their output is
+//! discarded.
 
 use std::process::Command;
 
@@ -10,11 +11,12 @@ use crate::input;
 use crate::rows::commands::{build, files, time};
 use crate::table::{Amount, Row};
 
-/// Events in a session, over four threads; every seventh has a detail. Some 270 MB.
+/// Events in a session, over four threads; every seventh has a detail. About 270 MB.
 const EVENTS: u64 = 4_000_000;
 const THREADS: u32 = 4;
 
-/// The forms, with the rates to reach. The call tree of folded stacks would be cut: synthetic stacks differ.
+/// The formats, with the goal for each. Not folded stacks: their call tree would be truncated,
+/// because synthetic stacks differ too much.
 const FORMS: [(&str, f64); 5] = [
     ("perfetto", 0.03),
     ("chrome", 0.03),
@@ -39,7 +41,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         let ours = |watch: &mut Stopwatch| {
             let mut command = Command::new(&atf);
             command.args(["export", "--format", form, "--out", "-"]);
-            // The traces of synth have open calls, which it reports.
+            // Synthetic traces have open calls, which the command reports.
             command.arg(&session).stderr(std::process::Stdio::null());
             time(watch, &mut command)
         };

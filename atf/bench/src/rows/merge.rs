@@ -232,7 +232,7 @@ impl Input {
         self.check(sum)
     }
 
-    /// Merges as users do who set no option: files are read at positions, events verified.
+    /// Merges with default options: files are read at positions, and events are verified.
     fn by_default(&self, watch: &mut Stopwatch) -> Result<()> {
         let sum = watch.time(|| {
             let merge = SessionReader::open(&self.session)?.merge();
@@ -286,7 +286,7 @@ impl Input {
     }
 }
 
-/// Merges as the field's reader does: the next event of each thread in a heap.
+/// Merges as existing readers do: with the next event of each thread in a heap.
 fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     let key = |thread: u32, seq: u64| {
         let record = threads[thread as usize].get(seq as usize)?;
@@ -308,7 +308,7 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     sum
 }
 
-/// How many events ahead records are prefetched, as the merge does.
+/// How many events ahead records are prefetched, as in the merge.
 const AHEAD: usize = 4;
 
 #[allow(unsafe_code, reason = "prefetching is an instruction without effect")]

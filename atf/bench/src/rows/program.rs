@@ -1,5 +1,5 @@
-//! A C program whose calls are recorded, beside the same program without a recorder and under
-//! uftrace.
+//! A C program whose calls are recorded, compared with the same program without a recorder and
+//! under uftrace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::rows::commands::{build, time};
 use crate::table::{Amount, Report, Row};
 
-/// Makes as many calls as its argument says, and does nothing else.
+/// Makes the number of calls in its argument, and does nothing else.
 const SOURCE: &str = "
 #include <stdlib.h>
 static __attribute__((noinline)) void leaf(void) { __asm__ volatile(\"\"); }

@@ -299,7 +299,7 @@ fn fold(sum: u64, event: IndexEvent) -> u64 {
     sum ^ event.timestamp_ns ^ event.function_id ^ event.detail_seq.unwrap_or_default() ^ small
 }
 
-/// Does the same with copies of the file's bytes, not verified: what positioned reads cost at least.
+/// Does the same with unverified copies of the file's bytes: the minimum cost of positioned reads.
 fn sum_of_copies(path: &Path) -> Result<u64> {
     let (file, mut buffer) = (File::open(path)?, vec![0; 64 << 10]);
     let (mut sum, mut offset) = (0, HEADER_SIZE as u64);

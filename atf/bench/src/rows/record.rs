@@ -106,7 +106,7 @@ fn whole(
     }
 }
 
-/// Times what every event costs before anything is recorded.
+/// Times the cost of every event before anything is recorded: reading the clock.
 fn read_clock(context: &mut Context) -> Result<()> {
     let count = context.events(EVENTS);
     let ours = compare(
@@ -195,7 +195,7 @@ fn words(event: &Event) -> [u64; 4] {
     ]
 }
 
-/// Writes as many events without a ring.
+/// Writes the same number of events without a ring.
 fn write(watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
     let mut events = Vec::with_capacity(CAPACITY as usize);
     let mut writer = writer(folder)?;

@@ -165,7 +165,7 @@ impl Places {
         })
     }
 
-    /// Writes as the field's tracers do: header, each event as it comes, footer, header again; no
+    /// Writes as existing tracers do: header, each event as it comes, footer, header again; no
     /// checksum.
     fn fwrite(&self, watch: &mut Stopwatch, pages: Pages, tape: &Tape, count: u64) -> Result<()> {
         let over_old = pages == Pages::Reused && self.fwrite.exists();
@@ -208,7 +208,7 @@ impl Places {
     }
 }
 
-/// Returns the event in the struct that the field's writer uses.
+/// Returns the event in the struct that existing tracers use.
 #[inline]
 fn record(event: &Event) -> v1::IndexEvent {
     v1::IndexEvent {
