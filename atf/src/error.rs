@@ -14,7 +14,7 @@ pub use kind::ErrorKind;
 /// A `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error: what is wrong, and in which file and field, and at which byte offset.
+/// An error: what is wrong, in which file and field, and at which byte offset.
 ///
 /// Readers return it when they cannot continue. They also return it as data for problems that do
 /// not stop them, for example in

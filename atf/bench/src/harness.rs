@@ -88,9 +88,9 @@ pub(crate) fn median_of(
     Ok(median(runs?))
 }
 
-/// Times `ours` and `baseline` alternately, so that other load on the machine affects both. Which
-/// one goes first changes from pair to pair. The first pair is a warm-up and is not counted. Pairs
-/// are added, up to three times as many, until the ratio's interval is narrow.
+/// Times `ours` and `baseline` alternately, so that other load on the machine affects both. They
+/// take turns going first. The first pair is a warm-up and is not counted. Pairs are added, up to
+/// three times as many, until the ratio's interval is narrow.
 pub(crate) fn compare(
     pairs: usize,
     time: Time,

@@ -1,5 +1,5 @@
 /**
- * The clock of traces, with the function and header names of the format's documents. C11, C++17.
+ * The clock for traces, with the function and header names from the format's documents. C11, C++17.
  *
  * Link with libatf. Include it as <ada_timing.h> or as <atf/ada_timing.h>; atf.h includes it.
  *

@@ -228,8 +228,8 @@ typedef struct AtfDetail {
     uint32_t reserved;
     /**
      * The payload: for a call or a return a DetailFunctionPayload, followed by stack_size bytes.
-     * Fill it with atf_detail_function_payload_set_*, which are right on every machine. Other
-     * bytes are allowed too.
+     * Fill it with atf_detail_function_payload_set_*, which work on every machine. Other bytes are
+     * allowed too.
      */
     const void *payload;
     /** Size of the payload in bytes. */
@@ -819,7 +819,7 @@ typedef struct AtfSessionFacts {
     uint64_t clock_error_ns;
     /** The signal that ended the process, such as "SIGSEGV", or NULL; valid until the session is closed. */
     const char *ended_by;
-    /** 1 if timestamps were read from a different clock and compared with the clock. */
+    /** 1 if timestamps were read from a different clock and compared with that of clock_type. */
     uint8_t has_clock_error;
     uint8_t reserved[7];
 } AtfSessionFacts;

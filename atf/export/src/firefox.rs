@@ -42,7 +42,7 @@ struct Table<'a> {
     /// The functions with their positions; those that are not listed separately share position 0.
     places: HashMap<u64, usize>,
     functions: Vec<Function<'a>>,
-    /// Stacks by the position of the stack below the last function, and that function.
+    /// Stacks, by the position of the caller's stack and by the innermost function.
     stacks: HashMap<(Option<usize>, usize), usize>,
     prefixes: Vec<Option<usize>>,
     /// The position of each stack's function.

@@ -4,7 +4,8 @@ use atf::analyze::ThreadTotals;
 use atf::manifest::Loss;
 use atf::session::Problem;
 
-/// Describes what is missing or damaged in a thread, for the forms that have a place for it.
+/// Describes what is missing or damaged in a thread, for the formats that have a place for such
+/// notes.
 pub(crate) fn notes_of(
     totals: Option<&ThreadTotals>,
     lost_details: Option<Loss>,

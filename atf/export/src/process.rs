@@ -72,7 +72,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Exports the times of a recording instead of the trace's own, as [`Options::clock`].
+    /// Exports times on a recording's clock instead of the trace's own, like [`Options::clock`].
     #[must_use]
     pub fn with_clock(mut self, clock: MediaClock) -> Self {
         self.clock = Some(clock);

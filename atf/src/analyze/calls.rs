@@ -25,8 +25,8 @@ pub trait CallVisitor {
     /// The visitor's.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
 
-    /// Takes a folder of the thread. The following calls and returns are in its files. A folder
-    /// comes again for a call that is open at the start of the time range, and started before the
+    /// Takes a folder of the thread. The following calls and returns are in its files. A folder is
+    /// passed again for a call that is open at the start of the time range and started before the
     /// current folder.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ pub fn calls<'a, V: CallVisitor>(
 /// Passes a thread's calls to a visitor.
 struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
-    /// The folders so far, and the place of the one that the visitor has seen last.
+    /// The folders so far, and the position of the one that the visitor saw last.
     folders: Vec<Files<'a>>,
     folder: usize,
     /// The open calls, outermost first: those that the visitor has seen, followed by those before
@@ -214,7 +214,7 @@ struct Calls<'v, 'a, V: CallVisitor> {
 
 struct Open {
     number: u64,
-    /// The place of the folder with its start.
+    /// The position of the folder in which it started.
     folder: usize,
     start: CallStart,
     self_ns: u64,
@@ -250,7 +250,7 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         self.visitor.folder(&ThreadFolder(&files))
     }
 
-    /// Shows the visitor a folder, unless it has seen that one last.
+    /// Shows the visitor a folder, unless it is the one that the visitor saw last.
     fn show_folder(&mut self, folder: usize) {
         if let Some(files) = self.folders.get(folder).copied()
             && folder != self.folder

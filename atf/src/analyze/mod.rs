@@ -32,7 +32,7 @@
 //!   counted: [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time inside the range counts.
-//! - With a recording's clock ([`Options::clock`]), all times and durations are the recording's.
+//! - With a recording's clock ([`Options::clock`]), all times and durations are on that clock.
 //!
 //! # Problems
 //!
@@ -101,9 +101,9 @@ pub struct Options {
     pub max_nodes: usize,
     /// How many threads are read in parallel; `None`, the default, for as many as there are cores.
     pub jobs: Option<NonZero<usize>>,
-    /// The recording whose times `from_ns`, `to_ns` and the results have; `None`, the default, for the
-    /// trace's own times. Events before the recording have its time 0. The events that [`calls()`] passes on keep
-    /// their own timestamps.
+    /// The recording on whose clock `from_ns`, `to_ns` and the results are; `None`, the default,
+    /// for the trace's own clock. Events before the recording have time 0. The events that
+    /// [`calls()`] passes on keep their own timestamps.
     pub clock: Option<MediaClock>,
 }
 

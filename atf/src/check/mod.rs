@@ -146,7 +146,7 @@ fn refused(
     output.file(report);
 }
 
-/// Returns an error's text without the path, which every report prints first.
+/// Returns an error's text without the path, because every report begins with it.
 fn without_path(error: &Error) -> String {
     match (error.kind(), std::error::Error::source(error)) {
         (ErrorKind::Io(_), Some(source)) => source.to_string(),

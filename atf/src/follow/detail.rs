@@ -23,8 +23,8 @@ const AHEAD: u64 = 16 << 10;
 /// Follows a `detail.atf` of either wire version while it is being written.
 ///
 /// It returns the same events as a [`DetailReader`](crate::detail::DetailReader) of the finished
-/// file, each as soon as all of it is certain ([module](super)); payloads are read on demand. Its
-/// memory does not grow: 16 KiB, and the requested payloads.
+/// file, each as soon as all of it is certain ([module](super)); payloads are read on demand. It
+/// uses a constant 16 KiB of memory, plus the requested payloads.
 #[derive(Debug)]
 pub struct DetailFollower {
     file: Growing,

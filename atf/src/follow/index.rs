@@ -16,13 +16,13 @@ use crate::wire::offset;
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 /// The most events per look: 128 KiB.
 const MOST: usize = (128 << 10) / IndexEvent::SIZE;
-/// Bytes per look: the last event again, new ones, and what follows the last of them.
+/// Bytes per look: the last event again, new ones, and the bytes after the last one.
 const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZE) as u64;
 
 /// Follows an `index.atf` of either wire version while it is being written.
 ///
 /// It returns the same events as an [`IndexReader`](crate::index::IndexReader) of the finished
-/// file, each as soon as it is certain ([module](super)). Its memory does not grow: 128 KiB.
+/// file, each as soon as it is certain ([module](super)). It uses a constant 128 KiB of memory.
 ///
 /// ```
 /// use atf::follow::{IndexFollower, Polled};
@@ -278,7 +278,7 @@ impl IndexFollower {
         let size = stop.saturating_sub(start).min(READ);
         let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
         let read = input.read(start, &mut bytes)?;
-        // A file that was truncated meanwhile ends where the read did.
+        // A file truncated in the meantime ends where the read did.
         let stop = if (read as u64) < size {
             start.saturating_add(read as u64)
         } else {

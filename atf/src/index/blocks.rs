@@ -13,8 +13,8 @@ const READ: usize = (256 << 10) / IndexEvent::SIZE;
 
 /// The events of a range in blocks of about 2000.
 ///
-/// It lends each block until the next call, so it is not an `Iterator`. Events in memory are not
-/// copied; other sources are read 256 KiB at a time into one buffer.
+/// Each block is borrowed until the next call, so this is not an `Iterator`. Events in memory are
+/// not copied; other sources are read 256 KiB at a time into one buffer.
 ///
 /// ```
 /// use atf::index::IndexReader;

@@ -55,7 +55,7 @@ impl Scan {
     }
 }
 
-/// Where time goes back.
+/// Where timestamps decrease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Disorder {
     /// The position of the first event that is earlier than the previous one.

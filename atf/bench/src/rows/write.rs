@@ -153,7 +153,7 @@ impl Places {
         })
     }
 
-    /// Times the program's own work: encoding, checks and the checksum, without the system.
+    /// Times the program's own work: encoding, checks and the checksum, without the system's part.
     fn nowhere(&self, watch: &mut Stopwatch, tape: &Tape, count: u64) -> Result<()> {
         let storage = Arc::new(Nowhere);
         let options = WriteOptions::default();

@@ -97,7 +97,7 @@ pub enum ReaderDoes {
     Ignore,
     /// Continues and reports it.
     Warn,
-    /// Returns the events that survived and reports what is missing.
+    /// Returns the recovered events and reports what is missing.
     Recover,
     /// Refuses the file.
     Reject,
