@@ -28,7 +28,7 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
 
 #[inline]
 pub(crate) fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    // A panic may leave objects half changed, but nobody sees them: the panic spoils the handle in
+    // A panic may leave objects half-changed, but nobody sees them: the panic spoils the handle in
     // use (`handle::use_of`).
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panic(payload)))
 }

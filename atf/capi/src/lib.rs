@@ -1,7 +1,7 @@
 //! The C API of [`atf`]: `atf.h`, `atf_record.h`, `libatf.a` and `libatf.so`.
 //!
 //! C programmers read `include/atf.h` and `include/atf_record.h`; this crate implements them. Each
-//! function is in the module of its subject.
+//! function is in the module for its subject.
 //!
 //! # Guarantees of every function
 //!

@@ -36,10 +36,10 @@
 //!
 //! # Problems
 //!
-//! Events are verified as they are read. Results contain everything that can be read, and in
-//! `problems` how it differs from what was written: the problems with which a [merge](crate::merge)
-//! of all events would end. If more than 262,144 calls are open at once, the outermost are given
-//! up, which is also a problem.
+//! Events are verified as they are read. Results contain everything that can be read; `problems`
+//! shows how it differs from what was written: the problems with which a [merge](crate::merge) of
+//! all events would end. If more than 262,144 calls are open at once, the outermost are given up,
+//! which is also a problem.
 //!
 //! # Cost
 //!

@@ -45,7 +45,7 @@ struct Order {
     /// Whether events have reserved bytes.
     has_reserved: bool,
     before: Option<IndexEvent>,
-    /// The timestamps of the first and the last event; `None` if it is in a hole.
+    /// The timestamps of the first and the last event; `None` for one in a hole.
     first: Option<u64>,
     last: Option<u64>,
 }

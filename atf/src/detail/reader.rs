@@ -59,7 +59,7 @@ pub struct DetailReader {
 const SMALL: usize = 1 << 10;
 
 impl DetailReader {
-    /// Opens a file and reads it at positions, without mapping it.
+    /// Opens a file for positioned reads, without mapping it.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl DetailReader {
         Self::new(Input::from_bytes(bytes.into()))
     }
 
-    /// Reads from any source that can be read at positions.
+    /// Reads from any source that supports positioned reads.
     ///
     /// # Errors
     ///
@@ -250,8 +250,8 @@ impl DetailReader {
 
     /// Iterates over all events in file order.
     ///
-    /// After the last one comes an `Err` for each of the [`problems`](Self::problems): the events
-    /// before it are in the file, but some may be missing or altered.
+    /// After the last one, it returns an `Err` for each of the [`problems`](Self::problems): the
+    /// events before it are in the file, but some may be missing or altered.
     /// [`events_in`](Self::events_in) does not verify.
     #[must_use]
     pub fn events(&self) -> Events<'_> {

@@ -66,7 +66,7 @@ pub struct IndexReader {
 }
 
 impl IndexReader {
-    /// Opens a file and reads it at positions, without mapping it.
+    /// Opens a file for positioned reads, without mapping it.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl IndexReader {
         Self::new(Input::from_bytes(bytes.into()))
     }
 
-    /// Reads from any source that can be read at positions.
+    /// Reads from any source that supports positioned reads.
     ///
     /// # Errors
     ///
@@ -293,9 +293,9 @@ impl IndexReader {
     /// Iterates over all events in file order, which is ascending in time unless the writer is
     /// faulty; `rev` starts at the last one.
     ///
-    /// Events are verified as they are read. After the last one comes an `Err` for each of the
-    /// [`problems`](Self::problems): the events before it are in the file, but some may be missing
-    /// or altered. [`events_in`](Self::events_in) does not verify.
+    /// Events are verified as they are read. After the last one, it returns an `Err` for each of
+    /// the [`problems`](Self::problems): the events before it are in the file, but some may be
+    /// missing or altered. [`events_in`](Self::events_in) does not verify.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::verifying(self)

@@ -1,4 +1,4 @@
-//! Regular files, read at positions.
+//! Regular files with positioned reads.
 
 use std::fs::{self, File, FileType};
 use std::io;
@@ -8,7 +8,7 @@ use super::ReadAt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform;
 
-/// A regular file, read at positions.
+/// A regular file with positioned reads.
 ///
 /// It is not mapped, so a file that shrinks causes an error, never a signal. The size is read once:
 /// bytes appended later are not seen.

@@ -226,7 +226,7 @@ impl Input {
         while end.saturating_sub(stored) > NEAR {
             let middle = stored.midpoint(end);
             match is_stored(middle)? {
-                // Sources are not trusted to advance: the range shrinks at each step regardless.
+                // Sources are not trusted to advance, so the range shrinks at each step regardless.
                 Some(data) => stored = data.max(middle),
                 None => end = middle,
             }

@@ -7,8 +7,8 @@ use crate::sys::MapPermit;
 /// [`DetailReader`](crate::detail::DetailReader), [`ThreadReader`](crate::thread::ThreadReader)
 /// and [`SessionReader`](crate::session::SessionReader).
 ///
-/// By default, files are read at positions and symlinks inside a session are not followed. The
-/// options never change the results.
+/// By default, files are read with positioned reads, and symlinks inside a session are not
+/// followed. The options never change the results.
 ///
 /// ```
 /// use atf::OpenOptions;

@@ -10,7 +10,7 @@ use object::read::{ReadCache, ReadRef};
 /// larger, because only its headers and symbol tables are read.
 pub const LIMIT: u64 = 2 << 30;
 
-/// A file whose parts are read at positions, within its size.
+/// A file with positioned reads, within its size.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) cache: &'a ReadCache<File>,

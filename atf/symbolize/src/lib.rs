@@ -1,14 +1,13 @@
 //! Names of functions, found after a run in the symbol tables of the program's files.
 //!
-//! A tracer that must not look names up while the program runs records each function as an offset
+//! A tracer that must not look up names while the program runs records each function as an offset
 //! from its module's base address. [`Search`] finds the module's file by path and build id, and
 //! [`SymbolTable`] returns the name of the function at an offset, demangled.
 //!
-//! Files are untrusted. Only their tables are read, at positions, never mapped: if a program is
-//! replaced during reading, the result is an error or wrong names, nothing worse. A stated size
-//! larger than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file. A
-//! C++ name whose demangling takes longer than a second stays mangled, and so do all later ones of
-//! its file.
+//! Files are untrusted. Only their tables are read, and nothing is mapped: if a program is replaced
+//! during reading, the result is an error or wrong names, nothing worse. A stated size larger than
+//! the file causes no allocation, and at most [`LIMIT`] bytes are read from one file. A C++ name
+//! whose demangling takes longer than a second stays mangled, and so do all later ones of its file.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

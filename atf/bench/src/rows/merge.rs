@@ -232,7 +232,7 @@ impl Input {
         self.check(sum)
     }
 
-    /// Merges with default options: files are read at positions, and events are verified.
+    /// Merges with default options: with positioned reads and verified events.
     fn by_default(&self, watch: &mut Stopwatch) -> Result<()> {
         let sum = watch.time(|| {
             let merge = SessionReader::open(&self.session)?.merge();
