@@ -10,10 +10,10 @@ const AFTER_HELP: &str = "\
 Wire version 2 has no call_depth and no thread_id in events. For version 1, the depth is counted
 from calls and returns. The report lists what was lost and what was derived. A number that does
 not fit the other version is an error. An unfinalized trace is recovered on the way, with the same
-memory (see `atf recover --help`). The segments of a process keep their names, and depths go on from
-one to the next.
+memory (see `atf recover --help`). The segments of a process keep their names, and depths continue
+from one to the next.
 
-Exit status: 0, also if fields that the other version lacks were lost; 1 events that were written
+Exit status: 0, even if fields that the other version lacks were lost; 1 events that were written
 are missing or changed in the new trace, as for recover; 2 usage, a path that could not be read or
 written, or a number that does not fit.
 

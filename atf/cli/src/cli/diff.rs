@@ -8,16 +8,17 @@ use crate::report::Form;
 
 const AFTER_HELP: &str = "\
 Functions are matched by name and by the file name of their module, because ids differ between
-builds; a function without a name by its id. Functions of equal names in one module are added up.
+builds. A function without a name is matched by its id. Functions with the same name in one module
+are added up.
 Times are as in `atf report`. The function whose self time changed most is first.
 
-A PATH may be a session, which is one run, or the folder of a run with several processes, which are
-added up, or the folder of its segments, or a folder of several sessions, which are several runs.
-With several runs on a side, self times are shown from the least to the greatest; change, total
-times and calls are those of medians.
+A PATH may be a session, which is one run; the folder of a run with several processes, which are
+added up; the folder of a run's segments; or a folder of several sessions, which are several runs.
+With several runs on a side, self times are shown from least to greatest; change, total times and
+calls are those of medians.
 
-A function is left out as noise if its calls and its self time differ no more than runs of the same
-program may:
+A function is left out as noise if its calls and its self time differ no more than they may between
+runs of the same program:
 - With several runs on a side: the ranges of both sides overlap. The output states how often ranges
   are apart by chance: of 2 and 2 runs in 2 of 6 functions that did not change, of 5 and 5 in 2 of
   252. That is for one function: a disturbance during a run can affect all of its functions.
@@ -29,7 +30,7 @@ JSON: one object; 64-bit numbers are decimal strings. CSV: a line per function; 
 nanoseconds. A row's state is changed, appeared, vanished or noise.
 
 All events are verified as they are read. Problems are written to standard error as by `atf dump`.
-What is damaged or missing makes differences: compare such runs with care.
+Damaged or missing data causes differences: compare such runs with care.
 
 Memory: as for `atf report`, and about 300 bytes per function and run.
 
@@ -52,7 +53,7 @@ pub(super) struct Options {
     /// The traces of runs after it
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "before")]
     after: Vec<PathBuf>,
-    /// Of single runs, leave out functions that differ by at most this much
+    /// With one run on each side, leave out functions that differ by at most this much
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = percent)]
     noise: u32,
     /// Show functions that differ only by noise as well

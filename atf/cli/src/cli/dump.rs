@@ -25,8 +25,8 @@ without anchors, or with events before the recording's start, are refused, as by
 clock.
 
 Text: seconds since the first event, thread, seq, kind, call depth, function, link to a detail
-event. Terminal control characters in names are escaped. A name longer than 4096 bytes is cut to
-its first 4096, followed by its length (in JSON function_length).
+event. Terminal control characters in names are escaped. A name longer than 4096 bytes is truncated
+to 4096 bytes, followed by its length (in JSON function_length).
 JSON lines: 64-bit numbers and links are decimal strings, a missing link is null, enumerations are
 numbers, bytes are hexadecimal, and fields that the wire version lacks are omitted. thread is the
 id in the folder's name, function the name in the manifest.
@@ -43,7 +43,8 @@ tracks at most 262,144 open calls. --last takes 64 bytes per event. With more th
 index file stays open.
 
 --last applies to each thread and reads it from its end, so it shows the last events of a crashed
-thread even if others ran on. --spans ends with the calls that were open at the end of each thread.
+thread even if others kept running. --spans ends with the calls that were open at the end of each
+thread.
 If PATH is a thread's folder in a session, names and the first time are the session's.
 
 With --follow, files may still be growing or not exist yet. Each event is written once it is
@@ -55,15 +56,15 @@ Times in text and after + count from the first event received. Events that a tra
 are not visible; if it died, stop the command and dump its files. Memory: 128 KiB per thread.
 
 A folder with the sessions of several processes, pid_N side by side, is merged as one trace, since
-they share the machine's clock. Threads are then written as PID/ID; JSON has the key process. So are
-the segments of a process: seq counts on from segment to segment, and calls go on.
+they share the machine's clock. Threads are then written as PID/ID; JSON has the key process. The
+segments of a process are also merged: seq and open calls continue from segment to segment.
 
 All events are verified as they are read. Problems are written to standard error, one per line,
 after all events that can be read: a checksum mismatch, an unfinalized or damaged file, a gap,
 links to lost details, a manifest that cannot be trusted, a folder name without a thread id. A
 partial dump (--from, --to, --last, --limit) reports that no checksum was compared.
 
-Exit status: 0, also if no event matches; 1 such a problem was found; 2 usage, or a path that could
+Exit status: 0, even if no event matches; 1 such a problem was found; 2 usage, or a path that could
 not be read.
 
 Example:

@@ -22,24 +22,25 @@ FORM            opens it; what it loses
   csv           spreadsheets; registers, what is missing, returns without a call. A row per call:
                 duration_ns is empty if no event ended it.
 
-All forms: times never go back, as for `atf report`, and names are cut after 4096 bytes. Threads are
-numbered from 1, since 0 is the idle thread to some tools; their names have the trace's ids.
-chrome, perfetto and csv have each call's start and end as in the trace; perfetto and csv also its
-times, the others count from the trace's first event. Each form but csv and folded states in itself
+All forms: times never go back, as for `atf report`, and names are truncated to 4096 bytes. Threads
+are numbered from 1, since some tools take 0 for the idle thread; their names contain the trace's
+ids. chrome, perfetto and csv have each call's start and end as in the trace; perfetto and csv also
+its times, the others count from the trace's first event. Every form except csv and folded records
 what is missing: open calls, losses, damage.
 
 --from and --to are inclusive; TIME is as for `atf dump`. Calls that overlap the range are cut to
-it. PATH with several processes of a session, or the segments of one, gives one file; several
+it. Several processes of a session, or the segments of one process, become one file; several
 sessions must be exported one by one.
 
---clock media gives the times of the sound or screen recording that a session's timing anchors align
-it with, in --from and --to too. Sessions of several machines that have anchors to one recording,
-which must have one timescale, then are one trace. Events before the recording's start are refused.
+With --clock media, times, including --from and --to, refer to the audio or screen recording with
+which a session's timing anchors align it. Sessions of several machines with anchors to one
+recording, all with the same timescale, are then one trace. Events before the recording's start are
+refused.
 
 Memory: 60 MB for 262,144 open calls, whatever the number of events. If more calls are open, all end
-there. speedscope and firefox: 100 bytes per function; firefox: 60 bytes per different stack of a
-thread, for a million, and a temporary file. folded: 200 MB for a
-call tree of 600,000 nodes, 1024 functions deep.
+there. speedscope and firefox: 100 bytes per function; firefox: 60 bytes per distinct stack of a
+thread, for up to a million stacks, and a temporary file. folded: 200 MB for a call tree of 600,000
+nodes, 1024 functions deep.
 
 FILE gets its name when it is complete, and replaces an older one.
 

@@ -7,8 +7,8 @@ use crate::export;
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-A frame is a function under its callers, below it, over all threads; it is as wide as its total
-time. Open the file in a browser: a frame's times appear under the mouse, a click zooms. Frames
+A frame is a function with the callers below it, over all threads; it is as wide as its total time.
+Open the file in a browser: a frame's times appear under the mouse, and a click zooms in. Frames
 narrower than a tenth of a pixel are left out.
 
 --diff draws PATH, with frames that have more self time than in BEFORE in red, and with less in
@@ -17,9 +17,10 @@ blue. Frames are compared by the names on their stacks.
 Times are as for `atf report --tree`; stacks deeper than 1024 functions are added up.
 --from and --to are inclusive; TIME is as for `atf dump`, and applies to both traces.
 
---clock media gives the times of the sound or screen recording that a session's timing anchors align
-it with, in --from and --to too. Sessions of several machines that have anchors to one recording,
-which must have one timescale, then are one trace. Events before the recording's start are refused.
+With --clock media, times, including --from and --to, refer to the audio or screen recording with
+which a session's timing anchors align it. Sessions of several machines with anchors to one
+recording, all with the same timescale, are then one trace. Events before the recording's start are
+refused.
 
 FILE gets its name when it is complete, and replaces an older one.
 

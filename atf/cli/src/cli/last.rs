@@ -8,17 +8,17 @@ use crate::last::Ends;
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-For a crashed or killed program: per thread, how its file ended (finalized, or died), when, the
-calls that were open, innermost first, with their start and how long they were open until the
-thread's last event, and its last events. Events that a killed tracer left only in ring.atf are
+For a crashed or killed program: shows, per thread, how and when its file ended (finalized, or
+died); the calls that were open, innermost first, with their start and how long they were open until
+the thread's last event; and the last events. Events that a killed tracer left only in ring.atf are
 included.
 
-Times count from the first event, in seconds. Names come from manifest.json or --symbols. What the
-manifest says that the tracer lost is shown with the thread. With --clock media, times are those of
-the recording that the session's timing anchors name, as for `atf export`, without a + in text.
+Times count from the first event, in seconds. Names come from manifest.json or --symbols. Losses
+that the manifest records are shown with the thread. With --clock media, times are those of the
+recording that the session's timing anchors name, as for `atf export`, without a + in text.
 
 If PATH is a folder with several sessions or processes, all are shown. The segments of a process are
-one trace: positions of events count on from segment to segment.
+one trace: positions of events continue from segment to segment.
 
 JSON lines: an object per session. 64-bit numbers are decimal strings, event_kind is a number.
 

@@ -53,7 +53,7 @@ enum Command {
     Report(report::Options),
     /// Compare runs of a program: functions that take more or less time, appeared or vanished
     Diff(diff::Options),
-    /// Tell what was running when each thread of a trace ended
+    /// Show what was running when each thread of a trace ended
     Last(last::Options),
     /// Draw where the time went: a flame graph, or what changed between two traces
     Flamegraph(flamegraph::Options),
@@ -63,7 +63,7 @@ enum Command {
     Open(open::Options),
     /// Judge each file of a trace by the rules of the format
     Check(check::Options),
-    /// Name every byte of a file by its field, with its value and meaning
+    /// Show which field each byte of a file belongs to, with its value and meaning
     Explain(explain::Options),
     /// Write a finalized copy of an unfinalized or damaged trace
     Recover(recover::Options),

@@ -7,13 +7,15 @@ use crate::open;
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-Writes the trace as `atf export --format perfetto` to a temporary file, prints an address, and gives
-the file to the page at that address, once. Open the address in a browser on this machine. The page
-comes from ui.perfetto.dev; the trace does not leave this machine. Other pages cannot read it.
+Writes the trace to a temporary file like `atf export --format perfetto`, prints an address, and
+serves the file to the page at that address, once. Open the address in a browser on this machine.
+The page comes from ui.perfetto.dev; the trace does not leave this machine. Other pages cannot read
+it.
 
---clock media gives the times of the sound or screen recording that a session's timing anchors align
-it with, in --from and --to too. Sessions of several machines that have anchors to one recording,
-which must have one timescale, then are one trace. Events before the recording's start are refused.
+With --clock media, times, including --from and --to, refer to the audio or screen recording with
+which a session's timing anchors align it. Sessions of several machines with anchors to one
+recording, all with the same timescale, are then one trace. Events before the recording's start are
+refused.
 
 Perfetto UI fetches traces from port 9001 only; another port is for other tools.
 

@@ -13,28 +13,29 @@ const AFTER_HELP: &str = "\
 The program must have been compiled with -finstrument-functions (GCC) or
 -finstrument-functions-after-inlining (Clang). It is run with libatf_instrument.so preloaded, and
 records into DIR/session_<date>_<time>/pid_<pid>; children that it forks, and programs that it
-starts with exec (pid_<pid>_2), into folders of their own. Nothing can be preloaded into statically
-linked programs, which must be linked with libatf_instrument.a, and into programs that ignore the
-environment, such as setuid programs.
+starts with exec (pid_<pid>_2), record into folders of their own. Nothing can be preloaded into
+statically linked programs, which must be linked with libatf_instrument.a, or into programs that
+ignore the environment, such as setuid programs.
 
-Events go straight to the files, in buffers that outlive the program: whatever ends it, no event is
-lost whose hook has returned. With --ring, another thread of the program writes them, which costs
-the program's threads less, but a signal, _exit or exec loses what is in the rings.
+Events go straight to the files, in buffers that outlive the program: once its hook has returned, an
+event is not lost, whatever ends the program. With --ring, another thread of the program writes the
+events. That costs the program's threads less, but a signal, _exit or exec loses the events in the
+rings.
 
 With --details trigger, calls have registers and stack only around triggers: --trigger-signal,
 --trigger-after, --trigger-function and --trigger-depth, or the program calls
 atf_instrument_trigger(). With --flight, nothing else is recorded at all: SIGSEGV, SIGBUS, SIGABRT,
 SIGFPE, SIGILL and the program's exit are triggers too, and so are SIGINT, SIGTERM, SIGHUP and
 SIGQUIT, unless the program handles or ignores them. A window holds at most half of a ring: if that
-is less than --flight or --pre-roll ask for, the summary names a --ring that is enough. With
---segment, a long run is in several sessions: pid_<pid>, pid_<pid>_segment_000002 and so on. All
-three use rings.
+is less than --flight or --pre-roll requests, the summary suggests a --ring that is large enough.
+With --segment, a long run is split into several sessions: pid_<pid>, pid_<pid>_segment_000002 and
+so on. All three use rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
 SIGHUP, SIGUSR1 and SIGUSR2 are passed to the program.
 
-Exit status: the program's, or 128 and the number of the signal that ended it; 2 usage, a program
+Exit status: the program's, or 128 plus the number of the signal that ended it; 2 usage, a program
 that cannot be run, or nothing was recorded.
 
 Examples:
@@ -78,7 +79,7 @@ pub(super) struct Options {
     /// Record calls and returns with registers and stack: always, or around triggers
     #[arg(long, value_name = "WHEN", value_parser = ["off", "all", "trigger"])]
     details: Option<String>,
-    /// How much of the stack details have; 128 by default
+    /// How many bytes of the stack a detail contains; 128 by default
     #[arg(long, requires = "details", value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=256))]
     stack: Option<u32>,
     /// Record details only of functions whose name matches; with `!`, of none of these; may be repeated

@@ -9,8 +9,8 @@ const AFTER_HELP: &str = "\
 The new trace has every whole index event, and each detail whose links agree both ways. Faulty
 content, such as time that goes back, is kept and reported. Details that no event links to go to
 orphans.atf. With --salvage, events after a gap go to salvaged.atf, and details after damage are
-searched for. Of a file that can be read only in part, the events around the unreadable bytes are
-kept; a header among these bytes is rebuilt from the rest. Unreadable files are copied unchanged to
+searched for. If a file can be read only in part, the events around the unreadable bytes are kept; a
+header among these bytes is rebuilt from the rest. Unreadable files are copied unchanged to
 unreadable/. If anything was changed, recovery.json has the report. Recovering a recovered trace
 changes nothing. Files and folders keep their modes. If this command is killed, it leaves a folder
 .atf-PID-N next to OUT, which other commands ignore and which can be deleted.
@@ -22,7 +22,7 @@ across the events that it may not have written.
 Memory: of as many threads as there are cores, 8 bytes and one bit per detail event; up to 256 MiB
 for their details; with --salvage 56 bytes per detail found after damage.
 
-Exit status: 0, also if a writer did not finish; 1 events that were written are missing or changed
+Exit status: 0, even if a writer did not finish; 1 events that were written are missing or changed
 in the new trace: an unreadable file or part of one, events after a gap or damage, events missing
 from a finalized file, a checksum mismatch, or something in a session that was not copied; 2 usage,
 or a path that could not be read or written.

@@ -11,18 +11,18 @@ use crate::report::{Form, Report, Sort, View};
 const AFTER_HELP: &str = "\
 A function's self time is the time in which one of its calls was the innermost open one; its total
 time also includes what it called. Recursive calls count once in the total. Each thread is analysed
-alone and the times are added up, so with several threads they can exceed the trace's duration.
-Min, median, p99 and max are of single calls, with what they called; median and p99 are within
-1.6 %.
+separately and the times are added up, so with several threads they can exceed the trace's duration.
+Min, median, p99 and max are those of single calls, including the calls that they made; median and
+p99 are within 1.6 %.
 
-A call that no event ended, because the program crashed or still ran, lasts until its thread's last
-event. It is counted as open and has no part in min, median, p99 and max. A return without a call
-is counted as well: its call came before the trace began, or was lost. If a thread's time goes back,
-its clock stands still until the time is later again.
+A call that no event ended, because the program crashed or was still running, lasts until its
+thread's last event. It is counted as open and excluded from min, median, p99 and max. A return
+without a call is counted as well: its call came before the trace began, or was lost. If a thread's
+time goes back, its clock stands still until the time is later again.
 
---from and --to are inclusive; TIME is as for `atf dump`. A call that overlaps the range counts,
-with the part of its time that is in it. With --clock media, these and all other times and durations
-are those of the recording that the session's timing anchors name, as for `atf export`.
+--from and --to are inclusive; TIME is as for `atf dump`. A call that overlaps the range counts with
+the part of its time that lies within the range. With --clock media, these and all other times and
+durations are those of the recording that the session's timing anchors name, as for `atf export`.
 FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
 the whole name, or a part of a name. --callers and --callees have a table per function that matches.
 
@@ -30,10 +30,10 @@ the whole name, or a part of a name. --callers and --callees have a table per fu
 time in the tree are left out with all nodes below them.
 
 Names come from manifest.json or --symbols.
-If PATH is a folder with several sessions or processes, each has a table of its own. The segments of
-a process (`atf record --segment`), in a folder or as several paths, are one trace: a call may begin
-in one and return in a later one. If one between two others is missing, calls end before it, as
-open.
+If PATH is a folder with several sessions or processes, each gets its own table. The segments of a
+process (`atf record --segment`), in a folder or as several paths, are one trace: a call may begin
+in one segment and return in a later one. If a segment between two others is missing, calls end
+before it, as open calls.
 
 JSON lines: an object per session, with --by-thread per thread. 64-bit numbers are decimal strings.
 The rows of a tree have a depth, and each follows its parent.
@@ -45,8 +45,8 @@ All events are verified as they are read. Problems are written to standard error
 Memory: about 150 bytes per function and 1 to 3 KB for its durations, at most 16, for about five
 threads per core; open calls 28 MB per core for 262,144. If more are open, the outermost are given
 up and counted, and the exit status is 1. A tree has at most a million nodes of 200 bytes, and 130
-bytes per node of each of those threads. A million functions or pairs are told apart; what is beyond
-a limit is added up in one row.
+bytes per node of each of those threads. A million functions or pairs are told apart. Beyond a
+limit, the rest are combined in one row.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
 or a path that could not be read.

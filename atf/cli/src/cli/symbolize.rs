@@ -7,17 +7,17 @@ use crate::output::{Outcome, State, stdout};
 use crate::symbolize::Report;
 
 const AFTER_HELP: &str = "\
-For tracers that record the offsets of functions instead of names: the modules' entries in
-manifest.json have `function_offsets: true`. Each module's file (ELF, or Mach-O of one architecture)
-is searched at its path; then in each --debug-dir DIR and in /usr/lib/debug as DIR/path, DIR/name
-and DIR/.build-id/ab/cdef….debug. Its build id must be the module's uuid; without a uuid none is
+For tracers that record function offsets instead of names: the modules' entries in manifest.json
+have `function_offsets: true`. Each module's file (ELF, or Mach-O of one architecture) is searched
+at its path; then in each --debug-dir DIR and in /usr/lib/debug as DIR/path, DIR/name and
+DIR/.build-id/ab/cdef….debug. Its build id must be the module's uuid; without a uuid none is
 compared. A stripped file is used only if no other has all functions. Names of Rust and C++ are
 demangled.
 
 The new manifest.json replaces the old one atomically and differs from it only in added names and in
-format_version. The session must not be written meanwhile. Other files are not changed.
+format_version. Nothing else may write the session meanwhile. Other files are not changed.
 
-Memory: 16 bytes per function in the events, a small multiple of the manifest, and of the symbol
+Memory: 16 bytes per function in the events, and a small multiple of the manifest and of the symbol
 tables of one file at a time, of which at most 2 GiB are read.
 
 Exit status: 0; 1 a function in the events still has no name, or not all events could be read;
