@@ -25,6 +25,7 @@
 #[cfg(not(panic = "unwind"))]
 compile_error!("no panic may end the traced program: build with panic = \"unwind\"");
 
+mod access;
 pub mod boundary;
 pub mod clock;
 pub mod detail;

@@ -8,15 +8,16 @@
 use std::ffi::c_char;
 use std::mem::offset_of;
 
-use atf::write::ThreadWriter;
+use atf::write::{Event, ThreadWriter};
 use atf::{Clock, wire::DetailFunctionPayload};
 
+use crate::access::{telling, write_quickly};
 use crate::handle;
 use crate::memory::{self, argument};
 use crate::options::default_options;
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::warning;
-use crate::writer::{AtfThreadWriter, Writer, event, telling};
+use crate::writer::{AtfThreadWriter, Writer, event};
 
 /// No detail; also returned on an error.
 const NONE: u32 = u32::MAX;
@@ -60,10 +61,39 @@ pub unsafe extern "C" fn atf_write_index_event(
     call_depth: u32,
     detail_seq: u32,
 ) -> u32 {
+    let event = event(timestamp_ns, function_id, event_kind, call_depth);
+    let written = match detail_seq {
+        // SAFETY: guaranteed by this function's caller.
+        NONE => unsafe { write_quickly(writer, &event, NONE.into()) },
+        _ => None,
+    };
+    if let Some(Ok(seq)) = written
+        && let Ok(seq) = u32::try_from(seq)
+    {
+        return seq;
+    }
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { write_and_report(writer, event, detail_seq, written) }
+}
+
+/// Writes an index event, or reports why it was not `written`.
+///
+/// # Safety
+///
+/// As for [`atf_write_index_event`].
+#[inline(never)]
+unsafe fn write_and_report(
+    writer: *mut AtfThreadWriter,
+    event: Event,
+    detail_seq: u32,
+    written: Option<atf::Result<u64>>,
+) -> u32 {
     warning::value(NONE, |warnings| {
-        let event = event(timestamp_ns, function_id, event_kind, call_depth);
         let detail_seq = (detail_seq != NONE).then_some(detail_seq.into());
         let body = |this: &mut Writer| {
+            if let Some(Err(error)) = written {
+                return Err(error.into());
+            }
             // Wire version 2 allows more events than this function can return.
             if this.next_index_seq() >= NONE.into() {
                 return Err(too_many());

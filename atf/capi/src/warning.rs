@@ -71,22 +71,20 @@ impl Warnings {
     pub(crate) fn take(&mut self, writer: &mut Writer) {
         self.is_of_writer = true;
         if !writer.warnings().is_empty() {
-            self.list.append(writer.warnings());
-        }
-    }
-
-    /// Calls the program's callback. Failures inside the callback are not reported, to avoid endless
-    /// recursion.
-    #[inline]
-    fn tell(self) {
-        if !self.list.is_empty() {
-            self.call_back();
+            self.append(writer.warnings());
         }
     }
 
     #[cold]
-    fn call_back(self) {
-        if IS_TELLING.try_with(Cell::get).unwrap_or(true) {
+    #[inline(never)]
+    fn append(&mut self, warnings: &mut Vec<(AtfStatus, CString)>) {
+        self.list.append(warnings);
+    }
+
+    /// Calls the program's callback. Failures inside the callback are not reported, to avoid endless
+    /// recursion.
+    fn tell(self) {
+        if self.list.is_empty() || IS_TELLING.try_with(Cell::get).unwrap_or(true) {
             return;
         }
         // The lock is released before the call, because the callback may use this library.
@@ -108,7 +106,16 @@ impl Warnings {
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<T>) -> T {
     let mut warnings = Warnings::default();
-    let result = boundary::run(|| body(&mut warnings));
+    match boundary::run(|| body(&mut warnings)) {
+        Ok(value) if warnings.list.is_empty() => value,
+        result => report(fallback, warnings, result),
+    }
+}
+
+/// Reports the warnings and the failure of a function, apart from those that have neither.
+#[cold]
+#[inline(never)]
+fn report<T>(fallback: T, mut warnings: Warnings, result: Outcome<T>) -> T {
     if let Err(failure) = &result
         && !warnings.is_of_writer
     {

@@ -6,12 +6,13 @@ use std::mem::size_of;
 use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 use atf::{DetailEventType, EventKind};
 
+use crate::access::{using, write_quickly};
 use crate::boundary;
 use crate::handle::{self, Handle, Object};
 use crate::memory::{self, Plain, argument, put, put_sized, required, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Failure, Outcome, Record, c_string};
-use crate::warning::{self, Warnings};
+use crate::warning;
 
 /// `AtfThreadWriter`.
 pub type AtfThreadWriter = Handle<Writer>;
@@ -49,6 +50,11 @@ impl Writer {
     /// The position of the next index event.
     pub(crate) fn next_index_seq(&self) -> u64 {
         self.writer.next_index_seq()
+    }
+
+    #[inline]
+    pub(crate) fn write(&mut self, event: &Event) -> atf::Result<u64> {
+        self.writer.write(event)
     }
 
     pub(crate) fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Outcome<u64> {
@@ -141,51 +147,22 @@ impl Writer {
         &mut self.warnings
     }
 
+    /// Warns of a failure and keeps it.
     #[cold]
-    fn keep(&mut self, failure: Failure) -> Failure {
+    #[inline(never)]
+    pub(crate) fn tell(&mut self, failure: Failure) -> Failure {
+        self.warn(&failure);
+        self.keep(failure)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn keep(&mut self, failure: Failure) -> Failure {
         if self.failure.is_none() && !matches!(failure, Failure::Nothing) {
             self.failure = Some(Box::new(Record::of(failure.clone())));
         }
         failure
     }
-}
-
-/// Accesses a writer and keeps its first failure.
-///
-/// # Safety
-///
-/// As for [`handle::with_mut`].
-#[inline]
-pub(crate) unsafe fn using<R>(
-    writer: *mut AtfThreadWriter,
-    body: impl FnOnce(&mut Writer) -> Outcome<R>,
-) -> Outcome<R> {
-    let body = |writer: &mut Writer| body(writer).map_err(|failure| writer.keep(failure));
-    // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::with_mut(writer, body) }
-}
-
-/// Like [`using`], for a function whose failures are warnings.
-///
-/// # Safety
-///
-/// As for [`handle::with_mut`].
-#[inline]
-pub(crate) unsafe fn telling<R>(
-    writer: *mut AtfThreadWriter,
-    warnings: &mut Warnings,
-    body: impl FnOnce(&mut Writer) -> Outcome<R>,
-) -> Outcome<R> {
-    let body = |writer: &mut Writer| {
-        let result = body(writer).map_err(|failure| {
-            writer.warn(&failure);
-            writer.keep(failure)
-        });
-        warnings.take(writer);
-        result
-    };
-    // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::with_mut(writer, body) }
 }
 
 /// `AtfDetail`: registers and stack at an event, or any other payload for it.
@@ -352,14 +329,26 @@ pub unsafe extern "C" fn atf_writer_write(
     call_depth: u32,
     index_seq: *mut u64,
 ) -> AtfStatus {
-    boundary::status(|| {
-        let event = event(timestamp_ns, function_id, event_kind, call_depth);
-        // SAFETY: guaranteed by this function's caller.
-        let seq = unsafe { using(writer, |this| Ok(this.writer.write(&event)?)) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(index_seq, seq) };
-        Ok(())
-    })
+    let event = event(timestamp_ns, function_id, event_kind, call_depth);
+    // SAFETY: guaranteed by this function's caller.
+    match unsafe { write_quickly(writer, &event, u64::MAX) } {
+        Some(Ok(seq)) => {
+            // SAFETY: guaranteed by this function's caller.
+            unsafe { put(index_seq, seq) };
+            AtfStatus::Ok
+        }
+        failed => boundary::status(|| {
+            let body = |this: &mut Writer| match failed {
+                Some(Err(error)) => Err(error.into()),
+                _ => this.write_index(&event, None),
+            };
+            // SAFETY: guaranteed by this function's caller.
+            let seq = unsafe { using(writer, body) }?;
+            // SAFETY: guaranteed by this function's caller.
+            unsafe { put(index_seq, seq) };
+            Ok(())
+        }),
+    }
 }
 
 /// Writes an event and its detail: both or neither.

@@ -18,12 +18,17 @@ impl ThreadWriter {
     /// Checks what the format demands of tracers, and that the wire version can represent it.
     #[inline]
     pub(super) fn check(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
-        let is_known = event_kind.name().is_some();
-        if timestamp_ns >= self.last_timestamp && is_known {
+        if self.is_plain(timestamp_ns, event_kind) {
             Ok(())
         } else {
             self.check_slowly(timestamp_ns, event_kind)
         }
+    }
+
+    /// Returns whether an event is in order and of a known kind.
+    #[inline]
+    pub(super) fn is_plain(&self, timestamp_ns: u64, event_kind: EventKind) -> bool {
+        timestamp_ns >= self.last_timestamp && event_kind.name().is_some()
     }
 
     #[cold]

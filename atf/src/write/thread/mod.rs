@@ -23,7 +23,7 @@ use crate::error::ErrorKind;
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
-use crate::wire::Wire;
+use crate::wire::{EventKind, Wire};
 use check::EVENT;
 use ends::index_header;
 use reserve::Reservations;
@@ -277,8 +277,27 @@ impl ThreadWriter {
     /// - [`ErrorKind::Io`], repeated at each later call.
     #[inline]
     pub fn write(&mut self, event: &Event) -> Result<u64> {
-        self.check(event.timestamp_ns, event.event_kind)?;
-        self.push(&self.decoded(event, None))
+        if self.is_plain(event.timestamp_ns, event.event_kind) && self.has_room() {
+            return self.push_checked(&self.decoded(event, None));
+        }
+        let (kind, depth) = (event.event_kind, event.call_depth);
+        self.write_slowly(event.timestamp_ns, event.function_id, kind, depth)
+    }
+
+    /// Writes an event that needs room, a closer look or a refusal: apart, so that `write` is small
+    /// enough to become part of its caller, and with numbers, which need no place in memory.
+    #[cold]
+    #[inline(never)]
+    fn write_slowly(
+        &mut self,
+        timestamp_ns: u64,
+        function_id: u64,
+        event_kind: EventKind,
+        call_depth: u32,
+    ) -> Result<u64> {
+        self.check(timestamp_ns, event_kind)?;
+        let event = Event::new(timestamp_ns, function_id, event_kind, call_depth);
+        self.push(&self.decoded(&event, None))
     }
 
     /// Writes an event with a detail.

@@ -44,10 +44,16 @@ impl ThreadWriter {
     /// Appends a checked event, with its link, to the index buffer.
     #[inline]
     pub(super) fn push(&mut self, event: &IndexEvent) -> Result<u64> {
-        if self.index.filled() >= self.room_end {
+        if !self.has_room() {
             self.make_room()?;
         }
         self.push_checked(event)
+    }
+
+    /// Returns whether the index buffer has room for an event.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.index.filled() < self.room_end
     }
 
     /// Appends an event to the index buffer, which must have room.
@@ -84,7 +90,7 @@ impl ThreadWriter {
         put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
     ) -> Result<Link> {
         self.check_detail_limit()?;
-        if self.index.filled() >= self.room_end {
+        if !self.has_room() {
             self.make_room()?;
         }
         let detail_seq = self.push_detail_by(header, put)?;
