@@ -189,16 +189,23 @@ impl ThreadReader {
     /// # Errors
     ///
     /// Those of [`DetailReader::get`].
+    #[inline]
     pub fn forward(&self, event: &IndexEvent) -> Result<Linked<DetailEvent>> {
-        let Some(seq) = event.detail_seq else {
-            return Ok(Linked::NoLink);
-        };
+        match event.detail_seq {
+            Some(seq) => self.linked_detail(seq, event.timestamp_ns),
+            None => Ok(Linked::NoLink),
+        }
+    }
+
+    fn linked_detail(&self, seq: u64, timestamp_ns: u64) -> Result<Linked<DetailEvent>> {
         let detail = match self.detail() {
             Some(detail) => detail.get(seq)?,
             None => None,
         };
-        let detail = detail.filter(|detail| detail.header.timestamp == event.timestamp_ns);
-        Ok(detail.map_or(Linked::Dangling { seq }, Linked::To))
+        Ok(match detail {
+            Some(detail) if detail.header.timestamp == timestamp_ns => Linked::To(detail),
+            _ => Linked::Dangling { seq },
+        })
     }
 
     /// Returns the index event that a detail event links to. A link to a missing event, or to one
@@ -209,9 +216,10 @@ impl ThreadReader {
     /// Those of [`IndexReader::get`].
     pub fn backward(&self, event: &DetailEvent) -> Result<Linked<IndexEvent>> {
         let seq = event.header.index_seq;
-        let found = self.index.get(seq)?;
-        let found = found.filter(|found| found.detail_seq == Some(event.seq));
-        Ok(found.map_or(Linked::Dangling { seq }, Linked::To))
+        Ok(match self.index.get(seq)? {
+            Some(found) if found.detail_seq == Some(event.seq) => Linked::To(found),
+            _ => Linked::Dangling { seq },
+        })
     }
 
     /// Returns where the two files disagree: on wire version, `thread_id`, `arch` and `os`, as

@@ -13,7 +13,7 @@ const SECOND: u64 = 512;
 /// Bytes of the largest window.
 const LARGEST: u64 = 256 << 10;
 /// Bytes of the largest window that a reader keeps for its lookups: a session has many readers.
-const LARGEST_SHARED: u64 = 16 << 10;
+const LARGEST_SHARED: u64 = 64 << 10;
 
 /// A buffered view: reads far ahead during sequential scans in either direction, but only a little
 /// after a jump.
@@ -105,12 +105,32 @@ impl SharedWindow {
         Self(Mutex::new(Buffer::new(0, LARGEST_SHARED)))
     }
 
-    /// Returns the `N` bytes at `offset`.
+    /// Returns the `N` bytes at `offset`, in place if they are in memory, else in `buffer`.
     #[inline]
-    pub(crate) fn record<const N: usize>(&self, input: &Input, offset: u64) -> Result<[u8; N]> {
-        let record = |bytes: &[u8]| bytes.first_chunk().copied();
-        self.with(input, offset, N, record)?
-            .ok_or_else(not_buffered)
+    pub(crate) fn record<'a, const N: usize>(
+        &self,
+        input: &'a Input,
+        offset: u64,
+        buffer: &'a mut Option<[u8; N]>,
+    ) -> Result<&'a [u8; N]> {
+        if let Some(record) = input.record_in_memory(offset) {
+            return Ok(record);
+        }
+        let buffer = buffer.insert([0; N]);
+        self.copy(input, offset, buffer)?;
+        Ok(buffer)
+    }
+
+    /// Apart from [`record`](Self::record), with a result that fits a register, so that access to
+    /// memory is a single load.
+    #[inline(never)]
+    fn copy<const N: usize>(&self, input: &Input, offset: u64, to: &mut [u8; N]) -> Result<()> {
+        let Ok(mut shared) = self.0.try_lock() else {
+            return input.read_exact(offset, to);
+        };
+        let bytes = shared.around(input, offset, N)?;
+        *to = *bytes.first_chunk().ok_or_else(not_buffered)?;
+        Ok(())
     }
 
     /// Passes the `size` bytes at `offset` to `decode`. The caller bounds `size`.
@@ -120,20 +140,37 @@ impl SharedWindow {
         input: &Input,
         offset: u64,
         size: usize,
-        decode: impl FnOnce(&[u8]) -> T,
+        decode: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<T> {
-        if let Some(bytes) = input.slice(offset, offset.saturating_add(size as u64)) {
-            return Ok(decode(bytes));
-        }
-        if let Ok(mut buffer) = self.0.try_lock() {
-            return buffer.around(input, offset, size).map(decode);
-        }
-        let mut bytes = vec![0; size];
-        input.read_exact(offset, &mut bytes)?;
-        Ok(decode(&bytes))
+        let (mut shared, own);
+        let bytes = match input.slice(offset, offset.saturating_add(size as u64)) {
+            Some(bytes) => bytes,
+            None => match self.0.try_lock() {
+                Ok(buffer) => {
+                    shared = buffer;
+                    shared.around(input, offset, size)?
+                }
+                Err(_) => {
+                    own = alone(input, offset, size)?;
+                    &own
+                }
+            },
+        };
+        // A single place, so that the compiler stores the result where the caller wants it.
+        decode(bytes)
     }
 }
 
+/// Reads bytes without the window, which another thread is using.
+#[cold]
+#[inline(never)]
+fn alone(input: &Input, offset: u64, size: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; size];
+    input.read_exact(offset, &mut bytes)?;
+    Ok(bytes)
+}
+
+#[cold]
 fn not_buffered() -> Error {
     Error::internal("bytes that were read are buffered")
 }

@@ -48,6 +48,7 @@ impl FunctionPayload {
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
 
     /// Returns the size in bytes of an event's payload, if it can have this shape.
+    #[inline]
     pub(super) fn possible(event: &DetailEvent) -> Option<usize> {
         let size = usize::try_from(event.payload_size()).ok();
         size.filter(|size| (Self::SIZE..=Self::LARGEST).contains(size))
@@ -89,6 +90,7 @@ impl FunctionPayload {
 
     /// Decodes a whole payload; returns `None` if it has another shape.
     #[must_use]
+    #[inline]
     pub fn decode(payload: &[u8]) -> Option<Self> {
         let (fixed, stack) = payload.split_first_chunk::<{ Self::SIZE }>()?;
         let raw: DetailFunctionPayload = zerocopy::transmute!(*fixed);

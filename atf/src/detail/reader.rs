@@ -227,19 +227,24 @@ impl DetailReader {
 
     /// Returns the event at position `seq`, or `None` after the last one.
     ///
-    /// Lookups near one another, payloads included, share one read of up to 16 KiB;
+    /// Lookups near one another, payloads included, share one read of up to 64 KiB;
     /// [`cursor`](Self::cursor) reads further ahead.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Io`]; [`ErrorKind::UnexpectedEnd`] or [`ErrorKind::BadTotalLength`] at the
     /// event's offset if the file changed after it was opened.
+    #[inline]
     pub fn get(&self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.place(seq) else {
             return Ok(None);
         };
-        let header = self.lookups.record(&self.input, place.start)?;
-        self.event(seq, place, &header).map(Some)
+        let mut buffer = None;
+        let bytes = self.lookups.record(&self.input, place.start, &mut buffer)?;
+        match self.event(seq, place, bytes) {
+            Ok(event) => Ok(Some(event)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns a cursor that looks events up through a buffer.
@@ -312,8 +317,10 @@ impl DetailReader {
         if size > SMALL {
             self.input.read_exact(offset, buffer)?;
         } else {
-            let copy = |bytes: &[u8]| buffer.copy_from_slice(bytes);
-            self.lookups.with(&self.input, offset, size, copy)?;
+            self.lookups.with(&self.input, offset, size, |bytes| {
+                buffer.copy_from_slice(bytes);
+                Ok(())
+            })?;
         }
         Ok(size)
     }
@@ -367,8 +374,9 @@ impl DetailReader {
         let Some(size) = FunctionPayload::possible(event) else {
             return Ok(None);
         };
-        let (offset, decode) = (event.payload_offset(), FunctionPayload::decode);
-        self.lookups.with(&self.input, offset, size, decode)
+        let decode = |payload: &[u8]| Ok(FunctionPayload::decode(payload));
+        self.lookups
+            .with(&self.input, event.payload_offset(), size, decode)
     }
 
     /// Compares all events with the footer's checksum. Opening the file already computed the
@@ -450,6 +458,7 @@ impl DetailReader {
     }
 
     /// Returns where event `seq` begins and ends.
+    #[inline]
     pub(crate) fn place(&self, seq: u64) -> Option<Range<u64>> {
         let seq = usize::try_from(seq).ok()?;
         let start = *self.framing.offsets.get(seq)?;
@@ -462,6 +471,7 @@ impl DetailReader {
     }
 
     /// Decodes the event from these bytes; its length must be the same as when the file was opened.
+    #[inline]
     pub(super) fn event(
         &self,
         seq: u64,
@@ -472,20 +482,27 @@ impl DetailReader {
         let found = header.total_length;
         let available = place.end.saturating_sub(place.start);
         if u64::from(found) != available {
-            let min = u32::try_from(available).unwrap_or(u32::MAX);
-            let error = self.input.error(ErrorKind::BadTotalLength {
-                found,
-                min,
-                available,
-            });
-            let field = format!("events[{seq}].total_length");
-            return Err(error.with_field(field).with_offset(place.start));
+            return Err(self.changed(seq, place.start, found, available));
         }
         Ok(DetailEvent {
             seq,
             offset: place.start,
             header,
         })
+    }
+
+    /// The error for an event whose length is not the one found when the file was opened.
+    #[cold]
+    #[inline(never)]
+    fn changed(&self, seq: u64, offset: u64, found: u32, available: u64) -> Error {
+        let min = u32::try_from(available).unwrap_or(u32::MAX);
+        let error = self.input.error(ErrorKind::BadTotalLength {
+            found,
+            min,
+            available,
+        });
+        let field = format!("events[{seq}].total_length");
+        error.with_field(field).with_offset(offset)
     }
 
     fn placed(&self) -> Option<&Placed<DetailFooter>> {

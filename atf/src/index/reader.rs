@@ -238,7 +238,7 @@ impl IndexReader {
 
     /// Returns the event at position `seq`, or `None` after the last one.
     ///
-    /// Lookups near one another share one read of up to 16 KiB; [`cursor`](Self::cursor) reads
+    /// Lookups near one another share one read of up to 64 KiB; [`cursor`](Self::cursor) reads
     /// further ahead.
     ///
     /// # Errors
@@ -250,38 +250,15 @@ impl IndexReader {
         if seq >= self.event_count() {
             return Ok(None);
         }
-        let mut buffer;
-        let bytes = match self.in_memory(seq) {
-            Some(bytes) => bytes,
-            None => {
-                buffer = [0; IndexEvent::SIZE];
-                self.read_bytes(seq, &mut buffer)?;
-                &buffer
-            }
-        };
-        Ok(Some(self.decode(bytes)))
-    }
-
-    /// Separate from `get`, with a result that fits a register, so that access to memory is a
-    /// single load.
-    #[cold]
-    #[inline(never)]
-    fn read_bytes(&self, seq: u64, buffer: &mut [u8; IndexEvent::SIZE]) -> Result<()> {
-        let offset = self.offset_of(seq);
-        let copy = |bytes: &[u8]| buffer.copy_from_slice(bytes);
-        self.lookups
-            .with(&self.input, offset, IndexEvent::SIZE, copy)
-    }
-
-    /// Returns the bytes of an event if they are in memory.
-    #[inline]
-    fn in_memory(&self, seq: u64) -> Option<&[u8; IndexEvent::SIZE]> {
         // No overflow for an event of the file, and any other offset is bounds-checked.
         let offset = seq
             .wrapping_mul(EVENT_SIZE)
             .wrapping_add(self.header.events_offset);
-        let bytes = self.input.as_bytes()?;
-        bytes.get(usize::try_from(offset).ok()?..)?.first_chunk()
+        let mut buffer = None;
+        match self.lookups.record(&self.input, offset, &mut buffer) {
+            Ok(bytes) => Ok(Some(self.decode(bytes))),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns a cursor that looks events up through a buffer.

@@ -22,6 +22,9 @@ enum Source {
 pub(crate) struct Input {
     source: Source,
     size: u64,
+    /// Whether the source had its bytes in memory when it was opened, so that other sources are not
+    /// asked at each lookup.
+    is_in_memory: bool,
     path: Option<PathBuf>,
     unreadable: Unreadable,
 }
@@ -44,9 +47,14 @@ impl Input {
     }
 
     fn of(size: u64, source: Source) -> Self {
+        let is_in_memory = match &source {
+            Source::InMemory(_) => true,
+            Source::Other(source) => source.as_bytes().is_some(),
+        };
         Self {
             source,
             size,
+            is_in_memory,
             path: None,
             unreadable: Unreadable::default(),
         }
@@ -170,6 +178,7 @@ impl Input {
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
         match &self.source {
             Source::InMemory(bytes) => Some(bytes),
+            Source::Other(_) if !self.is_in_memory => None,
             Source::Other(source) => source
                 .as_bytes()
                 .filter(|bytes| bytes.len() as u64 == self.size),
@@ -181,6 +190,13 @@ impl Input {
     pub(crate) fn slice(&self, start: u64, end: u64) -> Option<&[u8]> {
         let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
         self.as_bytes()?.get(range)
+    }
+
+    /// Returns the `N` bytes at `offset`, if they are in memory.
+    #[inline]
+    pub(crate) fn record_in_memory<const N: usize>(&self, offset: u64) -> Option<&[u8; N]> {
+        let rest = self.as_bytes()?.get(usize::try_from(offset).ok()?..)?;
+        rest.first_chunk()
     }
 
     /// Fills the buffer from `offset`.

@@ -70,6 +70,34 @@ fn lookups_in_order_read_each_byte_about_once() {
     }
 }
 
+/// A source that counts its reads.
+struct Reads(Vec<u8>, Arc<AtomicU64>);
+
+impl atf::ReadAt for Reads {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        (&self.0[..]).read_at(offset, buffer)
+    }
+}
+
+#[test]
+fn lookups_in_order_share_reads_of_64_kib() {
+    let count = Arc::new(AtomicU64::new(0));
+    let bytes = IndexFile::finalized(1, 10 * EVENTS).bytes();
+    let index = IndexReader::from_source(Reads(bytes, Arc::clone(&count))).unwrap();
+    let before = count.load(Ordering::Relaxed);
+    for seq in 0..10 * EVENTS {
+        index.get(seq).unwrap().unwrap();
+    }
+    // 32 bytes, 512 bytes, then twice as many each time: 128 KiB of 320 KiB in nine reads.
+    let reads = count.load(Ordering::Relaxed) - before;
+    assert!(reads <= 13, "{reads} reads");
+}
+
 #[test]
 fn a_lookup_far_from_the_last_one_reads_one_event() {
     let (source, count) = counted(IndexFile::finalized(1, EVENTS).bytes());
