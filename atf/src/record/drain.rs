@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Loss;
 use crate::write::{Detail, ThreadWriter};
 
-/// How many events are taken before their slots in the ring are freed: 32 KiB of it.
+/// The most events taken before their slots are freed: 32 KiB of the ring.
 const MOST_TAKEN: usize = 1024;
 
 /// Drains what a [`Recorder`](super::Recorder) recorded: see the [module](super).
@@ -25,17 +25,17 @@ pub struct Drain {
     is_finished: bool,
 }
 
-/// Where events go that leave the ring.
+/// The destination of events that leave the ring.
 #[derive(Debug)]
 struct Outlet {
     payloads: Payloads,
     losses: Arc<Losses>,
-    /// Details, or events, that windows did not ask for.
+    /// Details, or events, that no window asked for.
     let_go: LetGo,
     totals: Drained,
 }
 
-/// How much must leave a ring so that half of it is free.
+/// How much must leave a ring to free half of it.
 #[derive(Debug)]
 struct Crowd {
     events: usize,
@@ -74,23 +74,23 @@ impl Drain {
         }
     }
 
-    /// Passes the events currently in the ring to the writer and returns what became of them and
-    /// what was lost since the last call. It does not wait: if the ring was empty, the caller
+    /// Passes the events currently in the ring to the writer, and returns how many were written and
+    /// how many were lost since the last call. It does not wait: if the ring was empty, the caller
     /// should sleep.
     ///
     /// # Errors
     ///
-    /// The writer's errors: [`ErrorKind::Io`], repeated at each later call;
+    /// The writer's errors: [`ErrorKind::Io`], returned again by each later call;
     /// [`ErrorKind::LimitReached`], [`ErrorKind::AlreadyFinalized`], [`ErrorKind::DetailsMissing`];
-    /// [`ErrorKind::TimeGoesBack`] if it already has later events. Events that the writer did not
-    /// take stay in the ring, for another writer if you wish. The recorder continues, and counts
-    /// what does not fit as lost. [`totals`](Self::totals) includes what the call did before the
-    /// error.
+    /// [`ErrorKind::TimeGoesBack`] if the writer already has later events. Events that the writer
+    /// did not accept stay in the ring, and another writer can take them. The recorder continues,
+    /// and counts what does not fit as lost. [`totals`](Self::totals) includes what the call did
+    /// before the error.
     pub fn drain_into(&mut self, writer: &mut ThreadWriter) -> Result<Drained> {
         self.drain_windows(writer, None)
     }
 
-    /// As [`drain_into`](Self::drain_into), keeping what the windows ask for.
+    /// Like [`drain_into`](Self::drain_into), but keeps only what the windows ask for.
     pub(super) fn drain_windows(
         &mut self,
         writer: &mut ThreadWriter,
@@ -117,30 +117,30 @@ impl Drain {
         self.is_finished
     }
 
-    /// Returns the outcome of all calls, including those that returned an error.
+    /// Returns the sums over all calls, including failed ones.
     #[must_use]
     pub fn totals(&self) -> Drained {
         self.outlet.totals
     }
 
-    /// Returns which events were lost so far.
+    /// Returns the number and times of the events lost so far.
     #[must_use]
     pub fn event_loss(&self) -> Option<Loss> {
         self.outlet.losses.events.loss()
     }
 
-    /// Returns which details were lost so far although their events are recorded.
+    /// Returns the number and times of the details lost so far although their events are recorded.
     #[must_use]
     pub fn detail_loss(&self) -> Option<Loss> {
         self.outlet.losses.details.loss()
     }
 
-    /// Makes the recorder lose all further events, and report each.
+    /// Makes the recorder lose all further events and report each loss.
     pub(super) fn close(&self) {
         self.outlet.losses.close();
     }
 
-    /// Counts what is in the ring as lost, because no writer takes it.
+    /// Counts the ring's events as lost, because no writer will take them.
     pub(super) fn give_up(&mut self) {
         self.close();
         if let Ok(chunk) = self.events.read_chunk(self.events.slots()) {
@@ -152,12 +152,12 @@ impl Drain {
         }
     }
 
-    /// Returns whether the recorder is gone, so that nothing more comes into the ring.
+    /// Returns whether the recorder is gone, so that no more events enter the ring.
     pub(super) fn is_abandoned(&self) -> bool {
         self.events.is_abandoned()
     }
 
-    /// Returns the memory of the ring, in bytes.
+    /// Returns the ring's memory size in bytes.
     pub(super) fn size(&self) -> usize {
         let events = self.events.buffer().capacity();
         let payloads = self.outlet.payloads.lane.buffer().capacity();
@@ -166,8 +166,8 @@ impl Drain {
             .saturating_add(payloads)
     }
 
-    /// Lets go of everything that is held. Counts it as lost, and what was let go early, since nobody can
-    /// ask for it later.
+    /// Discards all held events. Counts them and the events discarded early as lost, since no trigger
+    /// can ask for them later.
     pub(super) fn release(&mut self, writer: &mut ThreadWriter, windows: &Windows) -> Result<()> {
         let mut crowd = Crowd {
             events: usize::MAX,
@@ -210,7 +210,7 @@ impl Drain {
         }
     }
 
-    /// Counts what new windows ask for and was let go.
+    /// Counts discarded events that new windows ask for as lost.
     fn claim(&mut self, windows: &Windows) {
         for (start, end) in windows.added().iter().filter(|_| windows.have_a_start()) {
             if let Some(loss) = self.outlet.let_go.claim(*start, *end) {
@@ -220,7 +220,7 @@ impl Drain {
         self.outlet.let_go.forget(windows.decided_ns());
     }
 
-    /// Returns the counter of what windows select.
+    /// Returns the loss counter of the lanes that windows select.
     fn lane(&self, windows: &Windows) -> &Lane {
         match windows.lanes() {
             Lanes::Details => &self.outlet.losses.details,
@@ -228,15 +228,15 @@ impl Drain {
         }
     }
 
-    /// Returns whether nothing is held, and no trigger can ask for what was let go.
+    /// Returns whether nothing is held, and no trigger can ask for what was discarded.
     fn is_decided(&self, windows: &Windows) -> bool {
         let last = self.outlet.let_go.last_ns();
         self.events.is_empty() && last.is_none_or(|last| windows.is_decided(last))
     }
 
-    /// Takes the events that are in the ring now, up to the first that is held. Events recorded
-    /// meanwhile are left for the next call, so that one busy thread does not keep its drain from the
-    /// others.
+    /// Takes the events that are in the ring now, up to the first one to hold. Events recorded
+    /// meanwhile are left for the next call, so that one busy thread does not keep the drain from
+    /// the others.
     fn take_all(&mut self, writer: &mut ThreadWriter, windows: Option<&Windows>) -> Result<()> {
         let mut crowd = self.crowd();
         let mut left = self.events.slots();
@@ -311,7 +311,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// Lets an event or its detail go, as no window asks for it.
+    /// Discards an event or its detail, because no window asks for it.
     fn let_go(&mut self, slot: &Slot, lanes: Lanes, writer: &mut ThreadWriter) -> Result<()> {
         if lanes == Lanes::Details {
             writer.write(&slot.event)?;
@@ -328,7 +328,7 @@ impl Outlet {
 }
 
 impl Crowd {
-    /// Returns whether the next event must go.
+    /// Returns whether the next event must leave the ring.
     fn is_out(&self) -> bool {
         self.events > 0 || self.payload_size > 0
     }

@@ -18,11 +18,11 @@ use crate::write::{SessionWriter, ThreadWriter};
 /// How often the manifest is written while it changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many times longer than it took to write the manifest it is left alone: that of a program with very
-/// many threads is large.
+/// The pause between two writes of the manifest, as a multiple of how long the last one took: with
+/// very many threads, the manifest is large.
 const MANIFEST_REST: u32 = 50;
 
-/// The most memory of rings whose threads have ended, in bytes. One ring may have more.
+/// The most memory for rings whose threads have ended, in bytes. A single ring may have more.
 const MOST_ENDED: usize = 512 << 20;
 
 /// Drains all rings into the threads' files, and keeps the manifest up to date.
@@ -35,10 +35,11 @@ pub(super) struct Drainer {
     rings: Vec<Ring>,
     windows: Option<Windows>,
     calls: Calls,
-    /// When the manifest was last written, and when it will be next if it changes.
+    /// When the manifest was last written, and how long after that it is written again if it
+    /// changed.
     manifest_time: Instant,
     manifest_interval: Duration,
-    /// Its size in bytes, and whether the last attempt to write it succeeded.
+    /// The manifest's size in bytes, and whether the last attempt to write it succeeded.
     manifest_size: usize,
     is_manifest_stored: bool,
 }
@@ -49,7 +50,7 @@ struct Ring {
     thread_id: u32,
     drain: Drain,
     writer: ThreadWriter,
-    /// When it was seen that its thread has ended.
+    /// When the drain noticed that the thread had ended.
     ended_ns: Option<u64>,
 }
 
@@ -71,7 +72,7 @@ struct Requests {
     is_manifest: bool,
     is_flush: bool,
     is_last: bool,
-    /// When it began: every window that was opened before is in the next two.
+    /// When the pass began. `opened` and `closed` have every window opened before then.
     now_ns: u64,
     opened: Option<u64>,
     closed: Vec<(u64, u64)>,
@@ -139,7 +140,7 @@ impl Drainer {
             }
             if !is_behind {
                 let interval = self.shared.options.interval;
-                // Whether it was woken or the time is over, the rings are looked into.
+                // Woken or timed out, the drain checks the rings.
                 let changed = &self.shared.changed;
                 let _ = changed.wait_timeout_while(state, interval, State::is_idle);
             }
@@ -147,7 +148,8 @@ impl Drainer {
     }
 
     fn take_requests(&self) -> Requests {
-        // Before the time of the pass: what these ask for happened before it, and none of it is held.
+        // Read before the pass's time: these triggers ask only for earlier events, and none of
+        // those are held.
         let fired = self.shared.triggers.fired();
         Requests::take(&mut self.shared.lock(), fired)
     }
@@ -167,15 +169,15 @@ impl Drainer {
             match (requests.is_last, is_busy) {
                 (true, _) => windows.decide_all(requests.now_ns),
                 (false, false) => windows.decide_at(requests.now_ns),
-                // A trigger may ask for events that are held.
+                // A trigger may ask for held events.
                 (false, true) => requests.triggers = triggers.served(),
             }
         }
         requests.is_flush |= requests.triggers > triggers.served();
     }
 
-    /// Drains each ring once, closes those that are finished, and returns whether the next pass
-    /// should follow at once.
+    /// Drains each ring once, closes finished rings, and returns whether the next pass should
+    /// follow at once.
     fn drain(&mut self, requests: &Requests) -> bool {
         let mut is_behind = false;
         let (shared, windows) = (&self.shared, self.windows.as_ref());
@@ -200,8 +202,8 @@ impl Drainer {
         is_behind
     }
 
-    /// Closes rings that wait for triggers although their threads have ended, if they are too many:
-    /// a program may start a thread for each piece of work.
+    /// Closes rings that wait for triggers after their threads have ended, if there are too many: a
+    /// program may start a thread for each piece of work.
     fn release_ended(&mut self) {
         if let Some(windows) = &self.windows {
             let ended = |ring: &Ring| Some((ring.ended_ns?, ring.thread_id));
@@ -227,7 +229,8 @@ impl Drainer {
         }
     }
 
-    /// Begins another segment if this one is over. If it cannot be created, this one goes on.
+    /// Begins the next segment if this one is over. If the next one cannot be created, this one
+    /// continues.
     fn change_segment(&mut self) {
         if let Some(mut segments) = self.segments.take() {
             let writers = self.rings.iter().map(|ring| &ring.writer);
@@ -242,7 +245,7 @@ impl Drainer {
         }
     }
 
-    /// Creates the next segment with a writer for each ring, or nothing.
+    /// Creates the next segment with a writer for each ring. On failure, nothing of it remains.
     fn create_segment(&self, segments: &mut Segments) -> Result<NextSegment> {
         let session = segments.create(&self.session)?;
         session.take_over(&self.shared.session);
@@ -251,7 +254,8 @@ impl Drainer {
         let options = &self.shared.options;
         session.set_unwritten_events(options.unwritten_events(session.options()));
         let writers = threads.clone().map(|thread_id| session.thread(thread_id));
-        // The manifest lists all of them. If it cannot be written, they are dropped here.
+        // The manifest lists all the threads. If it cannot be written, their writers are dropped
+        // here.
         let created = writers.collect::<Result<_>>().and_then(|writers| {
             let manifest_size = session.store_manifest()?;
             Ok((manifest_size, writers))
@@ -263,15 +267,15 @@ impl Drainer {
                 writers,
             }),
             Err(error) => {
-                // The first error counts.
+                // Return the first error.
                 let _ = session.files_of(threads.collect()).delete();
                 Err(error)
             }
         }
     }
 
-    /// Finalizes the current segment and begins the next one, also if the current one's files cannot
-    /// be finalized.
+    /// Finalizes the current segment and begins the next one, even if the current one's files
+    /// cannot be finalized.
     fn begin_segment(&mut self, segments: &mut Segments, next: NextSegment) {
         let mut finalized = Ok(());
         for (ring, writer) in self.rings.iter_mut().zip(next.writers) {
@@ -279,11 +283,11 @@ impl Drainer {
             ring.writer = writer;
         }
         self.shared.tell(true);
-        // Names that the last segment was told meanwhile.
+        // Copy the thread names set meanwhile.
         let threads = self.rings.iter().map(|ring| ring.thread_id);
         next.session.take_names(&self.shared.session, threads);
         if finalized.is_ok() {
-            // The next segment gets what is still in the rings.
+            // Events still in the rings go to the next segment.
             self.session.set_unwritten_events(None);
         }
         let ended = std::mem::replace(&mut self.session, Arc::clone(&next.session));
@@ -299,18 +303,18 @@ impl Drainer {
                 state.unfinished.push(ended);
             }
         }
-        // The recording goes on, also beside what should be gone.
+        // The recording continues, even if an old segment could not be deleted.
         if let Err(error) = finalized.and(finished.map(drop)).and(deleted) {
             self.shared.fail(error);
         }
     }
 
-    /// Updates the manifest before those who wait for triggers go on, if the process may end then and
-    /// everything that the triggers ask for was passed to the system.
+    /// Updates the manifest before the threads that wait for triggers continue, if the process may
+    /// end then and everything that the triggers ask for has been passed to the system.
     fn prepare_end(&mut self, requests: &Requests) {
         let triggers = &self.shared.triggers;
         let is_asked = triggers.is_ending() && requests.triggers > triggers.served();
-        // Without such windows, each later event is wanted.
+        // Without such windows, every later event is recorded.
         let is_over = self.windows.as_ref().is_some_and(|windows| {
             windows.lanes() == Lanes::Both && !windows.ask_for_later(now_ns())
         });
@@ -321,7 +325,7 @@ impl Drainer {
         }
     }
 
-    /// Writes the manifest if it was requested, or has not been written for a while.
+    /// Writes the manifest if requested, or if it has not been written for a while.
     fn write_manifest(&mut self, requests: &Requests) {
         let is_ending = self.shared.triggers.is_ending();
         let interval = if is_ending {
@@ -375,7 +379,7 @@ impl Requests {
 }
 
 impl Ring {
-    /// Drains it once, and returns whether there may be much more to drain.
+    /// Drains the ring once, and returns whether there may be much more to drain.
     fn step(&mut self, requests: &Requests, windows: Option<&Windows>) -> Result<bool> {
         if requests.is_last {
             self.drain.close();
@@ -394,8 +398,7 @@ impl Ring {
         })
     }
 
-    /// Finalizes its files. What is left in the ring is lost, and so is what the thread records
-    /// later.
+    /// Finalizes the thread's files. Events left in the ring and those recorded later are lost.
     fn close(&mut self, shared: &Shared, outcome: Result<()>) {
         if let Err(error) = outcome.and_then(|()| self.writer.finalize().map(drop)) {
             shared.fail(error);
@@ -434,7 +437,7 @@ mod tests {
         Ok(Drainer::new(Arc::new(shared)))
     }
 
-    /// Returns how many triggers a pass serves, when this happens after it began.
+    /// Returns how many triggers a pass serves if `meanwhile` runs after it began.
     fn served(drainer: &mut Drainer, meanwhile: impl FnOnce(&Shared)) -> u64 {
         let mut requests = drainer.take_requests();
         meanwhile(&drainer.shared);
@@ -453,7 +456,7 @@ mod tests {
             let recorder = made.map(|(_, made)| made).transpose()?;
             let counter = recorder.map(|recorder| recorder.loss_counter());
             counter.iter().for_each(|counter| counter.lose_event(7));
-            // Whoever has a counter may count more.
+            // A loss counter's owner may count more.
             counters.extend(counter.filter(|_| thread_id == 4));
         }
         let requests = drainer.take_requests();

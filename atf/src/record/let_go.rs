@@ -1,30 +1,30 @@
-//! Times of what a ring let go, in case a trigger asks for it afterwards.
+//! Times of what a ring discarded, in case a trigger asks for it afterwards.
 
 use std::collections::VecDeque;
 
 use crate::manifest::Loss;
 
-/// The most runs of events, or details, that are told apart: 1.5 MiB.
+/// The most runs of events, or details, that are kept apart: 1.5 MiB.
 const MOST_RUNS: usize = 1 << 16;
 
-/// How much later than it happened a trigger may be told, in nanoseconds.
+/// How long after its time a trigger may be reported, in nanoseconds.
 const LATE: u64 = 1_000_000_000;
 
-/// The times of events, or details, that were let go.
+/// The times of events, or details, that were discarded.
 #[derive(Debug)]
 pub(super) struct LetGo {
-    /// The latest, in order and in runs.
+    /// The latest times, in order and in runs.
     runs: VecDeque<Loss>,
     limit: usize,
-    /// How many a new run gets: more than one only once there were more than the limit.
+    /// The size of a new run: more than 1 only after the limit was exceeded.
     each: u64,
-    /// The sum of those that only a trigger for the past asks for.
+    /// The sum of the older ones, which only a trigger reported late can ask for.
     older: Option<Loss>,
     last_ns: Option<u64>,
 }
 
 impl LetGo {
-    /// Remembers this many one by one, and more in runs.
+    /// Keeps up to this many times one by one, and more in runs.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             runs: VecDeque::new(),
@@ -57,8 +57,7 @@ impl LetGo {
         self.last_ns
     }
 
-    /// Forgets the times of those before this moment, and remembers their sum: no trigger asks for
-    /// them that is told in time.
+    /// Merges the times before this moment into one sum: no trigger reported in time asks for them.
     pub(super) fn forget(&mut self, before_ns: u64) {
         let before = before_ns.saturating_sub(LATE);
         let forgotten = self.runs.partition_point(|run| run.last_ns < before);
@@ -69,8 +68,8 @@ impl LetGo {
         }
     }
 
-    /// Removes those that happened from `start` to `end`, and returns how many they were. Of runs that
-    /// begin before or end after that, it returns all.
+    /// Removes the times from `start` to `end` and returns their sum. A run that is only partly in
+    /// this range is included whole.
     pub(super) fn claim(&mut self, start: u64, end: u64) -> Option<Loss> {
         let is_touched = |older: &mut Loss| older.first_ns <= end && older.last_ns >= start;
         let older = self.older.take_if(is_touched);
@@ -111,11 +110,11 @@ mod tests {
         let second = 1_000_000_000;
         let mut let_go = LetGo::new(10);
         (0..1000).for_each(|n| let_go.add(n));
-        // There is room for each one again, some passes later.
+        // After some passes, there is room for each one again.
         (0..10).for_each(|_| let_go.forget(5 * second));
         (0..5).for_each(|n| let_go.add(9 * second + n));
         let_go.forget(9 * second);
-        // It may still be told late.
+        // A trigger may still be reported late.
         assert_eq!(
             let_go
                 .claim(8 * second, 9 * second + 1)

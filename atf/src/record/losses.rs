@@ -10,7 +10,7 @@ use crate::manifest::Loss;
 pub(super) struct Losses {
     pub(super) events: Lane,
     pub(super) details: Lane,
-    /// Whether nothing is drained any more, so that every event is lost.
+    /// Whether draining has ended, so that every event is lost.
     is_closed: AtomicBool,
     /// The process that records. A forked child has no drain.
     pub(super) process: u32,
@@ -22,7 +22,7 @@ pub(super) struct Lane {
     count: AtomicU64,
     first_ns: AtomicU64,
     last_ns: AtomicU64,
-    /// How many were told in earlier segments.
+    /// How many were reported in earlier segments.
     told: AtomicU64,
 }
 
@@ -73,12 +73,12 @@ impl Lane {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Returns the number and the times of what was lost in this segment; `None` if nothing was.
+    /// Returns the number and times of the losses in this segment; `None` if there were none.
     pub(super) fn loss(&self) -> Option<Loss> {
         self.loss_of(self.count())
     }
 
-    /// As [`loss`](Self::loss), and begins another segment.
+    /// Like [`loss`](Self::loss), and begins another segment.
     pub(super) fn take_loss(&self) -> Option<Loss> {
         let count = self.count();
         let loss = self.loss_of(count);
@@ -92,7 +92,8 @@ impl Lane {
         let count = count.saturating_sub(self.told.load(Ordering::Relaxed));
         let [first_ns, last_ns] =
             [&self.first_ns, &self.last_ns].map(|time| time.load(Ordering::Relaxed));
-        // Of a loss that was being added when the segment began, one time may be the last segment's.
+        // If a loss was being added when the segment began, one of its times may be in the last
+        // segment.
         let (first_ns, last_ns) = match first_ns {
             u64::MAX => (last_ns, last_ns),
             _ => (first_ns, first_ns.max(last_ns)),

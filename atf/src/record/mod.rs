@@ -31,14 +31,14 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!
-//! [`channel`] creates a single ring, for tracers that drain and write by themselves.
+//! [`channel`] creates a single ring, for tracers that drain and write it themselves.
 //!
 //! # When a ring is full
 //!
 //! [`Overflow`] decides: drop the detail first, drop the newest event, or block. Nothing is dropped
-//! silently: each call reports it, and the manifest has the number and the times of what each thread
-//! lost in each lane. The sequence numbers of an event and its detail are reserved together when
-//! both have room, so the links are right whatever was dropped. Calls whose returns were lost, and
+//! silently: the call reports each loss, and the manifest has the number and times of each thread's
+//! losses per lane. The sequence numbers of an event and its detail are reserved together when both
+//! have room, so the links are correct whatever was dropped. Calls whose returns were lost, and
 //! returns whose calls were lost, are reported by [`spans`](crate::spans) as unmatched.
 //!
 //! # Windows and segments
@@ -48,12 +48,12 @@
 //!
 //! # After a kill
 //!
-//! A ring is memory of this process: SIGKILL loses whatever was not drained, and what was drained into
-//! the buffer of the thread's writer. Until the recording stops, the manifest has the largest number of
-//! events in both (`unwritten_events`).
-//! With [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call
-//! writes to the thread's files, whose buffers outlive the process. It takes longer, but no event
-//! whose call has returned is lost.
+//! A ring is memory of this process: SIGKILL loses whatever was not drained, or was drained only
+//! into the buffer of the thread's writer. Until the recording stops, the manifest has the largest
+//! number of events in both (`unwritten_events`). With
+//! [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call writes
+//! to the thread's files, whose buffers outlive the process. That takes longer, but once a call has
+//! returned, its event is safe.
 
 mod drain;
 mod drainer;
@@ -104,8 +104,8 @@ setters!(Capacity {
 });
 
 impl Default for Capacity {
-    /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads: at ten million events per second, six times what
-    /// a drain needs that runs every millisecond.
+    /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads. At ten million events per second, a drain that
+    /// runs every millisecond needs a sixth of it.
     fn default() -> Self {
         Self {
             events: 1 << 16,
@@ -170,7 +170,7 @@ pub fn channel(capacity: Capacity, overflow: Overflow) -> Result<(Recorder, Drai
     channel_for(capacity, overflow, false)
 }
 
-/// As [`channel`]; `is_judged` if the drain decides which details are recorded.
+/// Like [`channel`]; `is_judged` if the drain decides which details are recorded.
 fn channel_for(
     capacity: Capacity,
     overflow: Overflow,
@@ -225,7 +225,7 @@ struct Slot {
 /// More than the payload lane can hold.
 const NO_DETAIL: u32 = u32::MAX;
 
-/// The detail did not fit, and it is not decided yet whether that is a loss.
+/// The detail did not fit, and the drain has yet to decide whether that is a loss.
 const MISSED: u32 = u32::MAX - 1;
 
 impl Slot {
@@ -246,7 +246,7 @@ impl Slot {
         }
     }
 
-    /// Returns how many bytes it has in the payload lane.
+    /// Returns the payload's size in the payload lane.
     #[inline]
     fn stored_size(&self) -> usize {
         match self.payload_size {

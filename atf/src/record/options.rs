@@ -16,14 +16,14 @@ pub struct RecordOptions {
     pub capacity: Capacity,
     /// The policy for a full ring.
     pub overflow: Overflow,
-    /// How long the drain sleeps after it found all rings empty.
+    /// How long the drain sleeps after finding all rings empty.
     pub interval: Duration,
     /// How many threads may record at the same time. Each takes its ring, two buffers
     /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files.
     pub max_threads: usize,
     /// Records in full only around triggers; `None` for always. Needs rings.
     pub window: Option<Window>,
-    /// Goes on in another session now and then; `None` for never. Needs rings.
+    /// When to continue in another session; `None` for never. Needs rings.
     pub segment: Option<Segment>,
 }
 
@@ -37,7 +37,7 @@ setters!(RecordOptions {
 });
 
 impl Default for RecordOptions {
-    /// A drain that looks every millisecond, and 256 threads.
+    /// A drain that checks the rings every millisecond, and 256 threads.
     fn default() -> Self {
         Self {
             capacity: Capacity::default(),
@@ -71,8 +71,8 @@ impl RecordOptions {
 }
 
 impl RecordOptions {
-    /// How many events of a thread are in memory at most: in its ring, and in its writer's buffer.
-    /// `None` if they survive the process.
+    /// Returns the most events of a thread that may be in memory only: in its ring and its writer's
+    /// buffer. `None` if they survive the process.
     pub(super) fn unwritten_events(&self, options: &WriteOptions) -> Option<u64> {
         let buffer = options.buffer_capacity() / IndexEvent::SIZE;
         let events = self.capacity.events.saturating_add(buffer);
@@ -84,7 +84,8 @@ impl RecordOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordSummary {
-    /// Totals of the session. With [segments](Segment), the sums over all of them: a thread counts in each.
+    /// The session's totals. With [segments](Segment), the sums over all segments: a thread counts
+    /// in each of them.
     pub totals: SessionTotals,
     /// How many sessions were written: 1 without [segments](Segment).
     pub segments: u64,

@@ -11,12 +11,12 @@ use super::losses::Losses;
 use super::{MISSED, NO_DETAIL, Overflow, Slot};
 use crate::write::{Detail, Event, Link};
 
-/// How long a blocked thread sleeps before it looks for room again.
+/// How long a blocked thread sleeps before it checks for room again.
 const BLOCKED: Duration = Duration::from_micros(50);
 
 /// Records the events of one thread: see the [module](super).
 ///
-/// Dropping it ends the stream: the drain gets the rest of the ring's contents and then [is
+/// Dropping it ends the stream: the drain takes the remaining events and then [is
 /// finished](super::Drain::is_finished).
 #[derive(Debug)]
 pub struct Recorder {
@@ -37,11 +37,11 @@ pub struct Recorder {
 pub enum Lost {
     /// The event, and its detail if it has one: the ring is full, or nobody drains it any more.
     Event,
-    /// The detail: its payload does not fit. Its event is recorded. With a [window](super::Window), it is
-    /// counted only if that is asked for.
+    /// The detail: its payload does not fit. Its event is recorded. With a [window](super::Window),
+    /// the detail counts as lost only if a window asks for it.
     Detail,
-    /// The event, and its detail if it has one: it is earlier than the one before it or of unknown
-    /// kind, which the format forbids tracers to write.
+    /// The event, and its detail if it has one: the event is earlier than the one before it or of
+    /// unknown kind, which the format forbids tracers to write.
     Refused,
 }
 
@@ -83,9 +83,10 @@ impl Recorder {
     }
 
     /// Records an event and returns its `index_seq`: its position in the file that the ring is
-    /// drained into, if that was new. With a [window](super::Window), the drain decides what is written:
-    /// then a `detail_seq` counts the recorded details, and with [`Lanes::Both`](super::Lanes::Both) an
-    /// `index_seq` the recorded events, and neither is a position in a file.
+    /// drained into, if that file was new. With a [window](super::Window), the drain decides what
+    /// is written. In that case a `detail_seq` counts recorded details and is no position in a
+    /// file; with [`Lanes::Both`](super::Lanes::Both), the same holds for an `index_seq` and
+    /// recorded events.
     ///
     /// # Errors
     ///
@@ -94,8 +95,8 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
         self.check(event)?;
-        // The cold functions get copies: with a reference to the event, it would have to be in
-        // memory, and its copy into the ring would wait for that.
+        // The cold functions get copies: a reference would force the event into memory, and copying
+        // it into the ring would wait for that.
         if let Err(PushError::Full(slot)) = self.events.push(Slot::without_detail(event)) {
             self.push_later(slot)?;
         }
@@ -103,13 +104,13 @@ impl Recorder {
     }
 
     /// Records an event with its detail, whose payload is copied. The sequence numbers of both are
-    /// reserved together, so each link is right whatever else is lost.
+    /// reserved together, so each link is correct whatever else is lost.
     ///
     /// # Errors
     ///
     /// Those of [`record`](Self::record), and those of the [policy](Overflow) for a payload that
-    /// does not fit. A payload larger than the capacity never fits, and is not waited for. With a
-    /// [window](super::Window), neither is one larger than half of it.
+    /// does not fit. The call does not wait for a payload larger than the capacity, which never
+    /// fits, nor, with a [window](super::Window), for one larger than half the capacity.
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         self.check(event)?;
         let payload = detail.payload;
@@ -182,15 +183,15 @@ impl Recorder {
         self.losses.details.count()
     }
 
-    /// Returns whether the drain is gone, so that everything recorded is lost.
+    /// Returns whether the drain is gone, so that all further events are lost.
     #[must_use]
     #[inline]
     pub fn is_abandoned(&self) -> bool {
         self.losses.is_closed()
     }
 
-    /// Refuses what the format forbids tracers to write, so that the writer accepts every event of
-    /// the ring and the reserved numbers stay right.
+    /// Refuses events that the format forbids, so that the writer accepts every event of the ring
+    /// and the reserved numbers stay correct.
     #[inline]
     fn check(&mut self, event: &Event) -> Result<(), Lost> {
         let is_known = event.event_kind.name().is_some();
@@ -233,8 +234,8 @@ impl Recorder {
         }
     }
 
-    /// Returns whether there is room sooner or later. With a window, the drain frees half of the ring,
-    /// and may hold the rest.
+    /// Returns whether there will be room eventually. With a window, the drain frees half of the
+    /// ring, and may hold the rest.
     fn is_worth_waiting(&self, payload_size: usize) -> bool {
         let capacity = self.payloads.buffer().capacity();
         let freed = if self.is_judged {

@@ -23,18 +23,18 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 ///
 /// # Forks
 ///
-/// A forked child has the rings but not the drain. What it records is lost, its calls return
-/// [`Lost::Event`] once the ring is full and never block; the other functions return
+/// A forked child has the rings but not the drain. What it records is lost: its calls never block,
+/// and return [`Lost::Event`] once the ring is full. The other functions return
 /// [`ErrorKind::Forked`]. With [`survive_kill`](crate::write::WriteOptions::survive_kill) it must
 /// not record: it shares its parent's buffers.
 #[derive(Debug)]
 pub struct Recording {
     shared: Arc<Shared>,
-    /// `None` once it was joined.
+    /// `None` once the thread was joined.
     drain: Mutex<Option<Joining>>,
 }
 
-/// Waits for the end of the drain's thread, and returns whether it ended well.
+/// Waits for the drain's thread to end, and returns whether it ended without a panic.
 struct Joining(Box<dyn FnOnce() -> bool + Send>);
 
 impl fmt::Debug for Joining {
@@ -44,8 +44,8 @@ impl fmt::Debug for Joining {
 }
 
 impl Recording {
-    /// Starts to record, and writes the manifest. Whoever shares the session can set modules,
-    /// symbols and anchors; its threads and its end are the recording's.
+    /// Starts recording, and writes the manifest. Other owners of the session can set modules,
+    /// symbols and anchors; only the recording adds threads and finalizes the session.
     ///
     /// # Errors
     ///
@@ -60,14 +60,14 @@ impl Recording {
         })
     }
 
-    /// As [`start`](Self::start), with the drain on a thread that `spawn` starts. It gets the
-    /// thread's work, and returns a function that waits for the thread's end and returns whether it
-    /// ended well, without a panic.
+    /// Like [`start`](Self::start), with the drain on a thread that `spawn` starts. `spawn` gets
+    /// the thread's work, and returns a function that waits for the thread to end and returns
+    /// whether it ended without a panic.
     ///
-    /// The work uses no thread-local variables that have destructors. A tracer inside another program
-    /// can thus start a thread of the system's: those of `std` register such destructors, for which
-    /// the C library takes the loader's lock, and a thread that waits for the drain in the
-    /// constructor of a library holds it.
+    /// The work uses no thread-local variables that have destructors. A tracer inside another
+    /// program can therefore start a plain system thread. Threads of `std` register such
+    /// destructors, for which the C library takes the loader's lock; a thread that waits for the
+    /// drain in a library's constructor already holds that lock.
     ///
     /// # Errors
     ///
@@ -107,8 +107,8 @@ impl Recording {
         self.shared.add_thread(name)
     }
 
-    /// Has the drain's thread keep a clock adjusted, and puts its error into the manifest, for tracers
-    /// whose timestamps are from it. Only the first clock counts.
+    /// Has the drain's thread adjust a clock and write its error to the manifest, for tracers that
+    /// take their timestamps from it. Only the first clock counts.
     pub fn use_clock(&self, clock: Arc<CounterClock>) {
         self.shared.clock.get_or_init(|| clock);
     }
@@ -119,19 +119,19 @@ impl Recording {
         LossCounter::new(Arc::clone(&self.shared.unregistered))
     }
 
-    /// Records an event of the calling thread, which is registered with its first event under the
-    /// name that [`std::thread`] knows, and finalized when it ends.
+    /// Records an event of the calling thread, which its first event registers under its
+    /// [`std::thread`] name. The thread's files are finalized when it ends.
     ///
     /// # Errors
     ///
     /// Those of [`ThreadRecorder::record`]; [`Lost::Event`] if the thread cannot be registered
-    /// ([`stop`](Self::stop) returns why) or its thread-local variables are already gone.
+    /// ([`stop`](Self::stop) returns the error) or its thread-local variables are already gone.
     #[inline]
     pub fn record(&self, event: &Event) -> Result<u64, Lost> {
         self.with_thread(event.timestamp_ns, |recorder| recorder.record(event))
     }
 
-    /// As [`record`](Self::record), with a detail.
+    /// Like [`record`](Self::record), with a detail.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl Recording {
     ) -> Result<T, Lost> {
         let number = self.shared.number;
         let recorded = MINE.try_with(|mine| {
-            // A signal handler that interrupts this very function finds it borrowed.
+            // It is borrowed if a signal handler interrupted this very function.
             let mut mine = mine.try_borrow_mut().ok()?;
             let known = mine.iter().position(|mine| mine.recording == number);
             let mine = match known.and_then(|known| mine.get_mut(known)) {
@@ -164,7 +164,7 @@ impl Recording {
         })
     }
 
-    /// Registers the calling thread. If that fails, it is not tried again.
+    /// Registers the calling thread. A failed registration is not retried.
     #[cold]
     fn register<'a>(&self, mine: &'a mut Vec<Mine>) -> Option<&'a mut Mine> {
         let is_live = |recorder: &ThreadRecorder| !recorder.is_abandoned();
@@ -177,33 +177,34 @@ impl Recording {
         mine.last_mut()
     }
 
-    /// Triggers the recording's [window](super::Window) now, and returns the time. Without a window
-    /// everything is recorded, and this changes nothing. It takes no lock and allocates no memory:
-    /// signal handlers may call it.
+    /// Triggers the recording's [window](super::Window) now, and returns the time. Without a
+    /// window, everything is recorded anyway. Takes no lock and allocates no memory, so signal
+    /// handlers may call it.
     pub fn trigger(&self) -> u64 {
         self.shared.triggers.fire()
     }
 
-    /// As [`trigger`](Self::trigger), at a time of [`now_ns`](crate::clock::now_ns). What the rings have
-    /// already let go of that window is counted as lost, unless its thread has ended.
+    /// Like [`trigger`](Self::trigger), at a time of [`now_ns`](crate::clock::now_ns). Events of
+    /// that window that the rings have already discarded count as lost, unless their thread has
+    /// ended.
     pub fn trigger_at(&self, timestamp_ns: u64) {
         self.shared.triggers.fire_at(timestamp_ns);
     }
 
-    /// As [`Trigger::wait`].
+    /// See [`Trigger::wait`].
     #[must_use]
     pub fn wait_for_triggers(&self, deadline: Duration) -> bool {
         self.trigger_handle().wait(deadline)
     }
 
-    /// Returns a handle that triggers the recording, and lives as long as you wish.
+    /// Returns a handle that triggers the recording and may outlive it.
     #[must_use]
     pub fn trigger_handle(&self) -> Trigger {
         Trigger::new(Arc::clone(&self.shared.triggers))
     }
 
     /// Opens a [window](super::Window) now, without pre-roll, or closes it now, without post-roll.
-    /// Those of triggers are not affected. It takes a lock: signal handlers must not call it.
+    /// Triggers' windows are not affected. Takes a lock, so signal handlers must not call it.
     ///
     /// # Errors
     ///
@@ -214,7 +215,7 @@ impl Recording {
         if state.is_stopping {
             return Err(self.shared.stopped());
         }
-        // After the lock, so that the drain decides on nothing later than this.
+        // Read under the lock, so that the drain has not decided on later events.
         let now = now_ns();
         match (state.opened, is_open) {
             (None, true) => state.opened = Some(now),
@@ -227,13 +228,13 @@ impl Recording {
         Ok(())
     }
 
-    /// Has the drain's thread write the manifest now; otherwise it does within about a second of a
-    /// change.
+    /// Has the drain's thread write the manifest now, not within about a second of a change as
+    /// usual.
     ///
     /// # Errors
     ///
-    /// The first error of the recording so far; [`ErrorKind::AlreadyFinalized`] after it was
-    /// stopped; [`ErrorKind::Forked`].
+    /// The first error of the recording so far; [`ErrorKind::AlreadyFinalized`] after the recording
+    /// was stopped; [`ErrorKind::Forked`].
     pub fn write_manifest(&self) -> Result<()> {
         self.shared.check_process()?;
         let mut state = self.shared.lock();
@@ -279,15 +280,16 @@ impl Recording {
         }
     }
 
-    /// Stops to record: drains all rings once more, finalizes all threads and the manifest. Events
-    /// whose calls returned before are in the trace; later ones are lost, and their calls report it.
+    /// Stops recording: drains all rings once more, and finalizes all threads and the manifest.
+    /// Events whose calls returned before are in the trace; later ones are lost, and their calls
+    /// report the loss.
     ///
     /// # Errors
     ///
-    /// The first error of the recording: [`ErrorKind::Io`], of threads that could not be
-    /// registered, [`ErrorKind::LimitReached`] for more events than a file can count. The rest of
-    /// the session is finalized all the same. [`ErrorKind::AlreadyFinalized`] if it was stopped
-    /// before; [`ErrorKind::Forked`].
+    /// The first error of the recording: [`ErrorKind::Io`], the error of a thread that could not be
+    /// registered, or [`ErrorKind::LimitReached`] for more events than a file can count. The rest
+    /// of the session is finalized all the same. [`ErrorKind::AlreadyFinalized`] if the recording
+    /// was already stopped; [`ErrorKind::Forked`].
     pub fn stop(&self) -> Result<RecordSummary> {
         self.shared.check_process()?;
         if std::mem::replace(&mut self.shared.lock().is_stopping, true) {
@@ -307,7 +309,8 @@ impl Drop for Recording {
     fn drop(&mut self) {
         // Nobody can receive an error here.
         if self.stop().is_err() && self.shared.check_process().is_err() {
-            // That thread does not exist in this process: it can be neither joined nor detached.
+            // The drain's thread does not exist in this process: it can be neither joined nor
+            // detached.
             let drain = self.drain.get_mut();
             std::mem::forget(drain.unwrap_or_else(PoisonError::into_inner).take());
         }

@@ -11,34 +11,34 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::setters::setters;
 use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 
-/// When a recording goes on in another session, so that it may last as long as it likes: files hold a
+/// When a recording continues in another session, so that it can run indefinitely: files hold a
 /// limited number of events, and disks a limited number of bytes.
 ///
-/// Each segment is a valid session. The first is the one that the recording was started with, the next
-/// ones are beside it: after `pid_42` comes `pid_42_segment_000002`. Names that are taken are skipped. All
-/// threads change at the same
-/// time, between two events each, and what the recording was told of modules, symbols, names and
-/// anchors is in all of them. A thread's depths go on: calls that are open at the change have their call
-/// in one segment and their return in a later one. [`Segments`](crate::session::Segments) reads them as one
-/// trace. Losses are in the segment during which they were counted.
+/// Each segment is a valid session. The first is the one that the recording was started with, and
+/// the next ones are next to it: after `pid_42` comes `pid_42_segment_000002`. Existing names are
+/// skipped. All threads change at the same time, each between two events, and every segment has the
+/// recording's modules, symbols, names and anchors. A thread's depths continue: a call that is open
+/// at the change is in one segment, and its return in a later one.
+/// [`Segments`](crate::session::Segments) reads them as one trace. A loss is in the segment in
+/// which it was counted.
 ///
-/// At a change, each thread has two writers for a moment. If the next segment cannot be created, the
-/// recording goes on in this one and tries again about once a second, and stopping it returns the error
-/// if none of the attempts succeeded.
+/// At a change, each thread has two writers for a moment. If the next segment cannot be created,
+/// the recording continues in this one and tries again about once a second. Stopping it returns the
+/// error if no attempt succeeded.
 ///
-/// A segment also ends before a thread has more events or details than its files can count. One
-/// without events does not end.
+/// A segment also ends before a thread has more events or details than its files can count. A
+/// segment without events does not end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segment {
-    /// The size that ends a segment: bytes of all its events and details. The drain looks at it once
-    /// a pass, so it may be exceeded by what the rings hold.
+    /// The size that ends a segment: bytes of all its events and details. The drain checks it once
+    /// per pass, so the rings' contents may exceed it.
     pub size: Option<u64>,
     /// The age that ends it.
     pub duration: Option<Duration>,
-    /// How many segments stay, with the current one; at least 1. When there is another one, the
-    /// oldest is deleted. Files in it that are not the recording's stay, with their folder. If one
-    /// cannot be deleted, the recording goes on, and stopping it returns the error.
+    /// How many segments to keep, including the current one; at least 1. When there is one more,
+    /// the oldest is deleted, except for files that are not the recording's, and their folder. If
+    /// deleting fails, the recording continues, and stopping it returns the error.
     pub keep: Option<usize>,
 }
 
@@ -48,10 +48,10 @@ setters!(Segment {
     keep: Option<usize>,
 });
 
-/// The error of a folder whose name is taken.
+/// The error of a folder that already exists.
 const TAKEN: ErrorKind = ErrorKind::Io(io::ErrorKind::AlreadyExists);
 
-/// The most taken names that one attempt to create a segment skips.
+/// The most existing names that one attempt to create a segment skips.
 const MOST_SKIPPED: u32 = 1000;
 
 /// The most passes between two attempts to create a segment: about a second.
@@ -63,17 +63,17 @@ pub(super) struct Segments {
     options: Segment,
     /// The first segment's folder.
     first: PathBuf,
-    /// How many there are, the number of the last one's folder, and when it began.
+    /// How many segments there are, the number of the last one's folder, and when it began.
     count: u64,
     number: u64,
     start: Instant,
-    /// Why the next one could not be created.
+    /// Why the next segment could not be created.
     failure: Option<Failure>,
-    /// The size of its threads that have ended, in bytes.
+    /// The size of the current segment's ended threads, in bytes.
     ended_size: u64,
-    /// Those that are over and will be deleted.
+    /// Segments that are over and will be deleted.
     over: VecDeque<SessionFiles>,
-    /// The totals of those that are over.
+    /// The totals of the segments that are over.
     totals: SessionTotals,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Segments {
 #[derive(Debug)]
 struct Failure {
     error: Error,
-    /// The passes from this attempt to the next one, and those that are left.
+    /// The passes from this attempt to the next one, and how many are left.
     passes: u32,
     left: u32,
 }
@@ -101,8 +101,8 @@ impl Segments {
         }
     }
 
-    /// Returns whether a segment with these writers is over. In a pass, each writes at most `most`
-    /// events.
+    /// Returns whether a segment with these writers is over. Each writes at most `most` events per
+    /// pass.
     pub(super) fn is_over<'a>(
         &self,
         writers: impl Iterator<Item = &'a ThreadWriter>,
@@ -132,7 +132,7 @@ impl Segments {
         })
     }
 
-    /// Creates the next segment after this one. Names that are taken are skipped.
+    /// Creates the next segment after this one. Existing names are skipped.
     pub(super) fn create(&mut self, current: &SessionWriter) -> Result<SessionWriter> {
         let mut made = current.successor(self.next_folder());
         for _ in 0..MOST_SKIPPED {
@@ -153,7 +153,7 @@ impl Segments {
     }
 
     /// Keeps the error of a segment that could not be created, until a later attempt succeeds. Each
-    /// waits for twice as many passes as the one before it.
+    /// attempt waits twice as many passes as the one before it.
     pub(super) fn fail(&mut self, error: Error) {
         let last = self.failure.as_ref().map_or(0, |failure| failure.passes);
         let passes = last.saturating_mul(2).clamp(1, MOST_PASSES);

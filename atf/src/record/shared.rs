@@ -32,30 +32,31 @@ pub(super) struct State {
     pub(super) next_thread: u32,
     /// Threads that are not finalized.
     pub(super) live: usize,
-    /// Threads without a ring that record, and those that have ended and are not finalized.
+    /// Threads that record without a ring, and those that have ended but are not finalized.
     pub(super) direct: Vec<Arc<Direct>>,
     pub(super) ended: Vec<Arc<Direct>>,
     /// The losses of each thread that may still lose something.
     pub(super) losses: Vec<(u32, Arc<Losses>)>,
-    /// How many events and details the others lost, in all segments.
+    /// How many events and details the other threads lost, in all segments.
     pub(super) lost: (u64, u64),
-    /// Threads that the drain's thread creates, and those that it created.
+    /// Threads that the drain's thread is to create, and those that it has created.
     pub(super) wanted: Vec<u32>,
     pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
-    /// How often the manifest was requested, and written then.
+    /// How many times the manifest was requested, and how many of the requests are done.
     pub(super) manifests_wanted: u64,
     pub(super) manifests_written: u64,
-    /// How many flushes were requested, and done.
+    /// How many flushes were requested, and how many are done.
     pub(super) requested: u64,
     pub(super) flushed: u64,
-    /// When the window was opened, if it is, and those that were closed since the last pass.
+    /// When the open window was opened, if there is one, and the windows closed since the last
+    /// pass.
     pub(super) opened: Option<u64>,
     pub(super) closed: Vec<(u64, u64)>,
-    /// The session that is being written, unless it is the first, and the totals of those before it,
-    /// with the number of all.
+    /// The session that is being written, unless it is the first, and the totals of the sessions
+    /// before it, with the number of all sessions.
     pub(super) segment: Option<Arc<SessionWriter>>,
     pub(super) over: Option<(SessionTotals, u64)>,
-    /// Sessions before it whose last manifest could not be written.
+    /// Earlier sessions whose last manifest could not be written.
     pub(super) unfinished: Vec<Arc<SessionWriter>>,
     pub(super) is_stopping: bool,
     /// The first error.
@@ -63,7 +64,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Returns whether the drain has nothing to do but to drain.
+    /// Returns whether the drain has nothing to do but drain.
     pub(super) fn is_idle(&mut self) -> bool {
         let has_written = self.manifests_written == self.manifests_wanted;
         let is_asked = self.is_stopping || self.requested > self.flushed;
@@ -100,8 +101,8 @@ impl Shared {
         }
     }
 
-    /// Keeps the first error for whoever stops the recording. A forked child cannot stop it, and may
-    /// find the lock held for ever.
+    /// Keeps the first error for the caller that stops the recording. A forked child cannot stop
+    /// it, and may find the lock held forever.
     pub(super) fn fail(&self, error: Error) {
         if self.check_process().is_err() {
             return;
@@ -118,8 +119,8 @@ impl Shared {
         Err(error.with_path(Some(self.session.path())))
     }
 
-    /// Registers a thread. The drain's thread creates its files and its ring: this one's stack may
-    /// be small, as that of a signal handler is.
+    /// Registers a thread. The drain's thread creates its files and its ring: the calling thread's
+    /// stack may be small, like a signal handler's.
     pub(super) fn add_thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         let thread_id = self.reserve_thread()?;
         if let Some(name) = name {
@@ -160,9 +161,9 @@ impl Shared {
         Error::new(ErrorKind::AlreadyFinalized).with_path(Some(self.session.path()))
     }
 
-    /// Has the drain's thread finalize a thread without a ring that ends.
+    /// Has the drain's thread finalize a thread without a ring when it ends.
     pub(super) fn end_direct(&self, direct: &Arc<Direct>) {
-        // In a forked child, it is not its parent's thread that ends.
+        // In a forked child, the parent's thread has not ended.
         if self.check_process().is_ok() {
             let mut state = self.lock();
             state.direct.retain(|other| !Arc::ptr_eq(other, direct));
@@ -186,8 +187,8 @@ impl Shared {
         segment.unwrap_or_else(|| Arc::clone(&self.session))
     }
 
-    /// Passes the losses, and what the first segment was told, to the current one's manifest. If the
-    /// segment `is_over`, later losses are the next one's.
+    /// Passes the losses and the first segment's metadata to the current segment's manifest. If the
+    /// segment `is_over`, later losses belong to the next one.
     pub(super) fn tell(&self, is_over: bool) {
         let segment = self.segment();
         segment.take_over(&self.session);
@@ -204,7 +205,7 @@ impl Shared {
         let mut state = self.lock();
         let State { losses, lost, .. } = &mut *state;
         losses.retain_mut(|(thread_id, losses)| {
-            // Checked first: if nobody else has them, they are final.
+            // Checked first: without another owner, the losses are final.
             let is_final = Arc::get_mut(losses).is_some();
             let (events, details) = (loss(&losses.events), loss(&losses.details));
             if events.is_some() || details.is_some() {
@@ -221,7 +222,7 @@ impl Shared {
         });
     }
 
-    /// Finalizes what the drain does not, and the session.
+    /// Finalizes the threads that the drain does not, and the session.
     pub(super) fn finish(&self) -> Result<RecordSummary> {
         let direct = {
             let mut state = self.lock();
@@ -237,7 +238,7 @@ impl Shared {
         }
         let unfinished = std::mem::take(&mut self.lock().unfinished);
         for session in unfinished {
-            // Their first error was kept.
+            // Their first error is already kept.
             let _ = session.finalize();
         }
         self.tell(false);
@@ -253,7 +254,7 @@ impl Shared {
         let lost_details = sum(state.lost.1, |losses| losses.details.count());
         let unregistered = self.unregistered.events.count();
         let (mut totals, segments) = state.over.unwrap_or((SessionTotals::default(), 1));
-        // The first error counts.
+        // Return the first error.
         let error = state.error.take();
         totals.add(&error.map_or(last, Err)?);
         Ok(RecordSummary {

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::sys::Turns;
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
-/// How often a thread's writer is asked for, and the time between two attempts.
+/// How many times to try to get a thread's writer, and the time between two attempts.
 const ATTEMPTS: u32 = 200;
 const WAITING: Duration = Duration::from_millis(1);
 
@@ -51,12 +51,12 @@ impl ThreadRecorder {
     /// # Errors
     ///
     /// Those of [`Recorder::record`]. Without a ring, [`Lost::Event`] if the file cannot be
-    /// written; [`Recording::stop`](super::Recording::stop) returns why.
+    /// written; [`Recording::stop`](super::Recording::stop) returns the error.
     #[inline]
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
         match &mut self.lane {
             Lane::Ring(recorder) => recorder.record(event),
-            // A copy: for a ring, the event itself stays in registers.
+            // A copy, so that for a ring the event itself stays in registers.
             Lane::Direct(recorder) => recorder.record(*event),
         }
     }
@@ -84,7 +84,7 @@ impl ThreadRecorder {
         })
     }
 
-    /// Returns whether the recording has stopped or failed, so that everything is lost.
+    /// Returns whether the recording has stopped or failed, so that all further events are lost.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         match &self.lane {
@@ -94,8 +94,8 @@ impl ThreadRecorder {
     }
 }
 
-/// Counts events that never came to a thread's recorder, for example because a signal handler
-/// interrupted it. They are in the manifest with the other losses.
+/// Counts events that never reached a thread's recorder, for example because a signal handler
+/// interrupted it. The manifest includes them in the thread's losses.
 #[derive(Debug, Clone)]
 pub struct LossCounter(Arc<Losses>);
 
@@ -104,7 +104,7 @@ impl LossCounter {
         Self(losses)
     }
 
-    /// Counts an event that was lost at this time.
+    /// Counts an event lost at this time.
     pub fn lose_event(&self, timestamp_ns: u64) {
         self.0.events.add(timestamp_ns);
     }
@@ -130,10 +130,10 @@ impl Direct {
         self.writer.with(|writer| writer.is_none()) == Some(true)
     }
 
-    /// Finalizes the files, unless that was done. Later events are lost.
+    /// Finalizes the files unless already done. Later events are lost.
     ///
-    /// The thread has it for one event at a time. If it still has it after many attempts, it is this
-    /// thread, interrupted by a signal handler that ends the program.
+    /// The traced thread holds the writer for one event at a time. If it still holds it after many
+    /// attempts, it is the calling thread, interrupted by a signal handler that ends the program.
     pub(super) fn finalize(&self) -> Option<Result<ThreadSummary>> {
         for _ in 0..ATTEMPTS {
             match self.writer.with(Option::take) {

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use crate::clock::now_ns;
 
-/// How often a waiting thread looks.
+/// The interval at which a waiting thread checks.
 const LOOKING: Duration = Duration::from_millis(1);
 
-/// Triggers between two passes of the drain that are told apart. Of more, it learns the first and the
-/// last time, and keeps what is between them.
+/// The most triggers that the drain distinguishes per pass. Of any others, it learns only the first
+/// and last time, and keeps everything between them.
 const SLOTS: usize = 64;
 
-/// Triggers a recording's [windows](super::Window). It takes no lock and allocates no memory, so
+/// Triggers a recording's [windows](super::Window). Takes no lock and allocates no memory, so
 /// signal handlers may use it.
 #[derive(Debug, Clone)]
 pub struct Trigger(Arc<Triggers>);
@@ -22,30 +22,31 @@ pub struct Trigger(Arc<Triggers>);
 /// Messages from triggers to the drain.
 #[derive(Debug)]
 pub(super) struct Triggers {
-    /// Calls that are reading the clock: no event of their time is decided on.
+    /// Calls that are reading the clock: events of their time are not decided on yet.
     pub(super) begun: AtomicU32,
     /// Times; [`NEVER`] in free slots.
     slots: [AtomicU64; SLOTS],
-    /// The first and the last time of those without a slot.
+    /// The first and last time of triggers without a slot.
     first_ns: AtomicU64,
     last_ns: AtomicU64,
-    /// How many were fired, and for how many what they asked for was passed to the system.
+    /// How many triggers were fired, and how many were served: all their events were passed to the
+    /// system.
     fired: AtomicU64,
     served: AtomicU64,
-    /// Whether the process may end once they are served.
+    /// Whether the process may end once the triggers are served.
     is_ending: AtomicBool,
 }
 
-/// How long a call may read the clock. After that its thread is thought to have left it, as a signal
-/// handler does that jumps out of it.
+/// How long a call may read the clock. After that, its thread is assumed to have left it, like a
+/// signal handler that jumps out.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The calls that are reading the clock, as the drain sees them.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// How many were left, and will never end.
+    /// How many calls were abandoned and will never end.
     left: u32,
-    /// How many there were at the last pass, and since when there are so many.
+    /// How many calls there were at the last pass, and since when the number is unchanged.
     begun: u32,
     since: Option<Instant>,
 }
@@ -58,29 +59,29 @@ impl Trigger {
         Self(triggers)
     }
 
-    /// As [`Recording::trigger`](super::Recording::trigger).
+    /// See [`Recording::trigger`](super::Recording::trigger).
     pub fn fire(&self) -> u64 {
         self.0.fire()
     }
 
-    /// As [`fire`](Self::fire), in a process that may end when the trigger is served, as the handler of
-    /// a fatal signal does. If the trigger asks for nothing later, and everything that it asks for was
-    /// written or counted as lost, the manifest has no `unwritten_events` from then on. If the process
-    /// lives on, it has them again about a second later.
+    /// Like [`fire`](Self::fire), in a process that may end once the trigger is served, as in the
+    /// handler of a fatal signal. Once everything that the trigger asks for was written or counted
+    /// as lost, and it asks for nothing later, the manifest has no `unwritten_events`. If the
+    /// process lives on, the manifest has them again about a second later.
     pub fn fire_last(&self) -> u64 {
-        // Before the trigger, so that whoever serves that finds it.
+        // Set before the trigger, so that the drain sees it when it serves the trigger.
         self.0.is_ending.store(true, Ordering::Release);
         self.0.fire()
     }
 
-    /// As [`Recording::trigger_at`](super::Recording::trigger_at).
+    /// See [`Recording::trigger_at`](super::Recording::trigger_at).
     pub fn fire_at(&self, timestamp_ns: u64) {
         self.0.fire_at(timestamp_ns);
     }
 
-    /// Waits until everything recorded that the triggers so far ask for was passed to the operating
-    /// system, and returns whether that was done before the deadline. It sleeps without a lock, as
-    /// the handler of a fatal signal must.
+    /// Waits until all recorded events that the triggers so far ask for have been passed to the
+    /// operating system, and returns whether that happened before the deadline. It sleeps without a
+    /// lock, as the handler of a fatal signal must.
     #[must_use]
     pub fn wait(&self, deadline: Duration) -> bool {
         let fired = self.0.fired.load(Ordering::Acquire);
@@ -96,10 +97,10 @@ impl Trigger {
 }
 
 impl Calls {
-    /// Returns whether any of these calls may be about to store a time. Those that do not end are
-    /// passed over.
+    /// Returns whether any of these calls may be about to store a time. Abandoned calls are
+    /// ignored.
     pub(super) fn are_busy(&mut self, begun: u32, now: Instant) -> bool {
-        // Fewer than were left: they have ended after all.
+        // Fewer calls than were abandoned: some have ended after all.
         self.left = self.left.min(begun);
         if self.begun != begun {
             (self.begun, self.since) = (begun, None);
@@ -136,7 +137,7 @@ impl Triggers {
     pub(super) fn fire_at(&self, timestamp_ns: u64) {
         let time = timestamp_ns.min(NEVER - 1);
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        // Once one found no slot, the others do not look for one.
+        // Once a trigger found no slot, later ones do not look for one.
         let is_full = self.first_ns.load(Ordering::Relaxed) != NEVER;
         let is_stored = !is_full
             && self.slots.iter().any(|slot| {
@@ -145,18 +146,18 @@ impl Triggers {
             });
         if !is_stored {
             self.last_ns.fetch_max(time, Ordering::Relaxed);
-            // After the last time, so that whoever takes this finds that.
+            // Stored after the last time, so that a reader of this time also sees that one.
             self.first_ns.fetch_min(time, Ordering::Release);
         }
         self.fired.fetch_add(1, Ordering::Release);
     }
 
-    /// Returns how many triggers were fired. The next [`take`](Self::take) gets these.
+    /// Returns how many triggers were fired. The next [`take`](Self::take) returns them.
     pub(super) fn fired(&self) -> u64 {
         self.fired.load(Ordering::Acquire)
     }
 
-    /// Returns how many were served.
+    /// Returns how many triggers were served.
     pub(super) fn served(&self) -> u64 {
         self.served.load(Ordering::Acquire)
     }
@@ -166,7 +167,7 @@ impl Triggers {
         self.is_ending.load(Ordering::Acquire)
     }
 
-    /// Takes back that it may end: it lives on. Returns whether that was expected.
+    /// Marks the process as living on. Returns whether it was expected to end.
     pub(super) fn live_on(&self) -> bool {
         self.is_ending.swap(false, Ordering::AcqRel)
     }
@@ -176,7 +177,7 @@ impl Triggers {
         self.begun.load(Ordering::SeqCst)
     }
 
-    /// Takes the times of new triggers, and those without a slot as one range.
+    /// Takes the times of new triggers. Those without a slot form one range.
     pub(super) fn take(&self, mut trigger: impl FnMut(u64, u64)) {
         for slot in &self.slots {
             let time = slot.swap(NEVER, Ordering::Acquire);
@@ -190,7 +191,7 @@ impl Triggers {
         }
     }
 
-    /// Tells whoever waits for them that these were served.
+    /// Marks this many triggers as served, for the threads that wait for them.
     pub(super) fn serve(&self, fired: u64) {
         self.served.fetch_max(fired, Ordering::Release);
     }
@@ -210,7 +211,7 @@ mod tests {
         assert!(are_busy(1, LONGEST));
         assert!(are_busy(1, 2 * LONGEST - millisecond));
         assert!(!are_busy(1, 2 * LONGEST));
-        // Another one begins.
+        // Another call begins.
         assert!(are_busy(2, 2 * LONGEST + millisecond));
         assert!(!are_busy(1, 2 * LONGEST + 2 * millisecond));
         // The first has ended after all.

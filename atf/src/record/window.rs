@@ -8,32 +8,32 @@ use crate::setters::setters;
 /// [`Recording::trigger`](super::Recording::trigger).
 ///
 /// A trigger at time `t` asks for everything from `t - pre_roll` to `t + post_roll`, both included,
-/// on all threads. What happened at other times is let go, and is no loss. Timestamps must be those of
+/// on all threads. Everything else is discarded, which is no loss. Timestamps must be those of
 /// [`now_ns`](crate::clock::now_ns), since the drain compares them with it.
 ///
 /// The rings hold events until they are older than the pre-roll. A ring that is more than half full
-/// lets its oldest events go early: so the pre-roll is also limited to half of the
-/// [capacity](super::Capacity), in events and in payload bytes. What a trigger asks for afterwards is
-/// counted as lost; what was before its pre-roll is not. With a pre-roll of [`Duration::MAX`], a trigger asks
-/// for what the rings hold, and nothing that they let go early is lost.
+/// discards its oldest events early, so the pre-roll is also limited to half of the
+/// [capacity](super::Capacity), in events and in payload bytes. Events discarded early count as
+/// lost if a later trigger's pre-roll includes them. With a pre-roll of [`Duration::MAX`], a
+/// trigger asks for what the rings hold, and events discarded early do not count as lost.
 ///
-/// A loss is exact for the times that the manifest names. Of a ring that lets more go than it holds, or more
-/// than 65,536 events, within the pre-roll, these may begin earlier than the window, by 1/16,000 of what was
-/// let go.
+/// A loss is exact for the times in the manifest. If a ring discards more events within the
+/// pre-roll than it holds, or more than 65,536, these times may begin earlier than the window, by
+/// 1/16,000 of the discarded events.
 ///
-/// A thread that has ended keeps its ring, and its place in `max_threads`, until no trigger can ask for
-/// its events. The rings of such threads have at most 512 MiB together, or are one ring: beyond that, the
-/// thread that ended first gives its ring away, and what is in it is counted as lost.
+/// A thread that has ended keeps its ring, and its place in `max_threads`, until no trigger can ask
+/// for its events. The rings of such threads take at most 512 MiB in total, or are a single ring.
+/// Beyond that, the ring of the thread that ended first is closed, and its events count as lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
     /// The lanes that are recorded only in windows.
     pub lanes: Lanes,
-    /// How much is kept from the time before a trigger.
+    /// How long before a trigger to keep events.
     pub pre_roll: Duration,
-    /// How much is kept from the time after a trigger.
+    /// How long after a trigger to keep events.
     pub post_roll: Duration,
-    /// Whether stopping the recording is a trigger.
+    /// Whether stopping the recording fires a trigger.
     pub on_stop: bool,
 }
 
@@ -48,14 +48,15 @@ setters!(Window {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lanes {
-    /// Details. All events are recorded, outside windows without their details.
+    /// Details. All events are recorded, but without their details outside windows.
     #[default]
     Details,
     /// Events and details, as a flight recorder does.
     Both,
 }
 
-/// The most windows that are told apart. The oldest two become one, which at worst keeps more.
+/// The most windows kept apart. Beyond that, the oldest two are merged, which at worst keeps more
+/// events.
 const MOST_WINDOWS: usize = 1024;
 
 /// The windows of a recording.
@@ -94,7 +95,7 @@ impl Windows {
         }
     }
 
-    /// Begins a pass: forgets what the last one was told.
+    /// Begins a pass: forgets the ranges that the last pass added.
     pub(super) fn begin(&mut self) {
         self.added.clear();
     }
@@ -152,7 +153,7 @@ impl Windows {
         self.options.lanes
     }
 
-    /// Returns whether they ask for events after this moment.
+    /// Returns whether any window asks for events after this moment.
     pub(super) fn ask_for_later(&self, now_ns: u64) -> bool {
         let last = self.ranges.last();
         self.open.is_some() || last.is_some_and(|last| last.1 > now_ns)
@@ -163,8 +164,7 @@ impl Windows {
         &self.added
     }
 
-    /// Returns whether windows ask for a certain time before their trigger, and not for whatever the
-    /// rings hold.
+    /// Returns whether the pre-roll is limited, and does not just include whatever the rings hold.
     pub(super) fn have_a_start(&self) -> bool {
         nanoseconds(self.options.pre_roll) < u64::MAX
     }
@@ -179,7 +179,7 @@ impl Windows {
         timestamp_ns < self.decided_ns
     }
 
-    /// Judges an event, which must go now if it is `crowded` out.
+    /// Judges an event, which must leave the ring now if it `is_crowded` out.
     pub(super) fn judge(&self, timestamp_ns: u64, is_crowded: bool) -> Verdict {
         let next = self.ranges.partition_point(|range| range.1 < timestamp_ns);
         let is_inside = self.ranges.get(next).map(|range| range.0 <= timestamp_ns);

@@ -8,17 +8,17 @@ use crate::record::thread::Direct;
 use crate::record::{ThreadRecorder, channel_for};
 use crate::write::ThreadWriter;
 
-/// The largest manifest that is written for each new thread, in bytes: about a thousand threads. A
-/// larger one is written about once a second.
+/// The largest manifest that is rewritten for each new thread, in bytes: about a thousand threads.
+/// A larger one is written about once a second.
 const MOST_LISTED_AT_ONCE: usize = 64 << 10;
 
 impl Drainer {
-    /// Creates threads for those who wait for them.
+    /// Creates the threads that callers are waiting for.
     ///
-    /// If the manifest cannot list them, as on a full disk, their files are deleted: every folder of a
-    /// thread is in the manifest (S0, S1).
+    /// If the manifest cannot list them, as on a full disk, their files are deleted: every thread's
+    /// folder must be in the manifest (S0, S1).
     pub(super) fn add_threads(&mut self, wanted: &[u32]) {
-        // An earlier segment may have been told them.
+        // Their names may have been set in an earlier segment.
         let names = wanted.iter().copied();
         self.session.take_names(&self.shared.session, names);
         let created = wanted
@@ -50,7 +50,8 @@ impl Drainer {
         self.shared.changed.notify_all();
     }
 
-    /// Creates a thread's ring, if it has one, before its writer.
+    /// Connects a thread's recorder to its writer, through a ring unless the session survives a
+    /// kill.
     fn connect(&mut self, thread_id: u32, writer: ThreadWriter) -> Result<ThreadRecorder> {
         let shared = &self.shared;
         if self.session.options().survive_kill {
