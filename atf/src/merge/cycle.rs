@@ -2,23 +2,23 @@
 
 use super::key::Key;
 
-/// Threads whose turns repeat: each had one turn, then all had one in the same order.
+/// Threads that take turns: each had one turn, then all had another in the same order.
 ///
 /// As long as each next event is later than those of all threads of the cycle, and earlier than
 /// those of all others, one comparison replaces those of a tournament.
 #[derive(Debug)]
 pub(super) struct Cycle {
-    /// The keys of the threads' next events, which ascend from `first` on, around the end.
+    /// The keys of the threads' next events, ascending from `first` and wrapping around at the end.
     keys: Vec<Key>,
     first: usize,
     greatest: Key,
-    /// The least key of the threads that take no part.
+    /// The least key of the threads outside the cycle.
     limit: Key,
 }
 
 impl Cycle {
-    /// Starts with the keys of a cycle's threads in order, and those of all threads. Returns `None` if
-    /// the cycle's keys do not ascend or are not the least of all.
+    /// Starts with the keys of a cycle's threads in order, and those of all threads. Returns `None`
+    /// if the cycle's keys do not ascend or are not the least keys.
     pub(super) fn new(keys: Vec<Key>, all: impl Iterator<Item = Key>) -> Option<Self> {
         let greatest = *keys.last()?;
         let (mut count, mut limit) = (0_usize, Key::END);
@@ -38,7 +38,7 @@ impl Cycle {
         })
     }
 
-    /// Gives the thread with the least key its next key and returns the new least key; `None` if
+    /// Sets the next key of the thread with the least key and returns the new least key; `None` if
     /// the order changes.
     #[inline(always)]
     pub(super) fn replay(&mut self, key: Key) -> Option<Key> {

@@ -12,8 +12,8 @@ use crate::session::Problem;
 /// The events of all threads in order; see [`Merge`](super::Merge).
 ///
 /// An `Err` between events means that a thread could not be read further; the other threads' events
-/// follow. After the last event comes an `Err` for each problem of the returned events, and for
-/// each one that prevented reading others: see [`Merge`](super::Merge#problems).
+/// follow. After the last event comes an `Err` for each problem that affects the returned events or
+/// prevented reading others: see [`Merge`](super::Merge#problems).
 ///
 /// Made by [`Merge::events`](super::Merge::events),
 /// [`into_events`](super::Merge::into_events) and [`partitions`](super::Merge::partitions).
@@ -38,7 +38,7 @@ impl<'m> Merged<'m> {
         }
     }
 
-    /// Leaves it to another partition to report problems.
+    /// Reports no problems: another partition does.
     pub(super) fn without_problems(self) -> Self {
         Self {
             ending: Ending::nothing(),
@@ -47,21 +47,22 @@ impl<'m> Merged<'m> {
     }
 
     /// Returns the known problems: those of the session, of threads that could not be opened or
-    /// read further, and after the last event of all threads.
+    /// read further, and, after the last event, those of all threads.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Returns the threads with a checksum that was never compared with their events, by their
-    /// folders' ids. A merge of all events verifies each thread by its last event; a merge of a
-    /// [time range](super::Merge::time_range) does not read enough to do so.
+    /// Returns the folder ids of threads whose checksum was never compared with their events. A
+    /// merge of all events verifies each thread by its last event; a merge of a [time
+    /// range](super::Merge::time_range) does not read enough to do so.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.threads.iter();
         threads.filter(|t| t.is_unverified()).map(|t| t.id())
     }
 
-    /// Loads events where they have run out. Returns the next item if it is not one of them.
+    /// Loads events for threads that have run out of them. Returns the next item if it is not one
+    /// of these events.
     #[cold]
     fn load(&mut self) -> Option<Option<Result<MergedEvent>>> {
         match self.lanes.load() {

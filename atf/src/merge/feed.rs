@@ -8,7 +8,7 @@ use super::thread::Thread;
 use crate::error::Result;
 use crate::index::{IndexEvent, IndexReader, Pass, Record};
 
-/// Returns the timestamp, which is an event's first field in both wire versions.
+/// Returns an event's timestamp, its first field in both wire versions.
 #[inline]
 pub(super) fn timestamp_ns(record: &Record) -> u64 {
     record
@@ -21,7 +21,7 @@ pub(super) fn timestamp_ns(record: &Record) -> u64 {
 pub(super) struct Part {
     /// Positions in the file.
     pub(super) seqs: Range<u64>,
-    /// If set, only events with timestamps from the first to the second are selected.
+    /// The first and last selected timestamp; `None` selects all.
     pub(super) times: Option<(u64, u64)>,
 }
 
@@ -32,7 +32,8 @@ impl Part {
             .is_none_or(|(first, last)| (first..=last).contains(&timestamp_ns))
     }
 
-    /// Returns a pass that verifies the events as they are read, if those are all events of the file.
+    /// Returns a pass that verifies the events as they are read, if all events of the file are
+    /// selected.
     fn verifies(&self, index: &IndexReader) -> Option<Pass> {
         let is_all = self.seqs == (0..index.event_count());
         is_all.then(|| Pass::new(index)).flatten()
@@ -57,23 +58,24 @@ impl Part {
     }
 }
 
-/// Events in memory that are verified at once: 64 KiB, so that the merge finds them in the cache.
+/// How many events in memory are verified at once: 64 KiB, so that they are still in the cache when
+/// they are merged.
 const VERIFIED: usize = (64 << 10) / IndexEvent::SIZE;
 
 /// Supplies the selected events of one thread.
 #[derive(Debug)]
 pub(super) struct Feed<'m> {
     thread: Arc<Thread>,
-    /// Available records: all of them, in memory, or some that were read.
+    /// Available records: all of them if in memory, otherwise those read so far.
     records: Cow<'m, [Record]>,
     /// The position in the file of the first available record.
     first_seq: u64,
-    /// Available records that were not yet looked at.
+    /// Available records not yet examined.
     left: Range<usize>,
     part: Part,
     /// The most events that are read or verified at once.
     size: usize,
-    /// Verifies the events just before they are merged, if all of them are.
+    /// Verifies the events just before they are merged, if all are selected.
     pass: Option<Pass>,
 }
 

@@ -8,10 +8,10 @@ use std::hint::select_unpredictable;
 pub(super) struct Key(u64);
 
 impl Key {
-    /// Greater than every other: the key of a source that takes no part.
+    /// Greater than every other key: for a source that takes no part.
     pub(super) const END: Self = Self(u64::MAX);
 
-    /// Returns the key that comes first, then the other, without a branch.
+    /// Returns the lesser key, then the greater, without a branch.
     #[inline]
     pub(super) fn sort(a: Self, b: Self) -> (Self, Self) {
         let is_first = a < b;
@@ -24,10 +24,10 @@ impl Key {
 
 /// Packs keys: the time since `base` in the upper bits, the source's number in the lower ones.
 ///
-/// A time too far from `base` for the upper bits has the key [`END`](Key::END): its source waits until
-/// no other has a key, then the base moves. Only the source whose turn it is can be earlier than
-/// `base`, if its times go back. Its key is packed as if it were at `base`, which is the least still:
-/// it had the turn, so no source of a lower number is there.
+/// A time too far from `base` for the upper bits has the key [`END`](Key::END): its source waits
+/// until every source has that key; then the base moves. Only the current source can be earlier
+/// than `base`, if its times go back. Its key is packed as if it were at `base`. That is still the
+/// least key: it was this source's turn, so no source with a lower number is at `base`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packing {
     base: u64,
@@ -39,7 +39,7 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// The packing for this many sources; none of them is earlier than `first`.
+    /// Creates a packing for this many sources, none of which is earlier than `first`.
     pub(super) fn new(sources: usize, first: u64) -> Self {
         // The number with all bits set belongs to no source.
         let rank_bits = usize::BITS.wrapping_sub(sources.leading_zeros());
@@ -70,19 +70,19 @@ impl Packing {
         Key::END
     }
 
-    /// Returns the source; none has this number if the key is [`END`](Key::END).
+    /// Returns the source's number; for [`END`](Key::END), a number that no source has.
     #[inline(always)]
     pub(super) fn rank(self, key: Key) -> usize {
         usize::try_from(key.0 & self.mask).unwrap_or(usize::MAX)
     }
 
-    /// Returns the key of source `rank`, whose next time this is; `None` if it has none.
+    /// Returns the key of source `rank` at its next time, or [`END`](Key::END) if it has none.
     pub(super) fn key_or_end(self, timestamp_ns: Option<u64>, rank: usize) -> Key {
         timestamp_ns.map_or(Key::END, |time| self.key(time, rank))
     }
 
-    /// Returns the greatest time at which source `rank` comes before this key, which is not that of
-    /// an earlier source at time 0.
+    /// Returns the greatest time at which source `rank` comes before this key. The key must not be
+    /// that of a lower source at time 0.
     pub(super) fn last_before(self, rank: usize, key: Key) -> u64 {
         let since = key.0.wrapping_shr(self.rank_bits);
         let time = self.base.saturating_add(since);

@@ -1,4 +1,4 @@
-//! One thread's events, as far as they are loaded.
+//! The loaded events of one thread.
 
 use super::MergedEvent;
 use super::feed::{Feed, timestamp_ns};
@@ -15,8 +15,8 @@ const AHEAD: usize = 4;
 #[derive(Debug)]
 pub(super) struct Lane<'m> {
     feed: Feed<'m>,
-    /// The places among the available records of the next event to return and of the next one whose
-    /// turn is not yet found, and the end of the selected ones.
+    /// Places among the available records: the next event to return, the first event that is not
+    /// yet ordered, and the end of the selected events.
     at: usize,
     head: usize,
     end: usize,
@@ -42,7 +42,7 @@ impl<'m> Lane<'m> {
         }
     }
 
-    /// Returns the next event, whose turn was found.
+    /// Returns the next event, which must already be ordered.
     #[inline(always)]
     pub(super) fn take(&mut self) -> Option<MergedEvent> {
         let at = self.at;
@@ -61,15 +61,15 @@ impl<'m> Lane<'m> {
         }
     }
 
-    /// Returns the available events whose turns are not yet found.
+    /// Returns the available events that are not yet ordered.
     #[inline]
     fn waiting(&self) -> &[Record] {
         let records = self.feed.records().get(self.head..self.end);
         records.unwrap_or_default()
     }
 
-    /// Returns the time of the event this far after the first available one whose turn is not yet
-    /// found.
+    /// Returns the time of the event this far after the first one that is not yet ordered, if
+    /// available.
     #[inline(always)]
     pub(super) fn time(&self, after: usize) -> Option<u64> {
         let place = self.head.wrapping_add(after);
@@ -79,13 +79,13 @@ impl<'m> Lane<'m> {
         self.feed.records().get(place).map(timestamp_ns)
     }
 
-    /// Returns whether events are available whose turns are not yet found.
+    /// Returns whether available events are not yet ordered.
     #[inline(always)]
     pub(super) fn is_waiting(&self) -> bool {
         self.head < self.end
     }
 
-    /// Passes the head, whose turn was found.
+    /// Passes the head, now that its place in the merged order is known.
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         self.head = self.head.wrapping_add(1);
@@ -94,8 +94,8 @@ impl<'m> Lane<'m> {
         }
     }
 
-    /// Passes the head and those events after it that are not later than `last`, at most `most`. Returns
-    /// their number.
+    /// Passes the head and up to `most` events after it that are not later than `last`. Returns the
+    /// number of events passed.
     pub(super) fn pass_run(&mut self, last: u64, most: usize) -> usize {
         let rest = self.waiting().iter().skip(1).take(most);
         let rest = rest.take_while(|record| timestamp_ns(record) <= last);
@@ -104,7 +104,7 @@ impl<'m> Lane<'m> {
         count
     }
 
-    /// Loads the next events, if there are more, after all available ones were returned.
+    /// Loads the next events, if any, after all available ones were returned.
     pub(super) fn refill(&mut self) -> Result<(), Error> {
         (self.at, self.head, self.end) = (0, 0, 0);
         let places = self.feed.next()?;

@@ -9,14 +9,14 @@ use crate::error::Error;
 /// A thread that failed: its place among the threads, and the error.
 pub(super) type Failure = (usize, Error);
 
-/// Takes each next event from the thread whose event is least by time and thread.
+/// Takes each event from the thread whose next event is least by time and thread.
 ///
-/// Many turns are found before their events are returned: finding a turn waits for the one before
-/// it, and returning events need not.
+/// Many turns are found before their events are returned: each turn depends on the one before it,
+/// but events can be returned without waiting.
 #[derive(Debug)]
 pub(super) struct Lanes<'m> {
     lanes: Vec<Lane<'m>>,
-    /// How many of them have loaded their first events.
+    /// How many lanes have loaded their first events.
     begun: usize,
     turns: Turns,
     /// The current turn.
@@ -52,12 +52,12 @@ impl<'m> Lanes<'m> {
         self.lanes.get_mut(self.turn.rank)?.take()
     }
 
-    /// Loads events where they have run out, finds the next turns, and returns whether there are any.
-    /// All turns found before were taken.
+    /// Loads events for lanes that have run out, finds the next turns, and returns whether there
+    /// are any. All turns found before must have been taken.
     ///
     /// # Errors
     ///
-    /// A thread that fails; it has no more events.
+    /// The failure of a thread, which has no more events.
     #[cold]
     #[inline(never)]
     pub(super) fn load(&mut self) -> Result<bool, Failure> {

@@ -98,22 +98,21 @@ impl MergedEvent {
 /// Problems do not prevent reading events, and no iteration ends without reporting them. After the
 /// last event comes an `Err` for each [problem](Self::problems): of the session (its manifest), of
 /// a thread that could not be opened, and of each thread whose events are not exactly those that
-/// were written ([`IndexReader::problems`]) or that link to missing details. A thread that cannot
-/// be read further ends with a single `Err` between the other events. The other threads continue.
+/// were written ([`IndexReader::problems`]) or that link to missing details. A thread that becomes
+/// unreadable ends with a single `Err` between the other events, and the other threads continue.
 ///
-/// An iteration over all events verifies them as it reads them. One over a [time
-/// range](Self::time_range) does not read everything, but can list the threads that were never
-/// verified: [`Merged::unverified`]. Each of the [`partitions`](Self::partitions) reads
-/// independently: a thread that fails in one continues in the next, and the last reports the
-/// threads' problems.
+/// An iteration over all events verifies them as it reads them. An iteration over a [time
+/// range](Self::time_range) does not read everything, but can list the threads it did not verify:
+/// [`Merged::unverified`]. Each of the [`partitions`](Self::partitions) reads independently: a
+/// thread that fails in one continues in the next, and the last reports the threads' problems.
 ///
 /// # Cost
 ///
 /// Files are opened when the first method needs them. Events in memory are merged in place. For
 /// files, each thread has a buffer: 64 MiB in total (see [`buffer_budget`](Self::buffer_budget))
-/// divided by the number of threads, but between 4 KiB and 64 KiB each. With more than 128 threads
-/// no file stays open: each is reopened to fill its buffer, and if it was replaced meanwhile, that
-/// is an error.
+/// divided by the number of threads, but between 4 KiB and 64 KiB each. With more than 128 threads,
+/// no file stays open: each is reopened to fill its buffer, and it is an error if the file was
+/// replaced meanwhile.
 #[derive(Debug)]
 pub struct Merge {
     sources: Vec<Source>,
@@ -143,7 +142,7 @@ struct Opened {
 impl Merge {
     /// Merges open files, each with the id of its thread's folder.
     ///
-    /// If two files have the same id, events of the first one come first on equal timestamps.
+    /// If two files have the same id, the first one's events come first on equal timestamps.
     ///
     /// ```
     /// use atf::{index::IndexReader, merge::Merge};
@@ -192,8 +191,8 @@ impl Merge {
     /// Merges several processes on one machine, which share its clock. Events with equal timestamps
     /// are ordered by process, then by thread, then by [segment](Segments).
     ///
-    /// [`process`](MergedEvent::process) is the position of the session: those of the first process come
-    /// first. [`seq`](MergedEvent::seq) is the position in the session's file.
+    /// [`process`](MergedEvent::process) is the position of the session, counting those of the
+    /// first process first. [`seq`](MergedEvent::seq) is the position in the session's file.
     #[must_use]
     pub fn of_processes<'a>(processes: impl IntoIterator<Item = &'a Segments>) -> Self {
         let groups = processes.into_iter().map(Segments::sessions);
@@ -269,13 +268,13 @@ impl Merge {
 
     /// Selects the events whose timestamps in nanoseconds are in this range.
     ///
-    /// A call that began before the range contributes only its return, and one that ends after it
-    /// only its call. To add up calls, pair all events and clip the
+    /// A call that began before the range contributes only its return, and a call that ends after
+    /// it contributes only its call event. To add up calls, pair all events and clip the
     /// [spans](crate::spans#in-a-range-of-time) instead.
     ///
-    /// In a finalized thread, only its ends and the events in the range are read: header, footer,
-    /// first and last event must agree on its times ([`IndexReader::seek`]). In a thread whose ends
-    /// prove nothing, all events are read.
+    /// For a finalized thread, only its ends and the events in the range are read: header, footer,
+    /// first and last event must agree on its times ([`IndexReader::seek`]). If a thread's ends
+    /// prove nothing, all its events are read.
     #[must_use]
     pub fn time_range(mut self, range: impl RangeBounds<u64>) -> Self {
         let first = match range.start_bound() {
@@ -309,8 +308,8 @@ impl Merge {
         self
     }
 
-    /// Sets the total bytes of the buffers of threads that are read from files. Each has at least 4
-    /// KiB and at most 64 KiB.
+    /// Sets the total buffer size, in bytes, for threads read from files. Each thread's buffer has
+    /// at least 4 KiB and at most 64 KiB.
     #[must_use]
     pub fn buffer_budget(mut self, bytes: usize) -> Self {
         self.budget = bytes;
@@ -318,7 +317,7 @@ impl Merge {
     }
 
     /// Returns the known problems: those of the sessions, of threads that could not be opened, and
-    /// of the others as far as their ends or earlier iterations have shown.
+    /// those of the other threads that their ends or earlier iterations have revealed.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let opened = self.opened();
@@ -326,8 +325,8 @@ impl Merge {
         opened.problems.iter().cloned().chain(of_threads).collect()
     }
 
-    /// Returns the threads with a checksum that was not yet compared with their events, by their
-    /// folders' ids: those that were read only in part.
+    /// Returns the folder ids of threads whose checksum was not yet compared with their events,
+    /// because they were read only in part.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.opened().threads.iter();
         threads.filter(|t| t.is_unverified()).map(|t| t.id())

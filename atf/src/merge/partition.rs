@@ -13,15 +13,14 @@ const SAMPLES: u64 = 256;
 
 impl Merge {
     /// Divides the events by time into at most `count` parts, for that many cores. Concatenated,
-    /// they return the same as [`events`](Self::events).
+    /// the parts return the same events as [`events`](Self::events).
     ///
-    /// Events with equal timestamps stay together, so there are fewer parts if few timestamps
-    /// differ. Sizes follow from a sample of the timestamps. Searching for the bounds requires
-    /// ordered threads: the first call reads all events, on `count` cores, to learn which threads
-    /// are ordered, and reads the others again. If a read fails, there is one part.
+    /// Events with equal timestamps stay together, so few distinct timestamps make fewer parts. A
+    /// sample of the timestamps determines the sizes. Searching for the bounds requires ordered
+    /// threads: the first call reads all events, on `count` cores, to learn which threads are
+    /// ordered, and reads the others again. If a read fails, there is one part.
     ///
-    /// Each part has its own buffers; all of them together stay within the
-    /// [budget](Self::buffer_budget).
+    /// Each part has its own buffers; together they stay within the [budget](Self::buffer_budget).
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -91,7 +90,7 @@ impl Merge {
     }
 }
 
-/// Reads the threads on several cores, so that each knows whether it is ordered.
+/// Reads the threads on several cores to learn which are ordered.
 fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let learn = || -> Result<()> {
@@ -105,7 +104,7 @@ fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     };
     thread::scope(|scope| {
         let others = 1..cores.min(threads.len());
-        // This thread does what those that cannot start leave.
+        // If some threads cannot start, this one does their work.
         let others = others.map(|_| thread::Builder::new().spawn_scoped(scope, learn));
         let others: Vec<_> = others.filter_map(Result::ok).collect();
         let mut learned = learn();
@@ -161,7 +160,7 @@ fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
         }
         return Ok(seqs);
     }
-    // Events after one that comes too early come with it: see `Merge`.
+    // Events that go back in time follow the one before them: see `Merge`.
     let mut blocks = index.blocks(start..end);
     while seqs.len() < borders.len() {
         let first_seq = blocks.next_seq();

@@ -15,8 +15,8 @@ impl Merge {
         self.of_parts(self.parts(), self.budget)
     }
 
-    /// As [`events`](Self::events), for an iterator that outlives this value. It copies even events
-    /// in memory through buffers.
+    /// Like [`events`](Self::events), for an iterator that outlives this value. It copies even
+    /// in-memory events through buffers.
     #[must_use]
     pub fn into_events(self) -> Merged<'static> {
         let parts = self.parts();
@@ -53,8 +53,8 @@ impl Merge {
 }
 
 /// Returns the part of a thread's events at these times. If the thread's ends do not prove its
-/// order, or the search fails, this is every event; an unreadable one ends the thread when its turn
-/// comes.
+/// order, or the search fails, all events are read; an unreadable event ends the thread when its
+/// turn comes.
 fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
     let all = 0..thread.index().event_count();
     let Some((first, last)) = times else {

@@ -32,7 +32,7 @@ impl Thread {
         Self { process, id, files }
     }
 
-    /// Returns the position of its process among the merged ones.
+    /// Returns the position of the thread's process among the merged ones.
     pub(super) fn process(&self) -> u32 {
         self.process
     }
@@ -49,13 +49,13 @@ impl Thread {
         }
     }
 
-    /// Returns whether its timestamps never decrease. The first call reads all events, later ones
-    /// do not.
+    /// Returns whether the thread's timestamps never decrease. Only the first call reads all
+    /// events.
     pub(super) fn is_ordered(&self) -> Result<bool> {
         Ok(self.index().scan()?.is_ordered())
     }
 
-    /// Returns whether its checksum was not yet compared with its events.
+    /// Returns whether the thread's checksum was not yet compared with its events.
     pub(super) fn is_unverified(&self) -> bool {
         self.index().known_checksum().is_none()
     }
@@ -69,7 +69,7 @@ impl Thread {
         }
     }
 
-    /// Returns the known problems of its events and their links.
+    /// Returns the known problems of the thread's events and links.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let errors = match &self.files {
             Files::Index(index) => index.problems(),

@@ -10,7 +10,7 @@ pub(super) struct LoserTree {
     /// The losers: node 1 is the root, node `n` has the children `2n` and `2n + 1`. The leaf of
     /// source `rank` would be node `len + rank`. Node 0 is not used.
     nodes: Vec<Key>,
-    /// The key that follows each source's present one: it is at hand when the source wins.
+    /// The key that follows each source's current one, ready for when the source wins.
     following: Vec<Key>,
 }
 
@@ -41,7 +41,7 @@ impl LoserTree {
         (Self { nodes, following }, winner)
     }
 
-    /// Returns the least key of the others, if source `rank` has the least.
+    /// Returns the least key of the other sources, if source `rank` has the least of all.
     pub(super) fn runner_up(&self, rank: usize) -> Key {
         let mut least = Key::END;
         let mut place = self.nodes.len().wrapping_add(rank) >> 1;
@@ -52,7 +52,7 @@ impl LoserTree {
         least
     }
 
-    /// Sets the key that follows the present one of a source.
+    /// Sets the key that follows a source's current one.
     pub(super) fn set_following(&mut self, rank: usize, key: Key) {
         if let Some(following) = self.following.get_mut(rank) {
             *following = key;
@@ -64,11 +64,11 @@ impl LoserTree {
         self.nodes.len().ilog2()
     }
 
-    /// Gives the source with the least key its next one, which is followed by `following`, and returns
-    /// the new least key. It has no branches: sources that take turns at random leave nothing to
-    /// predict.
+    /// Moves the source with the least key on to its next key, with `following` after that, and
+    /// returns the new least key. It has no branches, because turns taken at random cannot be
+    /// predicted.
     ///
-    /// `levels` are those of the [tree](Self::levels); a constant saves the loop over them.
+    /// `levels` must be the [tree's](Self::levels); a constant lets the compiler unroll the loop.
     #[inline(always)]
     pub(super) fn replay(&mut self, levels: u32, rank: usize, following: Key) -> Key {
         let size = 1_usize.wrapping_shl(levels);

@@ -7,9 +7,9 @@ use super::tree::LoserTree;
 
 /// The most turns found at once: their events are still in the cache when they are returned.
 const MOST: usize = 512;
-/// After how many consecutive turns of one thread its next turns are foreseen.
+/// After this many consecutive turns of one thread, its next turns are predicted.
 const FORESEEN: u32 = 3;
-/// The most turns foreseen at once.
+/// The most turns predicted at once.
 const LONGEST_RUN: usize = 256;
 
 /// Some consecutive events of one thread.
@@ -23,16 +23,16 @@ pub(super) struct Turn {
 /// The next turns, in order.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// The turns that were found, and the places of the next one and of the last one's end.
+    /// The turns found so far, and the range of those not yet taken.
     found: Box<[Turn; MOST]>,
     next: usize,
     end: usize,
     order: Order,
     packing: Packing,
-    /// The thread whose event is next; if its events have run out, the order does not know its next
-    /// event yet. No thread has this number if the order must be found anew.
+    /// The thread whose event is next; if its events have run out, its next event is not yet in
+    /// `order`. A number that no thread has means that the order must be found anew.
     rank: usize,
-    /// How many turns in a row it had.
+    /// How many turns in a row this thread has had.
     repeats: u32,
 }
 
@@ -56,7 +56,7 @@ impl Turns {
         }
     }
 
-    /// Returns the next turn that was found.
+    /// Returns the next turn already found.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<Turn> {
         if self.next >= self.end {
@@ -67,7 +67,7 @@ impl Turns {
         turn
     }
 
-    /// Returns the thread whose event is next; no thread has this number after the last event.
+    /// Returns the thread whose event is next; after the last event, a number that no thread has.
     pub(super) fn rank(&mut self, lanes: &[Lane<'_>]) -> usize {
         if self.rank >= lanes.len() {
             self.rebase(lanes);
@@ -75,7 +75,7 @@ impl Turns {
         self.rank
     }
 
-    /// Determines whose event is next, after that of the current thread was passed.
+    /// Determines whose event is next, after the current thread's event was passed.
     pub(super) fn replay(&mut self, lanes: &[Lane<'_>]) {
         let (rank, packing) = (self.rank, self.packing);
         let time = |after| lanes.get(rank).and_then(|lane| lane.time(after));
@@ -97,7 +97,8 @@ impl Turns {
         }
     }
 
-    /// Packs the keys of all threads anew: a cycle has ended, or no thread has an event near the base.
+    /// Packs the keys of all threads again, after a cycle ends or if no thread has an event near
+    /// the base.
     #[cold]
     fn rebase(&mut self, lanes: &[Lane<'_>]) {
         let heads = lanes.iter().map(|lane| lane.time(0));
@@ -116,7 +117,8 @@ impl Turns {
         lanes.iter().enumerate().map(key)
     }
 
-    /// Finds the next turns, up to the last available event of a thread. The current thread has one.
+    /// Finds the next turns, up to a thread's last available event. The current thread must have
+    /// one.
     pub(super) fn find(&mut self, lanes: &mut [Lane<'_>]) {
         self.next = 0;
         self.end = match &self.order {
@@ -139,8 +141,8 @@ impl Turns {
         }
     }
 
-    /// Finds one long turn of the current thread. Returns the number of turns found, as the other
-    /// ways do.
+    /// Finds one long turn of the current thread. Returns the number of turns found, like the other
+    /// methods.
     fn find_run(&mut self, lanes: &mut [Lane<'_>]) -> usize {
         let (rank, packing) = (self.rank, self.packing);
         let (Order::Tree(tree), Some(lane), Some(turn)) =
@@ -157,7 +159,7 @@ impl Turns {
         1
     }
 
-    /// Finds turns in a tree of this many levels; 0 stands for any number.
+    /// Finds turns in a tree with this many levels; 0 means any number.
     #[inline(never)]
     fn find_by_tree<const LEVELS: u32>(&mut self, lanes: &mut [Lane<'_>]) -> usize {
         let Order::Tree(tree) = &mut self.order else {
