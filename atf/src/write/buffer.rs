@@ -40,7 +40,7 @@ impl Buffer {
         }
     }
 
-    /// Sets where in its file the empty buffer belongs, after events with this checksum.
+    /// Sets the empty buffer's place in its file, after events with this checksum.
     pub(super) fn move_to(&self, start: u64, checksum: u32) {
         if let Self::Ring(area) = self {
             area.move_to(start, checksum);

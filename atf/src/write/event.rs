@@ -7,14 +7,14 @@ use crate::wire::{DetailEventType, EventKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// The timestamp in nanoseconds of the clock in the options; never less than the previous one.
+    /// The timestamp in nanoseconds, on the clock in the options; never less than the previous one.
     pub timestamp_ns: u64,
     /// The function: module in the upper 32 bits, symbol in the lower.
     pub function_id: u64,
     /// The kind of event.
     pub event_kind: EventKind,
-    /// The depth of the call stack: 1 for the outermost call; a return repeats its call's depth.
-    /// Wire version 2 does not record it.
+    /// The depth of the call stack: 1 for the outermost call; a return has its call's depth. Wire
+    /// version 2 does not record it.
     pub call_depth: u32,
 }
 
@@ -43,7 +43,7 @@ setters!(Event {
     call_depth: u32,
 });
 
-/// Registers and stack at an event, or other data that belongs to it.
+/// Registers and stack at an event, or other data about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Detail<'a> {
@@ -52,8 +52,8 @@ pub struct Detail<'a> {
     pub event_type: DetailEventType,
     /// Flags; no source defines any.
     pub flags: u16,
-    /// The payload; [`FunctionPayload::encode`](crate::detail::FunctionPayload::encode) makes that
-    /// of a call or a return. Any bytes, less than 4 GiB.
+    /// The payload; [`FunctionPayload::encode`](crate::detail::FunctionPayload::encode) encodes
+    /// that of a call or a return. Any bytes, less than 4 GiB.
     pub payload: &'a [u8],
 }
 

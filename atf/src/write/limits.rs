@@ -1,5 +1,5 @@
-//! Tests for what would take hours or a second process: counts of 2³², so they start close to it,
-//! and a writer in a forked child.
+//! Tests for cases that would take hours or a second process: counts of 2³², for which they start
+//! just below it, and a writer in a forked child.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const DETAIL: Detail<'_> = Detail {
     payload: &[],
 };
 
-/// A writer with counts that start this high.
+/// Returns a writer whose counts start this high.
 fn writer(wire: Wire, events: u64, details: u64) -> ThreadWriter {
     let options = WriteOptions {
         wire,

@@ -84,7 +84,7 @@ struct State {
 }
 
 impl Memory {
-    /// Creates an empty storage where nothing fails.
+    /// Creates an empty storage in which nothing fails.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -95,7 +95,7 @@ impl Memory {
         self.state().decide = Some(Box::new(decide));
     }
 
-    /// Returns how many operations there were, failed ones included.
+    /// Returns how many operations there were, including failed ones.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.state().steps

@@ -32,17 +32,17 @@
 //! | failure | what remains |
 //! |---|---|
 //! | the process ends without [`finalize`](ThreadWriter::finalize), its writers dropped | every event |
-//! | SIGKILL, a crash, `_exit` | everything flushed, so at most a buffer of events is missing; with [`survive_kill`](WriteOptions::survive_kill) every event whose call had returned |
-//! | the disk is full, or any other error of a write | the failing call returns the error and all later calls repeat it; the events before it are a valid prefix |
+//! | SIGKILL, a crash, `_exit` | everything flushed, so at most a buffer of events is missing; with [`survive_kill`](WriteOptions::survive_kill), every event once its call has returned |
+//! | the disk is full, or any other error of a write | the failing call and all later calls return the error; the events before it are a valid prefix |
 //! | power loss | see [`Durability`] |
 //!
 //! Readers read an unfinalized file up to its last whole event. Details are written before the
-//! index events that link to them, so an unfinalized trace may have details without links, but no
-//! links that lead nowhere.
+//! index events that link to them, so an unfinalized trace may have unlinked details, but no
+//! dangling links.
 //!
 //! Nothing here panics, waits for a lock, or touches the host's signals. Exceeding a file-size
-//! limit (`RLIMIT_FSIZE`) kills a process with SIGXFSZ unless the host ignores that signal; if it
-//! does, the write error is returned like any other.
+//! limit (`RLIMIT_FSIZE`) kills a process with SIGXFSZ unless the host ignores that signal, in
+//! which case the write error is returned like any other.
 
 use std::io;
 use std::path::Path;
@@ -76,7 +76,7 @@ pub use session::{SessionTotals, SessionWriter, session_name};
 pub use storage::{BriefDisk, Disk, Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};
 
-/// Makes the name of a new folder survive a power loss.
+/// Makes a new folder's name survive a power loss.
 fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
     let parent = match folder.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -1,4 +1,4 @@
-//! Adds names, and how the process ended, to a session that was written before.
+//! Adds names, and how the process ended, to an existing session.
 
 use std::path::Path;
 
@@ -10,18 +10,20 @@ use crate::platform::Mode;
 use crate::session::MANIFEST_FILE;
 use crate::session::MANIFEST_PART;
 
-/// Adds names of functions that have none to the manifest of the session in `folder`, for example names
-/// found after the run. All other values stay as they are, also those that this crate does not know;
-/// `format_version` becomes `"2.1"`. The new manifest replaces the old one atomically and has its mode.
+/// Adds names for unnamed functions to the manifest of the session in `folder`, for example names
+/// found after the run. All other values stay as they are, even ones unknown to this crate;
+/// `format_version` becomes `"2.1"`. The new manifest replaces the old one atomically and keeps its
+/// mode.
 ///
-/// The session must not be written at the same time: its writer would replace the manifest with its own.
+/// Nothing may be writing the session at the same time: its writer would replace the manifest with
+/// its own.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::Io`](crate::ErrorKind::Io); [`NotUtf8`](crate::ErrorKind::NotUtf8) and
 /// [`NotJson`](crate::ErrorKind::NotJson) if the manifest is damaged;
-/// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge) if it is, or would become, too large to read.
-/// The old manifest is then still in place.
+/// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge) if it is, or would become, too large to
+/// read. After an error, the old manifest is still in place.
 pub fn add_symbols(folder: impl AsRef<Path>, symbols: &[Symbol]) -> Result<()> {
     change(folder.as_ref(), |old| manifest::with_symbols(old, symbols))
 }
@@ -36,19 +38,19 @@ pub fn set_ended_by(folder: impl AsRef<Path>, signal: &str) -> Result<()> {
     change(folder.as_ref(), |old| manifest::with_ended_by(old, signal))
 }
 
-/// Replaces the manifest of a session by a new one.
+/// Replaces a session's manifest with a new one.
 fn change(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Result<()> {
     let path = folder.join(MANIFEST_FILE);
     let new = new(&manifest::bytes_in_session(&path)?);
     let new = new.map_err(|error| error.with_path(Some(&path)))?;
     let part = folder.join(MANIFEST_PART);
-    // A killed process may have left one.
+    // A killed process may have left this file behind.
     if Disk.exists(&part).map_err(at(&part))? {
         Disk.remove(&part).map_err(at(&part))?;
     }
     let written = replace(&path, &part, &new);
     if written.is_err() {
-        // The first error counts.
+        // Return the first error.
         let _ = Disk.remove(&part);
     }
     written?;

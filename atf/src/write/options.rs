@@ -33,14 +33,14 @@ pub struct WriteOptions {
     pub clock_type: Clock,
     /// Which data survives a power loss.
     pub durability: Durability,
-    /// Whether every event whose call has returned survives the death of this process, including by
-    /// SIGKILL. This does not concern power loss.
+    /// Whether an event survives the death of this process, even by SIGKILL, once its call has
+    /// returned. Power loss is a separate matter.
     pub survive_kill: bool,
-    /// Whether events are written unchecked. Otherwise an event that is earlier than the previous
-    /// one or of unknown kind is refused, as the format demands of tracers. Meant for tools that
-    /// copy another tracer's events.
+    /// Whether events are written unchecked, for tools that copy another tracer's events. Otherwise
+    /// an event that is earlier than the previous one or of unknown kind is refused, as the format
+    /// demands of tracers.
     pub verbatim: bool,
-    /// Bytes of each file's buffer; at least 4 KiB are used.
+    /// The size of each file's buffer in bytes; raised to 4 KiB if less.
     pub buffer_size: usize,
 }
 
@@ -56,7 +56,7 @@ setters!(WriteOptions {
 });
 
 impl WriteOptions {
-    /// Returns the bytes of each file's buffer: whole index events.
+    /// Returns the size of each file's buffer in bytes: whole index events.
     pub(crate) fn buffer_capacity(&self) -> usize {
         let whole = self.buffer_size / IndexEvent::SIZE;
         whole.saturating_mul(IndexEvent::SIZE).max(LEAST_BUFFER)
@@ -78,14 +78,14 @@ impl Default for WriteOptions {
     }
 }
 
-/// Which data survives a power loss; unsynchronized writes may be dropped or reordered.
+/// Which data survives a power loss; unsynchronized writes may be lost or reordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing is guaranteed: the system writes whenever it likes. The traced program never waits.
+    /// Nothing is guaranteed: the system decides when to write. The traced program never waits.
     #[default]
     None,
-    /// A finalized file: finalizing synchronizes the files, the folder and the folder's name, and
-    /// the events before the header that counts them.
+    /// A finalized file: finalizing synchronizes the files, the folder and its name, and the events
+    /// before the header that counts them.
     Finalize,
     /// Everything flushed: files are synchronized after each buffer is written.
     EachFlush,

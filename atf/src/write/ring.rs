@@ -2,8 +2,8 @@
 //!
 //! With [`survive_kill`](super::WriteOptions::survive_kill), the buffers of a thread's two files
 //! are the areas of `ring.atf`, a file next to them that is mapped and shared. Nothing else
-//! changes: events go into a buffer, a full buffer goes to its file. So every event whose call has
-//! returned is in its file or in the ring, whatever happens to the process.
+//! changes: events go into a buffer, a full buffer goes to its file. So once a call has returned,
+//! its event is in its file or in the ring, whatever happens to the process.
 //!
 //! A kill may come between any two instructions. For one area that begins at `s` in its file:
 //!
@@ -17,7 +17,7 @@
 //! | the checksum moves | up to the new start | nothing | the file |
 //!
 //! An event's detail is stored before the event, and the detail area is written before the index
-//! area, so every link has its detail.
+//! area, so every linked detail exists.
 
 use std::path::{Path, PathBuf};
 use std::process;
@@ -35,7 +35,8 @@ use crate::wire::RingHeader;
 #[derive(Debug)]
 pub(super) struct Ring {
     path: PathBuf,
-    /// A forked child has the mapping too, and would write into its parent's ring.
+    /// The creating process: a forked child also has the mapping, and would write into its parent's
+    /// ring.
     pub(super) owner: u32,
     /// The detail area, until the detail file exists.
     detail: Option<RingArea>,
@@ -88,7 +89,7 @@ impl Ring {
                 Ok((Buffer::Ring(index), ring))
             }
             Err(error) => {
-                // The first error counts. A file that already existed is not ours.
+                // Return the first error. A file that already existed is not ours.
                 if error.kind() != std::io::ErrorKind::AlreadyExists {
                     let _ = storage.remove(&path);
                 }
@@ -111,8 +112,8 @@ impl Ring {
         Err(error.with_path(Some(&self.path)))
     }
 
-    /// Removes the file: everything in it is in the thread's files. If that fails, readers see that
-    /// it adds nothing.
+    /// Removes the file: its events are all in the thread's files. If removal fails, readers see
+    /// that the ring adds nothing.
     pub(super) fn remove(&mut self, storage: &dyn Storage) {
         let _ = storage.remove(&self.path);
     }

@@ -9,10 +9,10 @@ use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::header::HEADER_SIZE;
 
-/// Returns how many bytes at the start are whole events, and how many events these are.
+/// Returns the size and number of whole events at the start.
 pub(super) type Whole = fn(&[u8]) -> (usize, u64);
 
-/// One of a thread's two files during writing: header, events, a buffer for later events.
+/// One of a thread's two files during writing: header, events, and a buffer for later events.
 #[derive(Debug)]
 pub(super) struct Section {
     path: PathBuf,
@@ -55,7 +55,7 @@ impl Section {
         match this.write_all(0, header) {
             Ok(()) => Ok(this),
             Err(failure) => {
-                // The first error counts.
+                // Return the first error.
                 let _ = storage.remove(&this.path);
                 Err(failure.error)
             }
@@ -77,12 +77,12 @@ impl Section {
         self.buffer.bytes().len()
     }
 
-    /// Returns the offset after the last event in the file, without those in the buffer.
+    /// Returns the offset after the last event in the file, excluding those in the buffer.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Returns how many events are in the file, without those in the buffer.
+    /// Returns how many events are in the file, excluding those in the buffer.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
@@ -222,8 +222,8 @@ impl Section {
         Ok(end)
     }
 
-    /// Writes the buffer to the file. If that fails, `size` covers the whole events that the file
-    /// has; the rest of the buffer is lost.
+    /// Writes the buffer to the file. On failure, `size` covers the whole events that reached the
+    /// file; the rest of the buffer is lost.
     pub(super) fn flush(&mut self) -> Result<()> {
         // Not `buffered`, which would borrow the file too.
         let bytes = self.buffer.bytes().get(..self.filled);
@@ -232,28 +232,28 @@ impl Section {
         let written = write_all(&mut *self.file, &self.path, self.size, bytes);
         let in_file = match &written {
             Ok(()) => bytes,
-            // No more was written than there is.
+            // At most all bytes were written.
             Err(failure) => bytes.get(..failure.written).unwrap_or(bytes),
         };
         let (size, count) = (self.whole)(in_file);
         self.size = self.size.saturating_add(size as u64);
         self.count = self.count.saturating_add(count);
         if let Err(failure) = written {
-            // A ring keeps what was not written: it still states where its bytes belong.
+            // A ring keeps the unwritten bytes: its header still has their place.
             self.has_failed = true;
             self.cut();
             return Err(failure.error);
         }
         self.filled = 0;
-        // A kill before this point leaves the bytes in both places, where they are equal.
+        // A kill before this point leaves the same bytes in both places.
         self.buffer.publish(0);
-        // From here to the next event the buffer is empty, so nobody reads where it belongs.
+        // The buffer stays empty until the next event, so its place is not read.
         self.buffer.move_to(self.size, self.crc.finish());
         Ok(())
     }
 
-    /// Writes the part of the buffer that `keep` selects, if nothing before it was lost. Ignores
-    /// errors.
+    /// Writes the part of the buffer that `keep` selects, unless something before it was lost.
+    /// Ignores errors.
     pub(super) fn rescue(&mut self, keep: impl FnOnce(&[u8]) -> usize) {
         // Bytes in a ring are not lost.
         if !self.has_failed
@@ -261,7 +261,7 @@ impl Section {
             && let Ok(events) = self.buffered()
         {
             self.filled = keep(events).min(self.filled);
-            // The first error counts.
+            // Return the first error.
             let _ = self.flush();
         }
     }
@@ -284,8 +284,8 @@ impl Section {
         sync(&mut *self.file).map_err(|error| Error::io(error).with_path(Some(&self.path)))
     }
 
-    /// Removes what a failed write left after the last whole event. If that fails too, readers
-    /// recognize it as a torn event.
+    /// Removes the bytes that a failed write left after the last whole event. If that fails too,
+    /// readers recognize them as a torn event.
     fn cut(&mut self) {
         let _ = self.file.set_size(self.size);
     }
@@ -306,7 +306,7 @@ struct Failure {
     error: Error,
 }
 
-/// Writes all bytes; repeats interrupted writes.
+/// Writes all bytes, retrying interrupted writes.
 fn write_all(
     file: &mut dyn StorageFile,
     path: &Path,
@@ -331,7 +331,7 @@ fn write_all(
     Ok(())
 }
 
-/// Makes a file's contents survive a power loss; repeats interrupted attempts.
+/// Makes a file's contents survive a power loss, retrying interrupted attempts.
 pub(super) fn sync(file: &mut dyn StorageFile) -> io::Result<()> {
     loop {
         match file.sync() {
@@ -341,7 +341,7 @@ pub(super) fn sync(file: &mut dyn StorageFile) -> io::Result<()> {
     }
 }
 
-/// Writes all bytes of a new file.
+/// Writes a new file's bytes.
 pub(super) fn write_whole(file: &mut dyn StorageFile, path: &Path, bytes: &[u8]) -> Result<()> {
     write_all(file, path, 0, bytes).map_err(|failure| failure.error)
 }

@@ -23,7 +23,7 @@ pub use totals::SessionTotals;
 
 /// Writes a session: a `thread_N` folder for each thread, and `manifest.json`.
 ///
-/// Each thread's writer is independent of the others and of this one, so threads write in parallel
+/// Threads' writers are independent of each other and of this one, so threads write in parallel
 /// without a lock.
 ///
 /// ```
@@ -57,23 +57,23 @@ pub struct SessionWriter {
 struct Written {
     /// Whether each new thread is listed at once.
     lists_threads: bool,
-    /// How many changes it has, and its size in bytes.
+    /// How many changes the written manifest includes, and its size in bytes.
     changes: Option<u64>,
     size: usize,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// How often anything that the manifest contains changed.
+    /// How many times the manifest's contents changed.
     changes: u64,
-    /// How often modules, symbols or anchors changed, and how many of another session's changes were
-    /// taken over.
+    /// How many times modules, symbols or anchors changed, and how many of another session's
+    /// changes were taken over.
     told: u64,
     taken_over: u64,
     /// Threads whose names changed since the last session took them over.
     named: BTreeSet<u32>,
     threads: BTreeMap<u32, Entry>,
-    /// Facts from the tracer about threads, also about those that have no writer yet.
+    /// Facts from the tracer about threads, including those without a writer yet.
     notes: BTreeMap<u32, ManifestThread>,
     /// Facts from the tracer about the session.
     manifest: Manifest,
@@ -119,7 +119,7 @@ impl SessionWriter {
         Self::create(folder, options)
     }
 
-    /// As [`create`](Self::create), on a storage other than the disk.
+    /// Like [`create`](Self::create), on a storage other than the disk.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl SessionWriter {
         &self.path
     }
 
-    /// Returns the options that it was created with.
+    /// Returns the options that the session was created with.
     #[must_use]
     pub fn options(&self) -> &WriteOptions {
         &self.options
@@ -196,7 +196,7 @@ impl SessionWriter {
             }
             Err(error) => {
                 self.change(|shared| shared.threads.remove(&thread_id));
-                // The first error counts.
+                // Return the first error.
                 let _ = self.update_manifest();
                 Err(error)
             }
@@ -219,8 +219,8 @@ impl SessionWriter {
         self.tell(|shared| shared.manifest.symbols = symbols);
     }
 
-    /// Adds a function to the manifest's, for tracers that learn of functions one by one. Of
-    /// several entries for a function, the first one counts.
+    /// Adds a function to the manifest's, for tracers that learn of functions one by one. If a
+    /// function has several entries, the first one is used.
     pub fn add_symbol(&self, symbol: Symbol) {
         self.tell(|shared| shared.manifest.symbols.push(symbol));
     }
@@ -228,7 +228,7 @@ impl SessionWriter {
     /// Sets a thread's name in the manifest. An empty name is not written.
     ///
     /// The thread may get its writer later: the name is kept until then. The name of a thread that
-    /// never gets one is not written, since the manifest lists only threads that have a folder.
+    /// never gets one is not written, since the manifest lists only threads with a folder.
     pub fn set_thread_name(&self, thread_id: u32, name: impl Into<String>) {
         self.change(|shared| {
             shared.notes_of(thread_id).name = Some(name.into());
@@ -237,10 +237,10 @@ impl SessionWriter {
     }
 
     /// Sets how many of a thread's events, and how many details of recorded events, the tracer
-    /// lost, replacing what was set before; `None` if it lost none.
+    /// lost, replacing earlier values; `None` if it lost none.
     ///
-    /// The thread may get its writer later, as for [`set_thread_name`](Self::set_thread_name). What
-    /// is set after the last manifest was written is in no file, so call this before
+    /// The thread may get its writer later, as for [`set_thread_name`](Self::set_thread_name).
+    /// Values set after the last manifest was written are in no file, so call this before
     /// [`finalize`](Self::finalize).
     pub fn set_losses(&self, thread_id: u32, events: Option<Loss>, details: Option<Loss>) {
         let mut shared = lock(&self.shared);
@@ -251,34 +251,34 @@ impl SessionWriter {
         }
     }
 
-    /// Sets how many events the tracer lost that belong to no thread with a writer, replacing what
-    /// was set before; `None` if it lost none. As for [`set_losses`](Self::set_losses), call this
-    /// before [`finalize`](Self::finalize).
+    /// Sets how many events the tracer lost on threads without a writer, replacing the earlier
+    /// value; `None` if it lost none. As with [`set_losses`](Self::set_losses), call this before
+    /// [`finalize`](Self::finalize).
     pub fn set_lost_events(&self, events: Option<Loss>) {
         self.set(|shared| &mut shared.manifest.lost_events, events);
     }
 
-    /// Sets how many events of each thread the tracer holds in memory at most, before it passes them
-    /// to the thread's writer and the writer to the system. Unset it before
-    /// [`finalize`](Self::finalize): what is then in the manifest is missing.
+    /// Sets the most events of each thread that the tracer may hold in memory, before the thread's
+    /// writer passes them to the system. Unset it before [`finalize`](Self::finalize): a value in
+    /// the final manifest means that events are missing.
     pub fn set_unwritten_events(&self, events: Option<u64>) {
         self.set(|shared| &mut shared.manifest.unwritten_events, events);
     }
 
-    /// Sets the largest measured difference in nanoseconds between timestamps and the clock that the
-    /// headers name, if they are not read from it.
+    /// Sets the largest measured difference in nanoseconds between timestamps and the headers'
+    /// clock, if the timestamps are not read from that clock.
     pub fn set_clock_error(&self, error_ns: Option<u64>) {
         self.set(|shared| &mut shared.manifest.clock_error_ns, error_ns);
     }
 
-    /// Changes something that the manifest contains.
+    /// Changes the manifest's contents.
     fn change<T>(&self, change: impl FnOnce(&mut Shared) -> T) -> T {
         let mut shared = lock(&self.shared);
         shared.count_change();
         change(&mut shared)
     }
 
-    /// Changes something that the sessions after this one take over.
+    /// Changes values that later sessions take over.
     fn tell(&self, change: impl FnOnce(&mut Shared)) {
         self.change(|shared| {
             shared.told = shared.told.saturating_add(1);
@@ -286,7 +286,7 @@ impl SessionWriter {
         });
     }
 
-    /// Sets a field, which is no change if it had this value.
+    /// Sets a field; counts a change only if the value differs.
     fn set<T: PartialEq>(&self, field: impl FnOnce(&mut Shared) -> &mut T, value: T) {
         let mut shared = lock(&self.shared);
         let field = field(&mut shared);
@@ -296,12 +296,12 @@ impl SessionWriter {
         }
     }
 
-    /// Adds a moment on the trace's clock and on a recording's clock to the manifest.
+    /// Adds an anchor to the manifest: one moment on the trace's clock and on a recording's clock.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::WrongType`] at `media_timescale` if it is not greater than 0, because no time
-    /// can be converted with such an anchor. It is not added.
+    /// [`ErrorKind::WrongType`] at `media_timescale` if it is not greater than 0: such an anchor
+    /// cannot convert times and is not added.
     pub fn add_timing_anchor(&self, anchor: TimingAnchor) -> Result<()> {
         let found = anchor.media_time.timescale;
         if found <= 0 {
@@ -338,12 +338,12 @@ impl SessionWriter {
         totals
     }
 
-    /// Writes `manifest.json` with what is known now, so that a crash does not lose threads and
+    /// Writes `manifest.json` with the data known so far, so that a crash does not lose threads and
     /// names. It replaces the previous manifest atomically.
     ///
-    /// After this, each [`thread`](Self::thread) that is opened writes it again, so that a killed
-    /// process leaves a manifest that lists its threads. It omits what is not yet known: the times,
-    /// and for open threads without details whether they have any. Names and losses set later are written
+    /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
+    /// process leaves one that lists its threads. It omits the times, which are not yet known, and
+    /// whether open threads without details will have any. Names and losses set later are written
     /// with the next thread, the next call, or [`finalize`](Self::finalize).
     ///
     /// ```
@@ -365,7 +365,7 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]; the previous manifest is then still in place.
+    /// [`ErrorKind::Io`]; the previous manifest then stays in place.
     pub fn write_manifest(&self) -> Result<()> {
         let mut written = lock(&self.written);
         self.replace_manifest(&mut written)?;
@@ -376,8 +376,8 @@ impl SessionWriter {
     /// Writes the manifest if anything has changed since it was last written, and returns its size in
     /// bytes.
     ///
-    /// Unlike after [`write_manifest`](Self::write_manifest), new threads are not listed until the
-    /// next call.
+    /// Unlike [`write_manifest`](Self::write_manifest), it does not list new threads until the next
+    /// call.
     pub(crate) fn store_manifest(&self) -> Result<usize> {
         let mut written = lock(&self.written);
         if written.changes != Some(lock(&self.shared).changes) {
@@ -398,7 +398,7 @@ impl SessionWriter {
 
     /// Writes the final manifest; no thread can be added afterwards.
     ///
-    /// Threads whose writers were dropped before they were finalized are listed, too.
+    /// It also lists threads whose writers were dropped without being finalized.
     ///
     /// # Errors
     ///
@@ -426,7 +426,7 @@ impl SessionWriter {
         }
     }
 
-    /// Returns the manifest, and how many changes it has.
+    /// Returns the manifest, and how many changes it includes.
     fn manifest(&self) -> (Manifest, u64) {
         let shared = lock(&self.shared);
         let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| {
@@ -460,7 +460,7 @@ impl SessionWriter {
         let bytes = manifest.encode()?;
         let part = self.path.join(MANIFEST_PART);
         self.write_part(&part, &bytes).inspect_err(|_| {
-            // The first error counts.
+            // Return the first error.
             let _ = self.storage.remove(&part);
         })?;
         (written.changes, written.size) = (Some(changes), bytes.len());
@@ -468,7 +468,7 @@ impl SessionWriter {
     }
 
     fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<()> {
-        // A killed process may have left one.
+        // A killed process may have left this file behind.
         if self.storage.exists(part).map_err(at(part))? {
             self.storage.remove(part).map_err(at(part))?;
         }

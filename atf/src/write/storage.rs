@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::platform;
 
-/// All file system operations of the writers: [`Disk`] and [`BriefDisk`] perform them, [`Memory`](super::Memory)
-/// replaces it and can make each one fail.
+/// All file system operations of the writers: [`Disk`] and [`BriefDisk`] use the disk;
+/// [`Memory`](super::Memory) replaces it and can make each operation fail.
 pub trait Storage: fmt::Debug + Send + Sync {
     /// Creates a folder and its ancestors, and returns whether the folder is new.
     ///
@@ -67,11 +67,11 @@ pub trait Storage: fmt::Debug + Send + Sync {
 
 /// A file created by a [`Storage`].
 pub trait StorageFile: fmt::Debug + Send + Sync {
-    /// Writes bytes at `offset` from the start and returns how many.
+    /// Writes bytes at `offset` from the start and returns how many it wrote.
     ///
     /// # Errors
     ///
-    /// Those of the operating system. Writers repeat interrupted writes.
+    /// Those of the operating system. Writers retry interrupted writes.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize>;
 
     /// Truncates or extends the file to `size` bytes.
@@ -146,11 +146,11 @@ impl Storage for Disk {
     }
 }
 
-/// As [`Disk`], but a file is open only while something is written to it.
+/// Like [`Disk`], but a file is open only during a write.
 ///
-/// For a writer inside a program that does not know of it: the program may close all its file
-/// descriptors, also others', and open its own files under their numbers. And no thread takes
-/// descriptors from the program's limit.
+/// For a writer inside a program that does not know about it. The program may close file
+/// descriptors that it did not open, and open its own files under their numbers. Also, the writer's
+/// threads take no descriptors from the program's limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefDisk;
 

@@ -1,4 +1,4 @@
-//! Sessions that continue other ones.
+//! Sessions that continue other sessions.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -20,7 +20,8 @@ impl SessionWriter {
         Self::create_on(Arc::clone(&self.storage), folder, &self.options)
     }
 
-    /// Takes over what another session was told since the last time: modules, symbols and anchors.
+    /// Takes over the modules, symbols and anchors that another session was given since the last
+    /// call.
     pub(crate) fn take_over(&self, other: &Self) {
         if std::ptr::eq(self, other) {
             return;
@@ -58,20 +59,20 @@ impl SessionWriter {
         std::mem::take(&mut lock(&self.shared).named)
     }
 
-    /// Deletes the files of a thread whose writer has none and is gone, and lists it no more. What cannot
-    /// be deleted stays.
+    /// Deletes a thread's files and removes it from the manifest. Its writer must be gone and have
+    /// written no events. Files that cannot be deleted stay.
     pub(crate) fn withdraw(&self, thread_id: u32) {
         self.change(|shared| shared.threads.remove(&thread_id));
-        // The error that led here counts.
+        // Return the error that led here.
         let _ = self.files_of(vec![thread_id]).delete_threads();
     }
 
-    /// Returns what is needed to delete the session later.
+    /// Returns the files to delete the session with later.
     pub(crate) fn files(&self) -> SessionFiles {
         self.files_of(lock(&self.shared).threads.keys().copied().collect())
     }
 
-    /// As [`files`](Self::files), with these threads.
+    /// Like [`files`](Self::files), with these threads.
     pub(crate) fn files_of(&self, threads: Vec<u32>) -> SessionFiles {
         SessionFiles {
             storage: Arc::clone(&self.storage),
@@ -90,8 +91,8 @@ pub(crate) struct SessionFiles {
 }
 
 impl SessionFiles {
-    /// Deletes them; others in the folders stay, and the folders with them. It goes on after an error,
-    /// and returns the first one.
+    /// Deletes these files. Other files stay, and so do the folders that contain them. Continues
+    /// after an error, and returns the first one.
     pub(crate) fn delete(&self) -> Result<()> {
         let threads = self.delete_threads();
         let manifest = self.remove(&self.path.join(MANIFEST_FILE));

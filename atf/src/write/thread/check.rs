@@ -15,7 +15,7 @@ impl ThreadWriter {
         })
     }
 
-    /// Checks what the format demands of tracers, and that the wire version can represent it.
+    /// Checks that an event meets the format's demands on tracers and fits the wire version.
     #[inline]
     pub(super) fn check(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
         if self.is_plain(timestamp_ns, event_kind) {
@@ -98,7 +98,7 @@ impl ThreadWriter {
         Err(self.refusal(kind, field))
     }
 
-    /// An error about something that was not written.
+    /// Returns an error about a refused value.
     #[cold]
     pub(super) fn refusal(&self, kind: ErrorKind, field: &'static str) -> Error {
         Error::new(kind)
@@ -107,12 +107,12 @@ impl ThreadWriter {
     }
 }
 
-/// The sources that a detail is checked against.
+/// The sources that a detail is compared with.
 pub(super) const COUNTER: &str = "the writer's counter";
 pub(super) const RESERVATION: &str = "the oldest reservation";
 pub(super) const EVENT: &str = "its index event";
 
-/// Returns how many details can be linked to: all numbers below the one that means none.
+/// Returns how many details links can reach: all numbers below the one that means no link.
 pub(super) fn most_details(wire: Wire) -> u64 {
     wire.no_detail_seq()
 }

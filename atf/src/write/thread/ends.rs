@@ -9,7 +9,7 @@ use crate::write::{Durability, WriteOptions};
 
 impl ThreadWriter {
     /// Writes the remaining events, the footers and finally the headers. The index file's header
-    /// comes last, as it declares everything else complete.
+    /// comes last, because it declares everything else complete.
     pub(super) fn write_ends(&mut self) -> Result<()> {
         self.flush_buffers()?;
         let wire = self.options.wire;

@@ -32,8 +32,8 @@ use whole::whole_events;
 
 /// Writes a thread's folder: `index.atf`, and `detail.atf` once there is a detail.
 ///
-/// Both positions of a pair are assigned together, so links cannot disagree. Events go into a
-/// buffer; an operating system error is returned by the call that hits it and by all later ones. A
+/// A pair's two positions are assigned together, so links cannot disagree. Events go into a buffer.
+/// The call that encounters an operating system error returns it, and so do all later calls. A
 /// writer dropped before it is finalized writes its buffers and leaves files that readers read as
 /// unfinalized.
 ///
@@ -58,8 +58,8 @@ use whole::whole_events;
 #[derive(Debug)]
 pub struct ThreadWriter {
     index: Section,
-    /// How far the index buffer may be filled: less than its size near the limit of the wire
-    /// version, 0 if nothing more may be written.
+    /// How far the index buffer may be filled: less than its size near the wire version's limit,
+    /// and 0 if no more events may be written.
     room_end: usize,
     last_timestamp: u64,
     next_index_seq: u64,
@@ -118,7 +118,7 @@ impl ThreadWriter {
         Self::create_on(Arc::new(Disk), folder, thread_id, options)
     }
 
-    /// As [`create`](Self::create), on a storage other than the disk.
+    /// Like [`create`](Self::create), on a storage other than the disk.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl ThreadWriter {
             Ok(made) => made,
             Err(error) => {
                 if is_new {
-                    // The first error counts.
+                    // Return the first error.
                     let _ = storage.remove_folder(&folder);
                 }
                 return Err(error);
@@ -195,7 +195,7 @@ impl ThreadWriter {
             if options.durability == Durability::EachFlush
                 && let Err(error) = sync_names(storage, folder, is_new)
             {
-                // The first error counts.
+                // Return the first error.
                 let _ = storage.remove(section.path());
                 return Err(error);
             }
@@ -229,8 +229,8 @@ impl ThreadWriter {
         self.next_index_seq
     }
 
-    /// Returns how many whole index events are in the file: those that survive whatever happens to
-    /// this process. After an error, readers find exactly these.
+    /// Returns how many whole index events are in the file. These survive whatever happens to this
+    /// process; after an error, readers find exactly these.
     #[must_use]
     pub fn flushed_events(&self) -> u64 {
         self.index.count()
@@ -253,7 +253,7 @@ impl ThreadWriter {
         size(&self.index).saturating_add(details)
     }
 
-    /// Returns whether so many more events with details can be counted.
+    /// Returns whether the files can count this many more events with details.
     pub(crate) fn has_room_for(&self, events: u64) -> bool {
         let has = |count: u64, most: u64| count.saturating_add(events) <= most;
         has(self.next_index_seq, self.wire.most_events())
@@ -272,9 +272,10 @@ impl ThreadWriter {
     ///
     /// - [`ErrorKind::TimeGoesBack`] at `timestamp_ns` and [`ErrorKind::OutOfRange`] at
     ///   `event_kind`, unless [`verbatim`](WriteOptions::verbatim) is set;
-    ///   [`ErrorKind::LimitReached`] at `event_count`: the event is refused, others may follow.
+    ///   [`ErrorKind::LimitReached`] at `event_count`: the event is refused, but later ones may be
+    ///   accepted.
     /// - [`ErrorKind::AlreadyFinalized`].
-    /// - [`ErrorKind::Io`], repeated at each later call.
+    /// - [`ErrorKind::Io`], returned again by each later call.
     #[inline]
     pub fn write(&mut self, event: &Event) -> Result<u64> {
         if self.is_plain(event.timestamp_ns, event.event_kind) && self.has_room() {
@@ -307,7 +308,7 @@ impl ThreadWriter {
     /// Those of [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB of
     /// payload, [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`]
     /// while details that [`write_index`](Self::write_index) reserved are neither written nor
-    /// dropped, as they must come first. The event is written with its detail or not at all.
+    /// dropped, because they must come first. The event is written with its detail or not at all.
     pub fn write_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link> {
         self.check(event.timestamp_ns, event.event_kind)?;
         self.check_no_reservations()?;
@@ -317,7 +318,7 @@ impl ThreadWriter {
         self.push_pair(&event, &header, detail.payload)
     }
 
-    /// Writes an event as decoded by a reader, with its detail, for tools that copy. Thread, depth,
+    /// Writes an event that a reader decoded, with its detail, for tools that copy. Thread, depth,
     /// types and flags are kept; the positions are those of this file, so `detail_seq` and
     /// `index_seq` of the arguments are ignored. An unknown depth is written as 0.
     ///
@@ -325,7 +326,7 @@ impl ThreadWriter {
     ///
     /// Those of [`write_with_detail`](Self::write_with_detail); without
     /// [`verbatim`](WriteOptions::verbatim) also [`ErrorKind::Disagrees`] at `timestamp` if the
-    /// detail has a different one, and [`ErrorKind::OutOfRange`] at `event_kind` for a kind that
+    /// detail's timestamp differs, and [`ErrorKind::OutOfRange`] at `event_kind` for a kind that
     /// wire version 2 cannot represent. The detail's `total_length` must match the payload.
     pub fn write_decoded(
         &mut self,
@@ -352,9 +353,9 @@ impl ThreadWriter {
         self.push_pair(&event, &header, payload).map(Some)
     }
 
-    /// As [`write_decoded`](Self::write_decoded), with a payload that need not fit into memory:
-    /// `read` fills it in pieces, as many bytes as the header states. If `read` fails, so does the
-    /// writer.
+    /// Like [`write_decoded`](Self::write_decoded), with a payload that need not fit into memory:
+    /// `read` supplies it in pieces, as many bytes as the header specifies. If `read` fails, so
+    /// does the writer.
     pub(crate) fn write_decoded_from(
         &mut self,
         event: &IndexEvent,
@@ -391,9 +392,8 @@ impl ThreadWriter {
     /// Writes the remaining events, the footers, and the headers last. Nothing can be written
     /// afterwards.
     ///
-    /// Details that are reserved but not written are dropped, as by
-    /// [`drop_detail`](Self::drop_detail): the summary counts them in
-    /// [`dropped_details`](ThreadSummary::dropped_details).
+    /// Drops details that are reserved but not written, like [`drop_detail`](Self::drop_detail):
+    /// the summary counts them in [`dropped_details`](ThreadSummary::dropped_details).
     ///
     /// # Errors
     ///
@@ -413,7 +413,7 @@ impl ThreadWriter {
         Ok(summary)
     }
 
-    /// Returns what has been written so far.
+    /// Returns a summary of the data written so far.
     #[must_use]
     pub fn summary(&self) -> ThreadSummary {
         ThreadSummary {

@@ -70,7 +70,7 @@ impl ThreadWriter {
         Ok(seq)
     }
 
-    /// Appends a detail and its event to the buffers, or neither.
+    /// Appends both a detail and its event to the buffers, or neither.
     pub(super) fn push_pair(
         &mut self,
         event: &IndexEvent,
@@ -82,7 +82,7 @@ impl ThreadWriter {
         })
     }
 
-    /// As [`push_pair`](Self::push_pair); `put` writes the detail to its file.
+    /// Like [`push_pair`](Self::push_pair); `put` writes the detail to its file.
     pub(super) fn push_pair_by(
         &mut self,
         event: &IndexEvent,
@@ -201,7 +201,7 @@ impl ThreadWriter {
         })
     }
 
-    /// Writes both buffers to the files, details first, so that no link in the file leads nowhere.
+    /// Writes both buffers to the files, details first, so that the file has no dangling links.
     pub(super) fn flush_buffers(&mut self) -> Result<()> {
         if let Some(ring) = &self.ring {
             ring.check_owner()?;
@@ -223,7 +223,7 @@ impl ThreadWriter {
     }
 
     /// Makes every later call fail with the same error. Unless the index file itself failed, it
-    /// still receives the remaining events, up to the first whose detail is lost.
+    /// still receives the remaining events, up to the first one with a lost detail.
     #[cold]
     pub(super) fn fail(&mut self, error: Error) -> Error {
         let (wire, details) = (self.wire, self.flushed_details());
@@ -245,7 +245,7 @@ impl ThreadWriter {
 impl Drop for ThreadWriter {
     fn drop(&mut self) {
         if matches!(self.state, State::Open) {
-            // Nobody can receive an error here; what is in the file stays a valid prefix.
+            // Nobody can receive an error here; the file stays a valid prefix.
             let flushed = self.flush_buffers();
             if let (Ok(()), Some(ring)) = (flushed, &mut self.ring) {
                 ring.remove(&*self.storage);

@@ -1,8 +1,8 @@
 //! Details reserved with their index event and written later, or dropped.
 //!
-//! The position of a detail in its file is its `detail_seq`, so a missing detail moves those after
-//! it. Links of index events that are still in the buffer are changed. What is in the file is never
-//! rewritten: the link stays, and a detail without a payload takes the place.
+//! A detail's position in its file is its `detail_seq`, so a missing detail moves those after it.
+//! Links of index events that are still in the buffer are changed. Events in the file are never
+//! rewritten: the link stays, and a detail without a payload takes the dropped one's place.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,13 +30,13 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// Returns how many are neither written nor dropped.
+    /// Returns how many details are neither written nor dropped.
     pub(super) fn open(&self) -> u64 {
         let open = self.queue.iter().filter(|reserved| !reserved.is_dropped);
         open.count() as u64
     }
 
-    /// Returns how many were dropped so far.
+    /// Returns how many details were dropped so far.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -82,9 +82,9 @@ impl ThreadWriter {
     }
 
     /// Writes an event and optionally reserves its detail, to be written later by
-    /// [`write_detail`](Self::write_detail). These are the two halves of
-    /// [`write_with_detail`](Self::write_with_detail), for tracers that handle the two separately
-    /// (S3).
+    /// [`write_detail`](Self::write_detail). Together, the two calls do what
+    /// [`write_with_detail`](Self::write_with_detail) does, for tracers that handle events and
+    /// details separately (S3).
     ///
     /// # Errors
     ///
@@ -124,8 +124,8 @@ impl ThreadWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotReserved`]; [`ErrorKind::Disagrees`] at `index_seq` or `timestamp` if they
-    /// differ from the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
+    /// [`ErrorKind::NotReserved`]; [`ErrorKind::Disagrees`] at `index_seq` or `timestamp` if the
+    /// detail's differ from the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
     /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as in other calls.
     pub fn write_detail(
         &mut self,
@@ -156,8 +156,9 @@ impl ThreadWriter {
     /// is not yet reserved, the number is skipped.
     ///
     /// The link of its index event is removed. If the event has already left the buffer, its link
-    /// stays, as the file is never rewritten, and leads to a detail without a payload. Either way
-    /// it counts as one of the [`dropped_details`](super::ThreadSummary::dropped_details).
+    /// stays, because the file is never rewritten, and leads to a detail without a payload. Either
+    /// way, the detail counts as one of the
+    /// [`dropped_details`](super::ThreadSummary::dropped_details).
     ///
     /// ```
     /// use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
@@ -209,7 +210,7 @@ impl ThreadWriter {
         self.drop_details(0..end)
     }
 
-    /// Returns the detail that is reserved for the index event at a position, unless it was
+    /// Returns the detail reserved for the index event at a position, unless the detail was
     /// dropped.
     #[must_use]
     pub fn reserved_detail(&self, index_seq: u64) -> Option<ReservedDetail> {
@@ -229,9 +230,9 @@ impl ThreadWriter {
     }
 
     /// Drops the details in this range of the queue and returns how many. Links of events in the
-    /// buffer are removed; for other events, something must take the details' places.
+    /// buffer are removed; for other events, placeholders must take the details' places.
     fn drop_details(&mut self, range: Range<usize>) -> Result<u64> {
-        // Events leave the buffer all at once, so those after a buffered one are buffered, too.
+        // Events leave the buffer all at once, so events after a buffered one are buffered, too.
         let buffered = (self.index.filled() / IndexEvent::SIZE) as u64;
         let first = self.next_index_seq.saturating_sub(buffered);
         let (mut at, before) = (range.start, self.reserved.dropped);
@@ -295,7 +296,7 @@ impl ThreadWriter {
         edited.map_err(|error| self.fail(error))
     }
 
-    /// Writes details without a payload in place of dropped ones whose turn has come.
+    /// Writes details without a payload in place of dropped ones that are due.
     fn fill_places(&mut self) -> Result<()> {
         while let Some(reserved) = self.reserved.queue.front().filter(|next| next.is_dropped) {
             let detail = Detail {

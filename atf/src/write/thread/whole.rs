@@ -1,4 +1,4 @@
-//! Counts the whole events at the start of a buffer: their size and their number.
+//! Finds the size and number of whole events at the start of a buffer.
 
 use crate::detail::DetailEventHeader;
 use crate::index::IndexEvent;
