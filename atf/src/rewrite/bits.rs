@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// Makes bits for `count` positions, none of them seen.
+    /// Creates bits for `count` positions, none of them seen.
     pub(super) fn new(count: u64) -> Result<Self> {
         let size = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);
         let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! Call depths for events that have none.
+//! Computes call depths for events without one.
 
 use crate::wire::EventKind;
 

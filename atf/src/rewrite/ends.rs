@@ -1,4 +1,5 @@
-//! Reports the bytes of a file that are not header, event or footer, and problems of its header and footer.
+//! Reports a file's bytes outside its header, events and footer, and problems of the header and
+//! footer.
 
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ struct End<'a> {
     events_offset: u64,
     events_end: u64,
     event_count: u64,
-    /// Further events that the header counts but the file does not have.
+    /// Events that the header counts but the file lacks.
     missing_events: u64,
     /// Where the last event would end if none were missing.
     header_end: u64,
@@ -224,8 +225,8 @@ impl End<'_> {
         }
     }
 
-    /// Reports events that a rewritten header counts but the file does not have. After a framing
-    /// problem, bytes are reported as dropped instead: the missing events may be among them.
+    /// Reports events that a rewritten header counts but the file lacks. After a framing problem,
+    /// bytes are reported as dropped instead: the missing events may be among them.
     fn note_missing(&self, notes: &mut Notes) {
         if self.missing_events == 0 || self.framing_problem.is_some() {
             return;

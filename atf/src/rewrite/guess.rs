@@ -6,19 +6,19 @@ use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader};
 use crate::source::Input;
 use crate::wire::{Arch, Clock, Os, Record, Wire};
 
-/// The number of events, or fewer in a shorter file, that must be valid in a wire version to identify it.
+/// How many events (fewer in a shorter file) must be valid in a wire version to identify it.
 const SAMPLE: usize = 64;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
-/// Returns whether the header of a file that was opened around its unreadable ranges is in one of them.
+/// Returns whether a file's header is in one of its unreadable ranges.
 pub(super) fn is_unreadable(file: &Input) -> bool {
     file.unreadable().overlaps(&(0..HEADER_SIZE))
 }
 
-/// Opens an index file with a header reconstructed from its events, or returns `None` if they fit no
-/// wire version. `id` is the id in the folder's name, `clock` the manifest's clock, `detail` the header of
-/// the other file.
+/// Opens an index file with a header reconstructed from its events, or returns `None` if the events
+/// fit no wire version. `id` is the id in the folder's name, `clock` the manifest's clock, and
+/// `detail` the detail file's header.
 pub(super) fn index(
     file: Input,
     id: Option<u32>,
@@ -78,7 +78,7 @@ fn known<T>(value: T, name: Option<&str>) -> Option<T> {
     name.map(|_| value)
 }
 
-/// The damaged header and the first events that can be read.
+/// The damaged header and the first readable events.
 struct Sample {
     header: [u8; IndexHeader::SIZE],
     events: Vec<[u8; IndexEvent::SIZE]>,
@@ -108,8 +108,8 @@ impl Sample {
         Ok(Self { header, events })
     }
 
-    /// Returns the wire version if all events are valid in it: known kinds, reserved bytes 0, and a
-    /// single thread id if the version records one, which is returned too.
+    /// Returns the wire version if all events are valid in it: known kinds, reserved bytes 0, and,
+    /// if the version records thread ids, a single one, which is also returned.
     fn fits(&self, wire: Wire) -> Option<(Wire, Option<u32>)> {
         let first = self.events.first()?;
         let thread_id = IndexEvent::decode(wire, 0, first).thread_id;

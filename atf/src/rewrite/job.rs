@@ -1,4 +1,5 @@
-//! The options of a rewrite. Recovery, conversion and scrubbing are the same walk with different options.
+//! The options of a rewrite. Recovery, conversion, scrubbing and cutting are the same walk with
+//! different options.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -14,7 +15,7 @@ use super::report::Action;
 /// The number of bytes between two calls of a progress callback.
 const STEP: u64 = 0x10_0000;
 
-/// Called from time to time with the number of bytes processed and the total.
+/// A callback that regularly receives the number of bytes processed and the total.
 pub type ProgressFn<'a> = &'a dyn Fn(u64, u64);
 
 /// How details are handled.
@@ -47,17 +48,17 @@ impl CutRange {
 /// The options of a rewrite.
 pub(super) struct Job<'a> {
     pub(super) action: Action,
-    /// The new files' wire version; `None` keeps that of the old files.
+    /// The new files' wire version; `None` keeps the old one.
     pub(super) wire: Option<Wire>,
     /// Whether to search past holes and damage. Events after a hole go to a file of their own.
     pub(super) salvage: bool,
     pub(super) details: Details,
-    /// Whether to keep what fits nowhere: orphans, unreadable files, unknown keys of the manifest,
-    /// the report.
+    /// Whether to keep data without a regular place: orphans, unreadable files, the manifest's
+    /// unknown keys, and the report.
     pub(super) keeps_rest: bool,
-    /// Another manifest for modules and symbols that the session's own lacks.
+    /// Another manifest, which supplies modules and symbols that the session's own lacks.
     pub(super) symbols: Option<&'a Manifest>,
-    /// Whether to shorten the paths of modules to file names.
+    /// Whether to shorten module paths to file names.
     pub(super) module_names_only: bool,
     /// The part to keep; `None` for all.
     pub(super) cut: Option<&'a CutRange>,
@@ -65,12 +66,12 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Whether the new manifest has the old one's unknown keys.
+    /// Returns whether the new manifest keeps the old one's unknown keys.
     pub(super) fn keeps_unknown_keys(&self) -> bool {
         self.keeps_rest || self.cut.is_some()
     }
 
-    /// Whether the new session has a thread.
+    /// Returns whether the new session includes a thread.
     pub(super) fn has_thread(&self, id: u32) -> bool {
         self.cut.is_none_or(|cut| cut.has_thread(id))
     }
@@ -92,9 +93,9 @@ impl From<Error> for Failure {
     }
 }
 
-/// Counts the bytes read of one thread.
+/// Counts the bytes read from one thread.
 ///
-/// It counts each byte once, even if it is read twice, so that progress never goes back.
+/// Counts each byte once, even if it is read twice, so that progress never exceeds the total.
 pub(super) struct Progress<'a> {
     /// The bytes of all threads.
     done: &'a AtomicU64,
@@ -105,7 +106,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Counts a thread of `size` bytes. `tell` is called from time to time.
+    /// Creates a count for a thread of `size` bytes, which regularly calls `tell`.
     pub(super) fn new(done: &'a AtomicU64, size: u64, tell: &'a dyn Fn()) -> Self {
         Self {
             done,

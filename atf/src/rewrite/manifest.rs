@@ -1,4 +1,4 @@
-//! Writes the new manifest: the old one, updated to the actual threads.
+//! Writes the new manifest: the old one, updated to match the actual threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::wire::Clock;
 /// Facts about the threads of the new session.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// Each thread's id, and whether it has details.
+    /// Each thread's id, and whether the thread has details.
     pub(super) threads: BTreeMap<u32, bool>,
     /// The least first and the greatest last timestamp.
     pub(super) time_range: Option<(u64, u64)>,
@@ -94,7 +94,7 @@ pub(super) fn rewrite(
     let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);
     let loses = report.problem_count > unnamed.count() as u64;
     let target = out.join(MANIFEST_FILE);
-    // If the old manifest can no longer be read, it is written anew too.
+    // If the old manifest can no longer be read, a new one is encoded.
     let is_copied = match old {
         Some(old) if report.problem_count == 0 && job.keeps_rest && old.says_the_same(&new) => {
             stage::copy(&path, &target, job.durability)?.is_empty()
@@ -153,7 +153,7 @@ fn manifest(
     for (position, symbol) in new.symbols.iter_mut().enumerate() {
         symbol.position = position;
     }
-    // The version follows from the content, whatever the old manifest stated.
+    // The content determines the version, whatever the old manifest says.
     new.format_version = Some(new.version().to_owned());
     new
 }
@@ -176,7 +176,7 @@ fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
     there.enumerate().map(thread).collect()
 }
 
-/// Notes what the old manifest states wrongly about the threads.
+/// Notes what the old manifest gets wrong about the threads.
 fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport) {
     let note = &mut |field: &str, found: String| {
         let place = || Place::new(MANIFEST_FILE, field, None).found(found);
@@ -214,7 +214,7 @@ fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport)
 }
 
 /// Adds modules and function names that the manifest lacks. A module with the same id but another
-/// build id is a different program: its functions have other names.
+/// build id is a different program, whose functions have other names.
 fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 {
     let known: HashMap<u32, Option<&str>> = new
         .modules

@@ -8,19 +8,19 @@
 //! | [`scrub`] | the same without registers, stacks and payloads of unknown shape |
 //! | [`cut`] | the events of a time range |
 //!
-//! The original is never modified. The new trace is written under a temporary name next to its final
-//! path and renamed when it is complete. An error leaves nothing behind. Only a killed process leaves
-//! its temporary folder, `.atf-PID-N`, which can be deleted; searches for sessions
-//! [skip it](is_unfinished). Files and folders keep their modes, so the new trace is readable only for
-//! those who can read the original. The path may be a session, a thread's folder, or a folder with
-//! sessions below it.
+//! The original is never modified. The new trace is written under a temporary name next to its
+//! final path and renamed when it is complete. An error leaves nothing behind. A killed process
+//! leaves its temporary folder, `.atf-PID-N`, which can be deleted; searches for sessions [skip
+//! it](is_unfinished). Files and folders keep their modes, so only users who can read the original
+//! can read the new trace. The path may be a session, a thread's folder, or a folder with sessions
+//! below it.
 //!
 //! # What is kept
 //!
-//! Recovery keeps every whole index event up to the first hole, and each detail whose index event is
-//! kept and whose links agree in both directions. Links count 0, 1, 2 and so on along the new index.
-//! Faults in the content, such as time that goes back, stay: a fix would be invented. What fits
-//! nowhere is set aside and never merged back:
+//! Recovery keeps every whole index event up to the first hole, and each detail whose index event
+//! is kept and whose links agree in both directions. Links count 0, 1, 2 and so on along the new
+//! index. Faults in the content, such as time that goes back, stay: a fix would invent data. Data
+//! without a regular place is set aside and never merged back:
 //!
 //! | in the new session | content |
 //! |---|---|
@@ -29,10 +29,11 @@
 //! | `unreadable/` | unreadable files, unchanged |
 //! | `recovery.json` | the [`Report`], if any file was changed |
 //!
-//! If reading a file fails, the file is read again in pieces down to 512 bytes, and what then fails
-//! counts as [unreadable](DropReason::Unreadable): the events that have a byte there are lost, all
-//! others are kept, in their order. Details after it are found by their links, and an unreadable
-//! header is rebuilt from the rest, as with salvage. Nothing unreadable is replaced by zeros.
+//! If reading a file fails, the file is read again in pieces down to 512 bytes, and pieces that
+//! still fail count as [unreadable](DropReason::Unreadable): events with a byte in one are lost,
+//! and all others are kept, in order. Details after an unreadable piece are found by their links,
+//! and an unreadable header is rebuilt from the rest, as with salvage. Unreadable bytes are never
+//! replaced by zeros.
 //!
 //! A second recovery changes nothing: its output is identical, byte for byte.
 //!
@@ -46,11 +47,10 @@
 //!
 //! # Memory
 //!
-//! As many threads of a session are rewritten side by side as the machine has cores. Each takes 8
-//! bytes and one bit per detail event, and the details themselves if that needs at most 256 MiB for
-//! all threads at a time; larger ones are read twice. A payload larger than 64 KiB is copied in pieces.
-//! Salvage takes another 56 bytes per detail that
-//! it finds after damage.
+//! A session's threads are rewritten in parallel, one per core. Each takes 8 bytes and one bit per
+//! detail event. It also keeps the details in memory if that needs at most 256 MiB for all threads
+//! at a time; otherwise it reads them twice. A payload larger than 64 KiB is copied in pieces.
+//! Salvage takes another 56 bytes per detail that it finds after damage.
 //!
 //! ```
 //! use atf::rewrite::{RecoverOptions, recover};
@@ -106,10 +106,10 @@ use job::{CutRange, Details, Job};
 #[derive(Default, Clone)]
 #[non_exhaustive]
 pub struct RecoverOptions<'a> {
-    /// Whether to also search past holes and damage. The report marks what is found there.
+    /// Whether to also search past holes and damage. The report marks events found there.
     pub salvage: bool,
     /// The manifest of another run, for modules and symbols that the session's own manifest lacks.
-    /// If both state a module's build id, the ids must be equal.
+    /// If both have a build id for a module, the ids must be equal.
     pub symbols: Option<Manifest>,
     /// How much of the new trace survives a power loss after the call returns.
     pub durability: Durability,
@@ -207,7 +207,7 @@ setters!(CutOptions<'a> {
 /// exist.
 ///
 /// The [module's documentation](self) describes what is kept and where the rest goes; the report
-/// lists it. A thread with an unreadable index does not prevent the recovery of the others.
+/// lists both. A thread with an unreadable index does not prevent the recovery of the others.
 ///
 /// # Errors
 ///
@@ -240,14 +240,14 @@ pub fn recover(
 /// needed.
 ///
 /// Events of version 2 have no `call_depth` and no `thread_id`. For version 1, the depth is counted
-/// from calls and returns. The report lists what was lost and what was deduced. Files that an
-/// earlier recovery set aside keep their own wire version.
+/// from calls and returns. The report lists lost and deduced data. Files that an earlier recovery
+/// set aside keep their own wire version.
 ///
 /// # Errors
 ///
-/// As [`recover`], and [`LimitReached`](crate::ErrorKind::LimitReached) or
-/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if the number of events, or of an event kind, does
-/// not fit the wire version.
+/// Those of [`recover`], and [`LimitReached`](crate::ErrorKind::LimitReached) or
+/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if the number of events, or the number of an event
+/// kind, does not fit the wire version.
 pub fn convert(
     path: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -268,19 +268,18 @@ pub fn convert(
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
 
-/// Writes a copy of a trace to `out`, which must not exist, without the memory content of the traced
-/// program: zeroes registers, and drops stacks and payloads of unknown shape. Recovers the trace if
+/// Writes a copy of a trace to `out`, which must not exist, without the traced program's memory
+/// content: zeroes registers, and drops stacks and payloads of unknown shape. Recovers the trace if
 /// needed.
 ///
-/// Functions, times, links, and in the manifest the names of functions and threads, losses and anchors
-/// stay. Everything else that could contain
-/// such bytes is dropped too: details that no event refers to, damaged data, unknown keys of the
-/// manifest, files of an earlier recovery. No report is written into the trace, because it would
-/// quote damaged data.
+/// Functions, times and links stay, and in the manifest the names of functions and threads, losses
+/// and anchors. Everything else that could contain memory content is dropped too: details that no
+/// event refers to, damaged data, unknown keys of the manifest, and files of an earlier recovery.
+/// No report is written into the trace, because it would quote damaged data.
 ///
 /// # Errors
 ///
-/// As [`recover`].
+/// Those of [`recover`].
 pub fn scrub(
     path: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -307,29 +306,29 @@ pub fn scrub(
 /// Writes the part of a session in a time range to `out`, which must not exist. Recovers the session
 /// if needed.
 ///
-/// An event is in the range if the greatest time up to it is: where time goes back, the events of a
-/// thread stay together. They keep their details. A thread that has events after the start and calls
-/// that are open there begins with these calls, at the start's time, outermost first. A thread that
-/// has events after the end and calls that are open there ends with their returns, at the end's time.
-/// So each call has the time that [`analyze`](crate::analyze) finds in the range. The manifest states
-/// how many calls and returns were added, and where: [`Cut`](crate::manifest::Cut). A thread that
-/// ended earlier stays as it ended.
+/// An event is in the range if the greatest time up to it is, so that a thread's events stay
+/// together where time goes back. Events keep their details. If a thread has events after the start
+/// and calls open at the start, its part begins with these calls, at the start's time, outermost
+/// first. If it has events after the end and calls open at the end, its part ends with their
+/// returns, at the end's time. So each call has the time that [`analyze`](crate::analyze) finds in
+/// the range. The manifest records how many calls and returns were added, and where:
+/// [`Cut`](crate::manifest::Cut). A thread that ended earlier gets no returns.
 ///
 /// Over the segments of a process, each open call is repeated once, where the thread's first event in or after the
 /// range is, and returns once, where its first event after the range is. Segments before and after those that then
 /// have events are not written, except the first if none has any; the report names them if they are damaged.
 ///
 /// Names of functions and threads, modules, anchors, losses at any time and unknown keys of the
-/// manifest stay. What fits nowhere is dropped, as by [`scrub`].
+/// manifest stay. Data without a regular place is dropped, as by [`scrub`].
 ///
-/// Memory: as for [`recover`], and 28 MiB if 262,144 calls are open. Of more open calls, the outer
-/// ones are missing in the new trace; the report says so.
+/// Takes as much memory as [`recover`], and 28 MiB if 262,144 calls are open. If more calls are
+/// open, the new trace lacks the outer ones; the report says so.
 ///
 /// # Errors
 ///
-/// As [`recover`]; [`OutOfRange`](crate::ErrorKind::OutOfRange) if the range ends before it begins;
-/// [`NotASession`](crate::ErrorKind::NotASession) if `path` is the folder of a thread without a
-/// session, because there is no manifest to mark the added events.
+/// Those of [`recover`]; [`OutOfRange`](crate::ErrorKind::OutOfRange) if the range ends before it
+/// begins; [`NotASession`](crate::ErrorKind::NotASession) if `path` is the folder of a thread
+/// without a session, because there is no manifest to mark the added events.
 pub fn cut(
     path: impl AsRef<Path>,
     out: impl AsRef<Path>,

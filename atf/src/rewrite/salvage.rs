@@ -1,8 +1,8 @@
-//! Finds details after the place where walking from one to the next stopped or went astray.
+//! Finds details after the place where walking from one detail to the next stopped or went wrong.
 //!
-//! A detail may begin at any byte there. It is accepted only if its `index_seq` names an index
+//! A detail may begin at any byte there. It is accepted only if its `index_seq` refers to an index
 //! event with the same timestamp, and that event links to a detail position after the last accepted
-//! one. Other bytes do not match the 64 bits of a timestamp by chance.
+//! one. Other bytes are most unlikely to match the 64 bits of a timestamp.
 
 use std::iter;
 use std::ops::Range;
@@ -15,16 +15,16 @@ use crate::window::Window;
 
 const HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 
-/// The details found, by ascending offset and ascending position. The position is the one that their
-/// index events link to.
+/// The details found, by ascending offset and ascending position. A detail's position is the one
+/// that its index event links to.
 ///
 /// Takes 56 bytes per detail; the search is linear in the file's size.
 #[derive(Debug, Default)]
 pub(super) struct SalvagedDetails(Vec<DetailEvent>);
 
 impl SalvagedDetails {
-    /// Searches after the last detail that the walk reached and an index event confirms. If the walk
-    /// did not fail, that is the end of the section, and nothing is read.
+    /// Searches after the last detail that the walk reached and an index event confirms. If the
+    /// walk did not fail, the search starts at the end of the section and reads nothing.
     pub(super) fn find(index: &IndexReader, detail: &DetailReader) -> Result<Self> {
         let end = match detail.completeness() {
             Completeness::DamagedFooter { offset, .. } => *offset,
@@ -69,7 +69,7 @@ impl SalvagedDetails {
         Ok(Self(found))
     }
 
-    /// Returns the detail that index events call `seq`, with its place among those found.
+    /// Returns the detail that index events link to as `seq`, with its place among those found.
     pub(super) fn get(&self, seq: u64) -> Option<(u64, DetailEvent)> {
         let place = self.0.binary_search_by_key(&seq, |event| event.seq).ok()?;
         Some((place as u64, *self.0.get(place)?))

@@ -1,4 +1,4 @@
-//! Writes the files for what was set aside: it belongs to a trace but fits neither `index.atf` nor
+//! Writes the files for events set aside: they belong to a trace but fit neither `index.atf` nor
 //! `detail.atf`.
 
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! The new folder while it is written: under a temporary name next to its final path, deleted on failure.
+//! The new folder while it is being written: under a temporary name next to its final path, deleted
+//! on failure.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -13,18 +14,19 @@ use crate::platform::{self, Mode, Output};
 use crate::session;
 use crate::write::{Disk, Durability, Storage};
 
-/// The maximum number of names tried for the unfinished folder, in case other rewrites run next to it.
+/// The most names tried for the unfinished folder, in case other rewrites run next to it.
 const ATTEMPTS: u32 = 1000;
 /// Prefix of the unfinished folder's name; the process id and a number follow.
 const UNFINISHED: &str = ".atf-";
 /// The size in bytes of each buffer for comparing files.
 const BUFFER_SIZE: usize = 0x4_0000;
-/// The size in bytes of the pieces in which files are copied.
+/// The size in bytes of each piece in which files are copied.
 const PIECE_SIZE: usize = 0x1_0000;
 
-/// Returns whether a folder has the name of an incomplete new trace. It is still being written, or was
-/// left by a killed [`recover`](super::recover), [`convert`](super::convert) or [`scrub`](super::scrub).
-/// Its events are duplicates of the original's, so searches for sessions must skip it.
+/// Returns whether a folder has the name of an incomplete new trace. Such a folder is still being
+/// written, or was left by a killed [`recover`](super::recover), [`convert`](super::convert) or
+/// [`scrub`](super::scrub). Its events duplicate the original's, so searches for sessions must skip
+/// it.
 #[must_use]
 pub fn is_unfinished(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
@@ -37,7 +39,7 @@ pub fn is_unfinished(name: &OsStr) -> bool {
 /// A folder that moves to its final path only when it is complete.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// The folder that contains both of the following.
+    /// The parent of `out` and of the unfinished folder.
     parent: PathBuf,
     folder: PathBuf,
     out: PathBuf,
@@ -47,7 +49,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Creates the unfinished folder for the trace at `path` that will be written to `out`.
+    /// Creates the unfinished folder for rewriting the trace at `path` to `out`.
     pub(super) fn create(path: &Path, out: &Path) -> Result<Self> {
         match fs::symlink_metadata(out) {
             Ok(_) => return Err(Error::new(ErrorKind::OutputExists).with_path(Some(out))),
@@ -134,14 +136,14 @@ pub(super) fn create_folder(path: &Path) -> Result<()> {
     Disk.create_folder(path).map(drop).map_err(at(path))
 }
 
-/// Writes a small file at once.
+/// Writes a small file in one go.
 pub(super) fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
     let written = File::create(path).and_then(|file| Output(file).write_all(bytes));
     written.map_err(at(path))?;
     sync(path, durability)
 }
 
-/// Removes a file or a folder, if it exists, with all that is in it.
+/// Removes a file or a folder with all its contents, if it exists.
 pub(super) fn remove(path: &Path) -> Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
@@ -188,8 +190,8 @@ pub(super) struct Left {
     pub(super) why: String,
 }
 
-/// Copies a regular file, or a folder with all regular files below it. Returns what cannot be read and
-/// what is neither file nor folder: a symlink may lead outside the trace.
+/// Copies a regular file, or a folder with all regular files below it. Returns the entries that are
+/// unreadable or neither file nor folder: a symlink may lead outside the trace.
 ///
 /// # Errors
 ///
@@ -220,7 +222,7 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
     Ok(left)
 }
 
-/// Returns why one entry was not copied, or an error if nothing more can be written.
+/// Returns why one entry was not copied, or an error if writing is no longer possible.
 fn reason(failure: Failure) -> Result<String> {
     match failure {
         Failure::Read(error) => Ok(unreadable(&error)),
@@ -269,7 +271,7 @@ fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failu
         Ok(size) => end.max(size),
         Err(error) => return give_up(error),
     };
-    // A hole is written by its end.
+    // Setting the size creates a hole at the end.
     let set = platform::check_size(size).and_then(|_| target.0.set_len(size));
     set.map_err(writing)?;
     keep_mode(from, to).map_err(Failure::Write)?;
@@ -318,8 +320,7 @@ pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     compare(one, other).unwrap_or(false)
 }
 
-/// Returns whether two paths, as for [`is_same`], have the same size, header and footer, or at least the
-/// same bytes at the places of both.
+/// Like [`is_same`], but compares only the size and the bytes where the header and footer are.
 pub(super) fn ends_are_same(one: &Path, other: &Path) -> bool {
     let compare = || -> io::Result<bool> {
         let Some(size) = same_size(one, other)? else {

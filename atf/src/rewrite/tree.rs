@@ -14,7 +14,7 @@ use crate::thread::{DETAIL_FILE, INDEX_FILE};
 /// How many folders deep to search for sessions: `traces/session_…/pid_…` is two.
 const DEPTH: usize = 3;
 
-/// A session, or a thread's folder without a session.
+/// A session, or the folder of a thread without a session.
 #[derive(Debug)]
 pub(super) struct Item {
     /// Its path relative to the given path; empty for that path itself.
@@ -115,7 +115,7 @@ impl Tree {
     }
 }
 
-/// Makes a report of something that may be part of the trace but is not taken. `path` is relative to
+/// Reports a file or folder that may be part of the trace but is not copied. `path` is relative to
 /// the given path.
 pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
     LeftBehind {

@@ -1,4 +1,4 @@
-//! Finds the bytes that cannot be read, together with the other bytes of their events.
+//! Finds unreadable bytes, together with the other bytes of their events.
 
 use super::salvage::SalvagedDetails;
 use crate::detail::{DetailEvent, DetailEventHeader, DetailReader};
@@ -11,7 +11,7 @@ const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 /// Returns the unreadable ranges of an index file, extended to whole events.
 pub(super) fn of_index(index: &IndexReader) -> Unreadable {
     let (events, end) = (index.header().events_offset, index.events_end());
-    // How far an offset is inside of its event.
+    // How far into its event an offset is.
     let inside = |offset: u64| {
         if (events..end).contains(&offset) {
             offset.saturating_sub(events) % EVENT_SIZE
@@ -31,9 +31,9 @@ pub(super) fn of_index(index: &IndexReader) -> Unreadable {
     found
 }
 
-/// Returns the unreadable ranges of a detail file, extended to whole details. If the length of a detail
-/// cannot be read, its end is unknown: all bytes from there to `section_end` that belong to no salvaged
-/// detail are included.
+/// Returns the unreadable ranges of a detail file, extended to whole details. If a detail's length
+/// cannot be read, its end is unknown: all bytes from there to `section_end` outside salvaged
+/// details are included.
 pub(super) fn of_detail(
     detail: &DetailReader,
     salvaged: &SalvagedDetails,

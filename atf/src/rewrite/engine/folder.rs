@@ -22,7 +22,7 @@ use crate::source::{self, Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
 use crate::wire::Clock;
 
-/// How often files are rewritten if reads fail elsewhere each time.
+/// How many times to rewrite files if reads fail at a different place each time.
 const ATTEMPTS: usize = 3;
 
 /// Parts of a session's report that come from one thread and are not in the thread's report.
@@ -40,9 +40,9 @@ pub(super) struct Attempt {
     pub(super) rewritten: Result<Rewritten, Failure>,
 }
 
-/// Rewrites files by `attempt`. After an error that may be a bad sector's, `clear` removes what was
-/// written, and the next attempt searches for unreadable ranges. The first one does not, because that
-/// reads all files once more.
+/// Rewrites files by `attempt`. After an error that may come from a bad sector, `clear` removes the
+/// files written, and the next attempt searches for unreadable ranges. The first attempt does not,
+/// because searching reads all files once more.
 pub(super) fn around_errors(
     mut attempt: impl FnMut(OpenOptions) -> Result<Attempt>,
     mut clear: impl FnMut() -> Result<()>,
@@ -71,13 +71,13 @@ pub(super) struct Route<'a> {
     pub(super) unreadable: &'a Path,
     /// The id in the folder's name.
     pub(super) id: Option<u32>,
-    /// What the manifest says of it.
+    /// The thread's entry in the manifest.
     pub(super) listed: Option<&'a ManifestThread>,
-    /// The session's clock, as the manifest says.
+    /// The session's clock according to the manifest.
     pub(super) clock: Option<Clock>,
-    /// The thread at the end of the segment before this one.
+    /// The thread's state at the end of the previous segment.
     pub(super) before: Option<&'a Carry>,
-    /// How its files are opened.
+    /// How to open the thread's files.
     pub(super) options: OpenOptions,
 }
 
@@ -86,12 +86,12 @@ impl Route<'_> {
         Input::open_in_session(&self.from.join(name), self.options)
     }
 
-    /// Removes what was written for the thread.
+    /// Removes the files written for the thread.
     pub(super) fn clear(&self) -> Result<()> {
         [self.to, self.unreadable].into_iter().try_for_each(remove)
     }
 
-    /// Returns whether another attempt, around unreadable ranges, is better than to go on.
+    /// Returns whether to start again and read around unreadable ranges.
     fn starts_again(&self, error: &Error) -> bool {
         !self.options.around_errors && is_bad_sector(error)
     }
@@ -121,8 +121,8 @@ impl Engine<'_> {
         if rewritten.is_ok() {
             let is_same = |name| {
                 let (from, to) = (route.from.join(name), route.to.join(name));
-                // A footer has the checksum of the events, which differs if any event changed, and
-                // the report names each change on purpose.
+                // A footer has the events' checksum, which differs if any event changed. The report
+                // lists intentional changes.
                 stage::ends_are_same(&from, &to)
                     && (report.is_clean() || stage::is_same(&from, &to))
             };
@@ -285,7 +285,7 @@ impl Engine<'_> {
         Ok(guessed)
     }
 
-    /// Sets aside `ring.atf` if there is one whose events are not read.
+    /// Sets aside a `ring.atf` whose events are not read.
     fn keep_ring(
         &self,
         what: NoteKind,
@@ -347,7 +347,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Sets aside all files of an unreadable thread, and removes the part already written.
+    /// Sets aside all files of an unreadable thread, and removes the part of the new thread already
+    /// written.
     pub(super) fn give_up(&self, route: &Route<'_>, beside: &mut Beside) -> Result<()> {
         beside.changed = true;
         route.clear()?;
@@ -375,13 +376,14 @@ fn guess_detail(
     Some(detail)
 }
 
-/// Returns whether an error may be that of a bad sector, so that other parts of the file can be read.
+/// Returns whether an error may come from a bad sector, in which case other parts of the file can
+/// be read.
 fn is_bad_sector(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(kind) if source::is_bad_sector(*kind))
 }
 
-/// Returns whether a thread has no index file, or an empty one, and no event elsewhere. Its writer was killed
-/// before it wrote anything, so nothing is lost with its folder.
+/// Returns whether a thread has no index file, or an empty one, and no event elsewhere. Its writer
+/// was killed before it wrote anything, so dropping the folder loses nothing.
 pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     let has_details = || match DetailReader::open(route.from.join(DETAIL_FILE)) {
         Ok(detail) => detail.file_size() > HEADER_SIZE as u64,
@@ -402,7 +404,7 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
                 }
         ),
     };
-    // Files that an earlier rewrite set aside were copied there.
+    // Files set aside by an earlier rewrite were copied there.
     let has_sides = || !names(route.to).is_ok_and(|names| names.is_empty());
     let has_no_index = matches!(
         error.kind(),
@@ -411,8 +413,8 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     has_no_index && !has_details() && !has_ring() && !has_sides()
 }
 
-/// Returns whether this is the name of a thread's file, or, in the folder of a thread without a
-/// session, of something that an earlier rewrite left there.
+/// Returns whether this is the name of a thread's file or, in the folder of a thread without a
+/// session, of a file or folder that an earlier rewrite left.
 fn is_known(name: &str, is_alone: bool) -> bool {
     [INDEX_FILE, DETAIL_FILE, RING_FILE].contains(&name) || (is_alone && is_earlier(name))
 }

@@ -21,10 +21,10 @@ use crate::session::{ProcessName, thread_id};
 use crate::source::OpenOptions;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// The memory in bytes for all details that are read as a whole.
+/// The memory in bytes for all details that are kept in memory.
 const MEMORY: u64 = 256 << 20;
 
-/// Rewrites what is at `path` and writes the result to `out`.
+/// Rewrites the sessions at `path` and writes the result to `out`.
 pub(super) fn run(
     job: &Job<'_>,
     progress: Option<ProgressFn<'_>>,
@@ -92,7 +92,7 @@ pub(super) fn run(
         let sessions = segments.into_iter().map(|(_, session)| session);
         report.sessions.extend(sessions);
     }
-    // Without any readable session there is nothing to write.
+    // Without a readable session, there is nothing to write.
     if let (Some(error), []) = (unread, report.sessions.as_slice()) {
         return Err(error);
     }
@@ -136,7 +136,7 @@ struct Engine<'a> {
 }
 
 impl Engine<'_> {
-    /// How the files of a session with this number of threads are opened.
+    /// Returns how to open the files of a session with this many threads.
     fn options(&self, threads: usize) -> OpenOptions {
         let at_a_time = self.jobs.get().min(threads).max(1) as u64;
         OpenOptions {
@@ -146,7 +146,7 @@ impl Engine<'_> {
     }
 }
 
-/// Returns the size in bytes of the files of a thread, or of all threads of a session.
+/// Returns the total file size in bytes of a thread, or of all threads of a session.
 fn size(folder: &Path) -> u64 {
     let size = |path: PathBuf| fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
     let thread = |folder: &Path| {

@@ -33,8 +33,9 @@ const UNREADABLE: &str = "unreadable";
 pub(super) type Carried = BTreeMap<String, Carry>;
 
 impl Engine<'_> {
-    /// Rewrites a session, or a thread without a session. The outer error ends the whole rewrite; the
-    /// inner error is why such a thread cannot be read. Threads go on from the segment before it.
+    /// Rewrites a session, or a thread without a session. The outer error ends the whole rewrite;
+    /// the inner error says why a thread without a session cannot be read. Threads continue from
+    /// the previous segment.
     pub(super) fn session(
         &self,
         path: &Path,
@@ -67,7 +68,7 @@ impl Engine<'_> {
         Ok(Ok(report))
     }
 
-    /// Copies what an earlier rewrite left next to the threads.
+    /// Copies the files that an earlier rewrite left next to the threads.
     fn keep_earlier(
         &self,
         path: &Path,
@@ -87,7 +88,7 @@ impl Engine<'_> {
                 } else {
                     let why = "set aside by an earlier recovery";
                     left_behind.push(LeftBehind {
-                        // A report has no part of the trace.
+                        // A report contains no part of the trace.
                         is_loss: text == UNREADABLE,
                         ..tree::left_behind(Path::new(&name), why)
                     });
@@ -171,7 +172,7 @@ impl Engine<'_> {
         let produce = |take: &mut dyn FnMut(_) -> bool| {
             let threads = session.threads().iter();
             let mut threads = threads.filter(|entry| self.job.has_thread(entry.id()));
-            // Nobody wants more once `take` returns false.
+            // The result only says whether `take` stopped early.
             let _ = threads.all(take);
         };
         let work = |entry: &ThreadEntry, found: &Results<'_, Found>| {
@@ -238,7 +239,7 @@ impl Engine<'_> {
             Presence::Folder => None,
             Presence::SymbolicLink => Some("a symlink, which is not followed"),
             Presence::NotAFolder => Some("not a folder"),
-            // The new manifest does not list it, and the report states that.
+            // The new manifest does not list the thread, and the report says so.
             Presence::Missing => return Ok(None),
         };
         if let Some(why) = why {
@@ -275,7 +276,7 @@ impl Engine<'_> {
             .map(Some)
     }
 
-    /// Rewrites a thread of a session, and sets aside its files if that fails.
+    /// Rewrites a thread of a session, or sets its files aside on failure.
     fn in_session(&self, name: &str, route: &Route<'_>, tell: &dyn Fn()) -> Result<Finished> {
         let mut progress = Progress::new(&self.done, size(route.from), tell);
         let attempt = |options| self.thread(name, &Route { options, ..*route }, &mut progress);
@@ -328,7 +329,7 @@ impl Engine<'_> {
         for name in names(path)? {
             let text = name.to_string_lossy();
             let is_thread = threads.contains(&Some(name.as_os_str()));
-            // A half-written manifest has nothing that the manifest before it or the threads do not have.
+            // A half-written manifest adds nothing to the previous manifest and the threads.
             let is_manifest = text == MANIFEST_FILE || text == MANIFEST_PART;
             if is_thread || is_manifest || is_earlier(&text) {
                 continue;
@@ -363,7 +364,7 @@ impl Engine<'_> {
 /// The result for an entry of a session that may be a thread.
 struct Finished {
     id: Option<u32>,
-    /// `None` if the entry is no folder.
+    /// `None` if the entry is not a folder.
     report: Option<ThreadReport>,
     beside: Beside,
     rewritten: Option<Rewritten>,
@@ -383,7 +384,7 @@ impl SessionReport {
     }
 }
 
-/// The report file of one session: what was done, and the session's report.
+/// The report file of one session: the action and the session's report.
 struct Recovery<'a> {
     action: Action,
     report: &'a SessionReport,
@@ -398,7 +399,7 @@ impl Serialize for Recovery<'_> {
     }
 }
 
-/// Returns whether this is a thread's folder whose name does not give its id.
+/// Returns whether this is a thread's folder without an id in its name.
 fn is_renamed_thread(path: &Path, name: &str) -> Result<bool> {
     if !fs::symlink_metadata(path).map_err(at(path))?.is_dir() {
         return Ok(false);
@@ -407,12 +408,12 @@ fn is_renamed_thread(path: &Path, name: &str) -> Result<bool> {
         || names(path)?.iter().any(|name| tree::is_thread_file(name)))
 }
 
-/// Returns whether an earlier rewrite leaves something with this name next to the threads.
+/// Returns whether a rewrite may leave a file or folder of this name next to the threads.
 pub(super) fn is_earlier(name: &str) -> bool {
     name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
 }
 
-/// Reports what was not copied, with paths relative to a session's folder.
+/// Reports files and folders that were not copied, with paths relative to a session's folder.
 pub(super) fn not_copied(root: &Path, left: Vec<Left>) -> impl Iterator<Item = LeftBehind> + '_ {
     left.into_iter().map(move |Left { path, why }| {
         let below = path.strip_prefix(root).unwrap_or(&path);

@@ -1,6 +1,6 @@
 //! Events that were set aside, and bytes that were dropped.
 
-/// How many ranges a [`SetAside`] names; further events are only counted.
+/// How many ranges a [`SetAside`] lists; further events are only counted.
 const RUNS: usize = 64;
 
 /// Events that were written to a separate file.
@@ -9,7 +9,7 @@ const RUNS: usize = 64;
 pub struct SetAside {
     /// The new file: `orphans.atf` in detail format, or `salvaged.atf` in index format.
     pub file: String,
-    /// The file they come from.
+    /// The file that the events come from.
     pub from: &'static str,
     /// How many.
     pub count: u64,
@@ -21,9 +21,9 @@ pub struct SetAside {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventRange {
-    /// The position of the first in the original file.
+    /// The first event's position in the original file.
     pub seq: u64,
-    /// Its offset in that file, in bytes.
+    /// The first event's offset in that file, in bytes.
     pub offset: u64,
     /// How many.
     pub count: u64,
@@ -65,7 +65,7 @@ pub struct Dropped {
     pub file: &'static str,
     /// The reason.
     pub why: DropReason,
-    /// The offset of the first.
+    /// The offset of the first byte.
     pub offset: u64,
     /// The total number of bytes.
     pub size: u64,
@@ -87,7 +87,7 @@ pub enum DropReason {
     ZeroTail,
     /// They are zeros among the events: blocks that never reached the disk.
     Hole,
-    /// They are events after a hole: what happened in between is unknown.
+    /// They are events after a hole, whose missing events are unknown.
     BehindHole,
     /// They start where no event can start.
     BehindFramingProblem,
@@ -97,7 +97,8 @@ pub enum DropReason {
     BehindFooter,
     /// They are details without an event, in a scrubbed trace.
     Orphans,
-    /// They cannot be read, or are the rest of an event with such bytes. The other events are kept.
+    /// They are unreadable, or the rest of an event with unreadable bytes. The other events are
+    /// kept.
     Unreadable,
     /// They looked like details, but overlap with details that were found by their links.
     Overlap,

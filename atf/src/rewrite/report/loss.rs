@@ -1,11 +1,11 @@
-//! Counts losses: anything once written that the new files lack or contain changed.
+//! Counts losses: data of the original that the new files lack or changed.
 
 use super::{DropReason, LeftBehind, NoteKind, Report, SessionReport, ThreadReport};
 use crate::thread::INDEX_FILE;
 
 impl Report {
-    /// Returns how many things were lost or changed. A torn event or a missing footer after a crash is not a loss;
-    /// neither are other files next to the sessions.
+    /// Returns the number of losses and changes. A torn event or a missing footer after a crash is
+    /// not a loss, and neither is a foreign file next to the sessions.
     #[must_use]
     pub fn losses(&self) -> u64 {
         let sessions = self.sessions.iter().map(|session| session.losses);
@@ -43,7 +43,7 @@ fn of_thread(thread: &ThreadReport) -> u64 {
     noted.chain(counts).fold(0, u64::saturating_add)
 }
 
-/// Whether dropped bytes were events once, or may have been.
+/// Returns whether dropped bytes were events, or may have been.
 fn is_loss(why: DropReason) -> bool {
     match why {
         DropReason::Hole

@@ -11,7 +11,7 @@ pub use aside::{DropReason, Dropped, EventRange, SetAside};
 
 pub use note::{Effect, Note, NoteKind, Notes, Place};
 
-/// How many unreadable ranges of a file the report names; further ones are only counted.
+/// How many unreadable ranges of a file the report lists; further ones are only counted.
 const RANGES: usize = 64;
 
 /// The report of [`recover`](super::recover), [`convert`](super::convert), [`scrub`](super::scrub) or
@@ -60,11 +60,11 @@ impl Report {
 pub enum Action {
     /// Finalize the files and keep the events as they are.
     Recover,
-    /// The same, in another wire version.
+    /// Do the same in another wire version.
     Convert,
-    /// The same, without registers and stacks.
+    /// Do the same without registers and stacks.
     Scrub,
-    /// The same, of a time range.
+    /// Do the same for a time range.
     Cut,
 }
 
@@ -108,14 +108,14 @@ pub struct ThreadReport {
     pub folder: String,
     /// Why nothing could be recovered; its files are in `unreadable`, unchanged.
     pub not_recovered: Option<Place>,
-    /// Whether its writer ended before it wrote anything: `index.atf` is empty, and no other file has an
-    /// event. The thread is not in the new session; nothing is lost.
+    /// Whether the thread's writer ended before it wrote anything: `index.atf` is empty, and no
+    /// other file has an event. The new session omits the thread; nothing is lost.
     pub nothing_written: bool,
     /// Its index events.
     pub events: Kept,
     /// Its detail events.
     pub details: Kept,
-    /// The part of a longer trace that it was cut to, by [`cut`](super::cut).
+    /// The part of a longer trace that [`cut`](super::cut) kept.
     pub cut: Option<Cut>,
     /// Events in files other than `index.atf` and `detail.atf`.
     pub set_aside: Vec<SetAside>,
@@ -126,9 +126,9 @@ pub struct ThreadReport {
 }
 
 impl ThreadReport {
-    /// Returns whether all events are in the new files as they were.
+    /// Returns whether all events are in the new files unchanged.
     pub(super) fn is_clean(&self) -> bool {
-        // With a wrong checksum, anything may have changed, also into what the checksum is right for.
+        // With a wrong checksum, any event may have changed.
         let is_kept =
             |note: &Note| note.effect == Effect::Stays && note.kind != NoteKind::ChecksumBad;
         self.set_aside.is_empty() && self.dropped.is_empty() && self.notes.iter().all(is_kept)
@@ -141,7 +141,7 @@ impl ThreadReport {
         }
         let is_same = |dropped: &&mut Dropped| dropped.file == file && dropped.why == why;
         let known = self.dropped.iter_mut().filter(is_same);
-        // Each of the first unreadable ranges is named.
+        // List each of the first unreadable ranges.
         let most = match why {
             DropReason::Unreadable => RANGES,
             _ => 1,
@@ -182,7 +182,7 @@ pub struct LeftBehind {
     pub path: String,
     /// The reason.
     pub why: String,
-    /// Whether it may be part of the trace; other files next to sessions are not.
+    /// Whether it may be part of the trace, unlike foreign files next to sessions.
     pub is_loss: bool,
 }
 
@@ -198,13 +198,13 @@ pub struct ManifestReport {
     pub symbols: u64,
     /// The number of symbols from another run's manifest.
     pub symbols_taken: u64,
-    /// Whether nothing in the original could be read, so its names are lost.
+    /// Whether the whole original was unreadable, so that its names are lost.
     pub is_lost: bool,
     /// Problems of the original, which the new manifest does not have.
     pub problems: Vec<Place>,
     /// The total number of problems.
     pub problem_count: u64,
-    /// How many of its last events each thread may lack, because the tracer was killed with them in
+    /// How many events each thread may lack at its end, because the tracer was killed with them in
     /// memory.
     pub unwritten_events: Option<u64>,
     /// Problems that remain, and removals.

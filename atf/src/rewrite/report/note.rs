@@ -1,11 +1,11 @@
-//! Notes by kind: how often, and where first.
+//! Notes by kind, with counts and first places.
 
 use std::collections::BTreeMap;
 
 use crate::check::rules::Rule;
 use crate::error::Error;
 
-/// How many places a [`Note`] names; further ones are only counted.
+/// How many places a [`Note`] lists; further ones are only counted.
 const PLACES: usize = 8;
 
 /// A place in an original file, and what it contains.
@@ -69,13 +69,13 @@ impl Notes {
         self.0.values()
     }
 
-    /// Returns how often a kind was noted.
+    /// Returns how many times a kind was noted.
     #[must_use]
     pub fn count(&self, kind: NoteKind) -> u64 {
         self.counted(|note| note.kind == kind)
     }
 
-    /// Returns how often content that breaks a rule was kept: `ATF-IEVT-001`.
+    /// Returns how many times content that breaks a rule, such as `ATF-IEVT-001`, was kept.
     #[must_use]
     pub fn broken(&self, rule: &str) -> u64 {
         self.counted(|note| note.rule == Some(rule))
@@ -89,7 +89,7 @@ impl Notes {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Notes a place, which is made only if it is one of the first.
+    /// Notes a place; calls `place` only if it is one of the first.
     pub(in crate::rewrite) fn add(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
         self.add_up_to(PLACES, kind, None, place);
     }
@@ -103,7 +103,7 @@ impl Notes {
         self.add_up_to(PLACES, NoteKind::Content, Some(rule.id), place);
     }
 
-    /// Notes what applies to every event: one place is enough.
+    /// Notes a problem of every event, for which one place is enough.
     pub(in crate::rewrite) fn tally(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
         self.add_up_to(1, kind, None, place);
     }
@@ -129,18 +129,18 @@ impl Notes {
     }
 }
 
-/// One kind of note: how often, and where first.
+/// One kind of note, with its count and first places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
     /// The kind.
     pub kind: NoteKind,
-    /// The id of the rule that the content breaks, of kind [`NoteKind::Content`]: `ATF-IEVT-001`. What it
-    /// asks for is in [`check::rules`](crate::check::rules).
+    /// The id of the broken rule, such as `ATF-IEVT-001`, for [`NoteKind::Content`].
+    /// [`check::rules`](crate::check::rules) has its text.
     pub rule: Option<&'static str>,
     /// The effect on the new files.
     pub effect: Effect,
-    /// How often.
+    /// The number of occurrences.
     pub count: u64,
     /// The first places.
     pub first: Vec<Place>,
@@ -165,18 +165,19 @@ pub enum Effect {
 pub enum NoteKind {
     /// The file was not finalized.
     NotFinalized,
-    /// The file is damaged: its footer contradicts it, or no event can start where one should.
+    /// The file is damaged: its footer contradicts it, or the bytes where an event should start
+    /// cannot be one.
     Damaged,
-    /// A header contradicts the trusted place: the footer, the events or the other file.
+    /// A header contradicts a more trusted source: the footer, the events or the other file.
     HeaderDisagrees,
     /// A link to a missing detail was removed.
     LinkToNothing,
-    /// A link to a detail of another event was removed.
+    /// A link to another event's detail was removed.
     LinkNotReturned,
     /// Links did not count 0, 1, 2 and so on through the index.
     LinkOutOfOrder,
-    /// The file had no checksum that could reveal changed events, or part of the file cannot be read. The new
-    /// file has one.
+    /// The file had no checksum that could reveal changed events, or part of the file is
+    /// unreadable. The new file has a checksum.
     NoChecksum,
     /// The manifest was wrong about the threads.
     ManifestDisagrees,
@@ -190,12 +191,12 @@ pub enum NoteKind {
     Content,
     /// The threads have different clocks, so the manifest names none.
     ClocksDiffer,
-    /// A module of the other run's manifest is of another build, so its names were not used.
+    /// A module in the other run's manifest is from another build, so its names were not used.
     OtherBuild,
 
     /// Wire version 2 records no `call_depth`.
     CallDepthLost,
-    /// Wire version 2 records no `thread_id` of events: this one differs from the header's.
+    /// Wire version 2 does not record events' `thread_id`, and this one differs from the header's.
     ThreadIdLost,
     /// Registers and stack were set to zero or removed.
     PayloadScrubbed,
@@ -207,16 +208,17 @@ pub enum NoteKind {
     KeyDropped,
     /// Events that a finalized header counts, but the file no longer has.
     EventsMissing,
-    /// A link to a detail that is lost: its file is missing, although the finalized index states that it exists,
-    /// or part of its file cannot be read.
+    /// A link to a lost detail: its file is missing, although the finalized index says it exists,
+    /// or is partly unreadable.
     DetailMissing,
-    /// A detail file that cannot be read. It is copied to `unreadable`, unless the trace is scrubbed.
+    /// An unreadable detail file. It is copied to `unreadable`, unless the trace is scrubbed.
     DetailFileUnreadable,
     /// A `ring.atf`, the buffer of a killed writer, that does not belong to the thread's files. It is copied to
     /// `unreadable`, unless the trace is scrubbed.
     RingNotRead,
-    /// Calls that are open at the start or the end of a cut, but were given up because more were open than are
-    /// [kept](crate::spans::CallStack::LIMIT). They are not repeated, or have no return.
+    /// Calls open at the start or end of a cut that were given up because more were open than are
+    /// [kept](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no
+    /// return at the end.
     CallsGivenUp,
 
     /// A header was rebuilt from the events, the other file and the folder's name.

@@ -1,4 +1,4 @@
-//! A report as text: one line for each fact, indented below what it is about.
+//! A report as text: one line per fact, indented below its subject.
 
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -223,7 +223,8 @@ impl Display for At<'_> {
     }
 }
 
-/// Text of a file or its name, on one line: breaks of lines and other control characters escaped.
+/// Text from a file, or its name, on one line: line breaks and other control characters are
+/// escaped.
 struct Line<'a>(&'a str);
 
 impl Display for Line<'_> {

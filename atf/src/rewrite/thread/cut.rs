@@ -1,5 +1,5 @@
-//! Cuts a thread to a time range: repeats the calls that are open at its start, and ends those that
-//! are open at its end.
+//! Cuts a thread to a time range: repeats the calls open at the start, and ends those open at the
+//! end.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::spans::{CallStack, Depth, Paired, Span};
 use crate::thread::INDEX_FILE;
 use crate::wire::EventKind;
 
-/// Where an event is.
+/// Where an event is relative to the cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Before,
@@ -25,8 +25,8 @@ pub(super) enum Part {
 pub(super) struct Cutting {
     from_ns: u64,
     to_ns: u64,
-    /// The greatest timestamp so far. It decides, so that the cut is one run of events even where
-    /// time goes back.
+    /// The greatest timestamp so far, which decides where an event is: so the cut is one run of
+    /// events even where time goes back.
     clock_ns: u64,
     stack: CallStack,
     has_begun: bool,
@@ -65,8 +65,8 @@ impl Cutting {
         self.inside.contains(&seq)
     }
 
-    /// Describes the cut. The thread may be the result of an earlier cut, some of whose repeated
-    /// calls and added returns are inside.
+    /// Describes the cut. The thread may come from an earlier cut, with some of its repeated calls
+    /// and added returns inside the new one.
     pub(super) fn describe(&self, earlier: Option<&Cut>, event_count: u64) -> Cut {
         let Range { start, end } = self.inside;
         let this = Cut::new(self.from_ns, self.to_ns, self.calls, self.returns);
@@ -82,8 +82,8 @@ impl Cutting {
         }
     }
 
-    /// Follows the open calls up to the event at a position. Returns where it is, and adds what the
-    /// new thread has before it.
+    /// Follows the open calls up to the event at a position. Returns where that event is, and adds
+    /// the events that precede it in the new thread.
     fn step(&mut self, seq: u64, event: &IndexEvent, added: &mut Added) -> Part {
         self.clock_ns = self.clock_ns.max(event.timestamp_ns);
         let next = seq.saturating_add(1);
@@ -150,11 +150,11 @@ impl Cutting {
 #[derive(Debug, Default)]
 struct Added {
     events: Vec<IndexEvent>,
-    /// How many open calls are not among them, because too many were open.
+    /// How many open calls are missing here because too many were open.
     given_up: u64,
 }
 
-/// An event of a call, without its time and kind.
+/// Returns an event of a call, with its time and kind still to be set.
 fn blank(call: &Span) -> IndexEvent {
     IndexEvent {
         function_id: call.function_id,
@@ -167,7 +167,7 @@ fn blank(call: &Span) -> IndexEvent {
 }
 
 impl Walk<'_, '_> {
-    /// Returns where an event is, and writes what the new thread has before it.
+    /// Returns where an event is, and writes the events that precede it in the new thread.
     pub(super) fn cut(&mut self, seq: u64, event: &IndexEvent) -> Result<Part, Failure> {
         let Some(cutting) = &mut self.cutting else {
             return Ok(Part::Inside);

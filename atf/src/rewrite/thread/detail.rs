@@ -24,7 +24,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Writes a detail whose payload may be that of a call or a return, and checks it.
+    /// Writes a detail that may have the payload of a call or a return, and checks the payload.
     fn with_small_detail(
         &mut self,
         event: &IndexEvent,
@@ -58,8 +58,8 @@ impl Walk<'_, '_> {
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// Writes a detail whose payload cannot be that of a call or a return, in pieces: it may be
-    /// larger than the memory.
+    /// Writes a detail that cannot have the payload of a call or a return. The payload is written
+    /// in pieces, because it may not fit into memory.
     fn with_large_detail(
         &mut self,
         event: &IndexEvent,
@@ -123,7 +123,7 @@ fn no_file() -> Error {
     Error::internal("a detail that was found is in its file")
 }
 
-/// Returns the payload of a call or return without anything but its function.
+/// Returns the payload of a call or return reduced to its function.
 fn scrub(function_id: u64) -> Result<Vec<u8>> {
     let payload = FunctionPayload {
         function_id,

@@ -28,7 +28,7 @@ pub(super) const ORPHANS: (&str, &str) = ("orphans", ".atf");
 pub(super) const SALVAGED: (&str, &str) = ("salvaged", ".atf");
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
-/// The number of index events that are read at once: 64 KiB.
+/// The number of index events read at once: 64 KiB.
 const BLOCK: usize = 2048;
 
 /// A thread's files, open for reading.
@@ -36,11 +36,11 @@ const BLOCK: usize = 2048;
 pub(super) struct Pair<'a> {
     pub(super) index: &'a IndexReader,
     pub(super) detail: Option<&'a DetailReader>,
-    /// The bytes that `ring.atf` added to them.
+    /// The bytes that `ring.atf` added to the files.
     pub(super) ring: Ring,
     /// The id in the name of the folder.
     pub(super) folder_id: Option<u32>,
-    /// The part of a longer trace that it was cut to before.
+    /// The part of a longer trace that an earlier cut kept.
     pub(super) earlier_cut: Option<Cut>,
     /// The thread at the end of the segment before this one.
     pub(super) before: Option<&'a Carry>,
@@ -64,7 +64,7 @@ pub(super) struct Rewritten {
     pub(super) carry: Option<Carry>,
 }
 
-/// Rewrites a thread into `out`, which must not contain any of its files.
+/// Rewrites a thread into the folder `out`, which must not contain any thread files.
 pub(super) fn rewrite(
     job: &Job<'_>,
     pair: Pair<'_>,
@@ -109,7 +109,7 @@ struct Walk<'a, 'b> {
     used: Bits,
     /// The same for details found past damage.
     used_salvaged: Bits,
-    /// The next link, if links count through the index; `None` after events that cannot be read.
+    /// The next link, if links count through the index; `None` after unreadable events.
     next_link: Option<u64>,
     cutting: Option<Cutting>,
     /// The previous event.
@@ -274,8 +274,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// Returns the thread id that an event must have to agree with the new header: any, where events have none of
-    /// their own.
+    /// Returns the thread id that an event must have to agree with the new header. Where events
+    /// have no id of their own, any id agrees.
     fn expected_thread_id(&self, found: u32) -> u32 {
         if self.pair.index.wire().records_thread_id() {
             self.thread_id

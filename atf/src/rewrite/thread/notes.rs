@@ -1,4 +1,4 @@
-//! Notes what is wrong with the contents of events and details, which stay as they are.
+//! Notes faults in the contents of events and details, which stay as they are.
 
 use super::{Pair, Walk};
 use crate::check::content::{self, Findings};
@@ -10,8 +10,9 @@ use crate::rewrite::report::{NoteKind, Notes, Place, ThreadReport};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 use crate::wire::{Wire, offset};
 
-/// Returns the id for the new header. It is the old one's, unless the folder's name and a second witness, an event
-/// that records it or the detail file, agree on another: then the old one is damaged.
+/// Returns the id for the new header. This is the old header's id, unless the folder's name and a
+/// second source, an event or the detail file, agree on another id: in that case the old header is
+/// damaged.
 pub(super) fn thread_id(pair: Pair<'_>, report: &mut ThreadReport) -> crate::Result<u32> {
     let found = pair.index.header().thread_id;
     let Some(folder_id) = pair.folder_id.filter(|id| *id != found) else {
@@ -67,7 +68,7 @@ impl Findings for Contents<'_> {
     }
 }
 
-/// Notes what is wrong with an event's content.
+/// Notes faults in an event's content.
 pub(super) fn event(walk: &mut Walk<'_, '_>, seq: u64, offset: u64, event: &IndexEvent) {
     let wire = walk.pair.index.wire();
     let thread_id = walk.expected_thread_id(event.thread_id);
@@ -80,7 +81,7 @@ pub(super) fn event(walk: &mut Walk<'_, '_>, seq: u64, offset: u64, event: &Inde
     content::event(event, walk.before.as_ref(), thread_id, &at, &mut contents);
 }
 
-/// Notes what is wrong with a detail's content, and where it contradicts its event.
+/// Notes faults in a detail's content and contradictions to its event.
 pub(super) fn detail(
     notes: &mut Notes,
     (wire, target): (Wire, Wire),
@@ -98,7 +99,7 @@ pub(super) fn detail(
     content::agreement(wire, event, detail, function, &mut contents);
 }
 
-/// The place of an index event's field.
+/// Returns the place of an index event's field.
 pub(super) fn event_place(index: &IndexReader, seq: u64, field: &str) -> Place {
     let wire = index.wire();
     let offset = index.event_offset(seq);

@@ -13,7 +13,7 @@ use crate::rewrite::stage::free_path;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 impl Walk<'_, '_> {
-    /// Handles the bytes after the first hole, whose events have lost their place in the order.
+    /// Handles the bytes after the first hole; events in them have lost their place in the order.
     pub(super) fn behind_hole(&mut self, first: u64) -> Result<(), Failure> {
         let index = self.pair.index;
         let mut events = index.cursor();
