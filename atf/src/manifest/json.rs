@@ -19,7 +19,7 @@ const SHOWN: usize = 40;
 /// The message of an error that does not concern the text.
 const NO_MEMORY: &str = "not enough memory for the values";
 
-/// The path from the root to a value: `threads[2].id`.
+/// The path from the root to a value, such as `threads[2].id`.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'p> {
     Root,
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         read(self, raw, Place::Key(&object.place, key))
     }
 
-    /// As [`member`](Self::member), but a missing member is a problem.
+    /// Like [`member`](Self::member), but a missing member is a problem.
     pub(super) fn required<T>(
         &mut self,
         object: &Object<'a, '_>,
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         self.expected((number > 0).then_some(number), raw, place, TIMESCALE)
     }
 
-    /// Reads a string with a hexadecimal number, `"0x1f"`.
+    /// Reads a string with a hexadecimal number, such as `"0x1f"`.
     pub(super) fn hex(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<u64> {
         const EXPECTED: &str = "a string with a hexadecimal number, as in \"0x1f\"";
         let Text(text) = self.typed(raw, place, EXPECTED)?;
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
         Some(name)
     }
 
-    /// Reads a list without its unreadable items.
+    /// Reads a list, skipping unreadable items.
     pub(super) fn list<T>(
         &mut self,
         raw: &'a RawValue,
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
         Some(values)
     }
 
-    /// Continues if memory could be reserved; otherwise records that it could not.
+    /// Returns `Some` if memory could be reserved, and otherwise records the failure.
     pub(super) fn has_memory(&mut self, reserved: Result<(), TryReserveError>) -> Option<()> {
         self.is_out_of_memory |= reserved.is_err();
         reserved.ok()
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns a hexadecimal number of at least so many digits, `0x1f`.
+/// Formats a hexadecimal number with at least `digits` digits, such as `0x1f`.
 pub(super) fn hex(number: &u64, digits: usize) -> String {
     format!("0x{number:0digits$x}")
 }
@@ -388,7 +388,7 @@ fn shown(raw: &RawValue) -> String {
     }
 }
 
-/// Returns the parser's message without its line and column, as the error has the byte offset.
+/// Returns the parser's message without its line and column, because the error has the byte offset.
 pub(super) fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split_once(" at line ")

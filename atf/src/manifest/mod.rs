@@ -1,8 +1,8 @@
 //! `manifest.json`: a session's description of itself.
 //!
-//! No source gives it a schema; this is what tracers in the field write. It is written before the
-//! thread files are finalized, so it may be wrong or missing after a crash. Reading the events does
-//! not require it.
+//! No source defines its schema; this is the one that tracers in the field write. It is written
+//! before the thread files are finalized, so it may be wrong or missing after a crash. Reading the
+//! events does not require it.
 //!
 //! ```
 //! use atf::manifest::Manifest;
@@ -29,11 +29,11 @@ pub use generated::{Cut, Loss, Manifest, ManifestThread, Module, Symbol};
 pub(crate) use names::{with_ended_by, with_symbols};
 pub(crate) use read::{bytes_in_session, unknown_keys};
 
-/// The type of an anchor's `media_timescale`: with another one, no time can be converted.
+/// The type of an anchor's `media_timescale`, without which times cannot be converted.
 pub(crate) const TIMESCALE: &str = "an i32 greater than 0";
 
 impl Loss {
-    /// Adds another loss, of other events.
+    /// Adds another loss of different events.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -45,35 +45,36 @@ impl Loss {
 }
 
 impl Module {
-    /// Sets the path of its file.
+    /// Sets the path of the module's file.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Sets its load address.
+    /// Sets the module's load address.
     #[must_use]
     pub const fn base_address(mut self, base_address: u64) -> Self {
         self.base_address = Some(base_address);
         self
     }
 
-    /// Sets its size in memory in bytes.
+    /// Sets the module's size in memory, in bytes.
     #[must_use]
     pub const fn size(mut self, size: u64) -> Self {
         self.size = Some(size);
         self
     }
 
-    /// Sets its build id.
+    /// Sets the module's build id.
     #[must_use]
     pub fn uuid(mut self, uuid: impl Into<String>) -> Self {
         self.uuid = Some(uuid.into());
         self
     }
 
-    /// Sets whether the lower halves of its functions' ids are offsets from its load address.
+    /// Sets whether the lower halves of the module's function ids are offsets from its load
+    /// address.
     #[must_use]
     pub const fn function_offsets(mut self, function_offsets: bool) -> Self {
         self.function_offsets = Some(function_offsets);

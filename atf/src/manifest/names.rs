@@ -12,8 +12,8 @@ use super::read::without_mark;
 use super::{Manifest, Symbol, key};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Returns the text with the names of functions that have none, and with all other values as they are,
-/// also those that this crate does not know.
+/// Returns the text with names added for unnamed functions, and all other values unchanged,
+/// including unknown ones.
 pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
     let old = members.iter().find(|(key, _)| key == key::SYMBOLS);
@@ -32,9 +32,9 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     let mut seen = HashSet::new();
     let mut items = Vec::new();
     for raw in old {
-        // The manifest's problems are the checker's to report.
+        // Reporting the manifest's problems is left to the checker.
         let found = Symbol::read(&mut Reader::new(raw.get(), 0), raw, Place::Root);
-        // Of a function listed twice, the first entry counts.
+        // If a function is listed twice, the first entry is used.
         let is_first = found
             .as_ref()
             .is_some_and(|found| seen.insert(found.function_id));
@@ -50,8 +50,8 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     encode(&Text { members, items })
 }
 
-/// Returns the text with the signal that ended the traced process, and with all other values as they
-/// are.
+/// Returns the text with the signal that ended the traced process added, and all other values
+/// unchanged.
 pub(crate) fn with_ended_by(bytes: &[u8], signal: &str) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
     encode(&Ended { members, signal })
@@ -87,7 +87,7 @@ struct Text<'a> {
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
-        // The version follows from the content.
+        // The content determines the version.
         object.serialize_entry(key::FORMAT_VERSION, "2.1")?;
         let mut has_symbols = false;
         for (key, value) in self

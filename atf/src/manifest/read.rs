@@ -89,7 +89,7 @@ impl Manifest {
     }
 
     /// Returns whether the whole file is unreadable because it cannot be opened or is not a JSON
-    /// object. The [`problems`](Self::problems) say why.
+    /// object. [`problems`](Self::problems) has the reason.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
         let of_file = |problem: &Error| {
@@ -98,7 +98,7 @@ impl Manifest {
         self.problems.iter().any(of_file) && self.says_the_same(&Self::default())
     }
 
-    /// Returns the version that follows from the content.
+    /// Returns the version that the content requires.
     pub(crate) const fn version(&self) -> &'static str {
         if self.symbols.is_empty() {
             "2.0"
@@ -153,8 +153,8 @@ pub(crate) fn bytes_in_session(path: &Path) -> Result<Vec<u8>> {
     )
 }
 
-/// Returns the members that this crate does not know, in order, with the last value of each; `None`
-/// if the file cannot be read or is not JSON.
+/// Returns the members unknown to this crate, in order, with the last value of each; `None` if the
+/// file cannot be read or is not JSON.
 pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> {
     let bytes = bytes_in_session(path).ok()?;
     let text = str::from_utf8(&bytes).ok()?;
@@ -168,7 +168,8 @@ pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> 
     }
     let once = members.iter().filter_map(|(key, _)| last.remove_entry(key));
     let valid = |(key, raw): (&Cow<'_, str>, &&RawValue)| {
-        // A value that is only well-formed, as 1e999, would make strict parsers refuse the new file.
+        // A value that is merely well-formed, such as 1e999, would make strict parsers refuse the
+        // new file.
         serde_json::from_str::<Value>(raw.get()).ok()?;
         Some((key.to_string(), (*raw).to_owned()))
     };
