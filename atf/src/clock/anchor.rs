@@ -1,7 +1,7 @@
 //! The same moment on two clocks: the trace's and that of a sound or screen recording (S0, S1).
 
-/// A time in a recording: `value / timescale` seconds, the rational number that Apple calls
-/// `CMTime`, without its flags and its epoch.
+/// A time in a recording: `value / timescale` seconds, Apple's `CMTime` without its flags and its
+/// epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct MediaTime {
@@ -23,8 +23,8 @@ impl MediaTime {
 /// The same moment on the trace's clock and on a recording's clock (S0, S1). Captured once while
 /// both run, it aligns the two timelines.
 ///
-/// Both conversions are exact except for one rounding, to the nearest, with halves away from the
-/// anchor.
+/// Both conversions are exact except for one rounding to the nearest, with halves rounded away from
+/// the anchor.
 ///
 /// ```
 /// use atf::clock::{MediaTime, TimingAnchor};
@@ -38,7 +38,7 @@ impl MediaTime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct TimingAnchor {
-    /// The trace's clock at the capture in nanoseconds, from [`now_ns`](super::now_ns).
+    /// The trace's clock at the capture, in nanoseconds, from [`now_ns`](super::now_ns).
     pub host_time_ns: u64,
     /// The recording's clock at the capture.
     pub media_time: MediaTime,
@@ -81,7 +81,7 @@ impl TimingAnchor {
 
     /// Returns how much faster the recording's clock ran than the trace's from this anchor to a
     /// later one, in parts of 10⁹ (1000 is a millisecond in a thousand seconds), rounded to the
-    /// nearest. `None` if the trace's clock shows the same time at both, a timescale is not
+    /// nearest. `None` if the trace's clock has the same time at both anchors, a timescale is not
     /// positive, or the drift exceeds an [`i64`].
     #[must_use]
     pub fn drift_ppb(&self, later: &Self) -> Option<i64> {
@@ -112,7 +112,7 @@ fn positive(timescale: i32) -> Option<i128> {
     (timescale > 0).then_some(timescale.into())
 }
 
-/// Divides, rounding to the nearest and halves away from 0.
+/// Divides, rounding to the nearest, with halves away from 0.
 fn divide(numer: i128, denom: i128) -> Option<i128> {
     let quotient = numer.checked_div(denom)?;
     let rest = numer.checked_rem(denom)?;

@@ -14,16 +14,17 @@ const FIRST: Duration = Duration::from_millis(1);
 const LONGEST_NS: u64 = 1_000_000_000;
 /// If the counter's time is this much earlier than the clock's, it jumps ahead: the machine slept.
 const JUMP_NS: u64 = 1_000_000;
-/// How often both are read for one comparison.
+/// How many times both are read for one comparison.
 const READINGS: u32 = 8;
 /// Bits after the point in a rate.
 const FRACTION: u32 = 32;
 
-/// The processor's time-stamp counter, converted to the time of [`now_ns`], which takes longer to read.
+/// The processor's time-stamp counter, converted to the time of [`now_ns`], which is slower to
+/// read.
 ///
-/// The rate is measured at the start, and again at each [`adjust`](Self::adjust), which also corrects
-/// the difference by letting the counter's time run slightly faster or slower. So it never jumps back;
-/// it jumps ahead only after the machine slept.
+/// The rate is measured at the start, and again at each [`adjust`](Self::adjust), which also
+/// corrects the difference by letting the counter's time run slightly faster or slower. So the
+/// counter's time never jumps back, and jumps ahead only after the machine slept.
 ///
 /// ```
 /// use atf::clock::{CounterClock, now_ns};
@@ -38,7 +39,7 @@ const FRACTION: u32 = 32;
 /// ```
 #[derive(Debug)]
 pub struct CounterClock {
-    /// How many times the line was replaced. The last one is in the place of this number modulo 2.
+    /// How many times the line was replaced. This number modulo 2 is the place of the current line.
     generation: AtomicU64,
     lines: [Line; 2],
     /// The largest measured difference.
@@ -75,8 +76,8 @@ struct Moment {
 }
 
 impl CounterClock {
-    /// Measures the counter's rate, which takes a millisecond. Returns `None` if the processor's counter
-    /// does not run at one rate, and on processors other than `x86_64`.
+    /// Measures the counter's rate, which takes a millisecond. Returns `None` if the counter does
+    /// not run at a constant rate, and on processors other than `x86_64`.
     #[must_use]
     pub fn start() -> Option<Self> {
         if !Self::is_available() {
@@ -100,7 +101,7 @@ impl CounterClock {
         Some(this)
     }
 
-    /// Returns whether the processor has a counter that runs at one rate.
+    /// Returns whether the processor has a counter that runs at a constant rate.
     #[must_use]
     pub fn is_available() -> bool {
         is_invariant()
@@ -119,8 +120,8 @@ impl CounterClock {
         self.error_ns.load(Ordering::Relaxed)
     }
 
-    /// Compares the two clocks if it is time for that: first after a millisecond, then after twice that,
-    /// and so on up to once per second. A thread of the tracer calls it as often as it likes.
+    /// Compares the two clocks if a comparison is due: first after a millisecond, then after twice
+    /// that, and so on up to once per second. A tracer's thread may call it as often as it likes.
     pub fn adjust(&self) {
         let mut calibration = self.calibration();
         if ticks() >= calibration.due_ticks {
@@ -129,7 +130,7 @@ impl CounterClock {
         }
     }
 
-    /// Compares the two clocks now, for the last time.
+    /// Compares the two clocks one last time.
     pub(crate) fn finish(&self) {
         let _ = self.compare(&mut self.calibration());
     }
@@ -139,13 +140,13 @@ impl CounterClock {
         calibration.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares the two clocks; `None` if neither moved since the last time.
+    /// Compares the two clocks; `None` if one has not moved since the last comparison.
     fn compare(&self, calibration: &mut Calibration) -> Option<()> {
         self.follow(calibration, Moment::now(), ticks)
     }
 
-    /// Lets the line go to a moment on both clocks. It is replaced at `begin`, as late as possible: until
-    /// then the old one counts, even if this thread was not running for a while.
+    /// Steers the line to a moment on both clocks. The line is replaced at `begin`, as late as
+    /// possible: until then the old one applies, even if this thread was paused for a while.
     fn follow(
         &self,
         calibration: &mut Calibration,
@@ -160,7 +161,7 @@ impl CounterClock {
 
         calibration.interval_ns = calibration.interval_ns.saturating_mul(2).min(LONGEST_NS);
         if calibration.interval_ns == LONGEST_NS {
-            // The clock's own rate changes, as the system corrects it.
+            // The clock's own rate changes when the system corrects it.
             calibration.reference = now;
         }
         let interval = calibration.interval_ns;
@@ -174,7 +175,7 @@ impl CounterClock {
         } else {
             mine
         };
-        // So that both meet at the next adjustment.
+        // Both should meet at the next adjustment.
         let end = clock.saturating_add(interval);
         let meeting = divided(end.saturating_sub(start), length)?;
         self.set(begin, start, meeting.max(rate / 2));
@@ -191,19 +192,19 @@ impl CounterClock {
             let [start, ns, rate] =
                 [&line.ticks, &line.ns, &line.rate].map(|part| part.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
-            // Otherwise it may have been replaced meanwhile.
+            // Otherwise the line may have been replaced meanwhile.
             if self.generation.load(Ordering::Relaxed) == generation {
                 return ns.saturating_add(in_ns(ticks.saturating_sub(start), rate));
             }
         }
     }
 
-    /// Replaces the line; one thread at a time does.
+    /// Replaces the line; only one thread at a time may do so.
     fn set(&self, ticks: u64, ns: u64, rate: u64) {
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1);
         let [first, second] = &self.lines;
         let line = if generation & 1 == 0 { first } else { second };
-        // Readers of the line before the last one must find its generation over.
+        // Readers of the line before the last one must see a new generation.
         fence(Ordering::Release);
         line.ticks.store(ticks, Ordering::Relaxed);
         line.ns.store(ns, Ordering::Relaxed);
@@ -213,7 +214,7 @@ impl CounterClock {
 }
 
 impl Moment {
-    /// Reads both clocks: the closest of several readings.
+    /// Reads both clocks several times and returns the closest pair.
     fn now() -> Self {
         let read = |_| {
             let before = ticks();
@@ -255,7 +256,7 @@ fn in_ticks(ns: u64, rate: u64) -> Option<u64> {
     u64::try_from(ticks).ok()
 }
 
-/// Returns a rate; `None` if it is not a number of 64 bits.
+/// Returns a rate; `None` if it does not fit in 64 bits.
 fn divided(ns: u64, ticks: u64) -> Option<u64> {
     let rate = (u128::from(ns) << FRACTION).checked_div(ticks.into())?;
     u64::try_from(rate).ok()
@@ -265,8 +266,8 @@ fn divided(ns: u64, ticks: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The time at a tick before and after the line is replaced there, of a counter that runs at 1 ns per
-    /// tick, and was compared with the clock at tick 1,000,000.
+    /// Returns the times at a tick just before and after the line is replaced there. The counter
+    /// runs at 1 ns per tick, and was compared with the clock at tick 1,000,000.
     fn around(clock_ns: u64, begin: u64) -> (u64, u64) {
         let moment = |ticks, ns| Moment {
             ticks,

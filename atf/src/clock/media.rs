@@ -5,8 +5,8 @@ use super::TimingAnchor;
 /// Converts a session's timestamps to the time of a sound or screen recording in nanoseconds, by the
 /// session's [anchors](TimingAnchor).
 ///
-/// Between two anchors, time runs as fast as they say; before the first and after the last one, as fast as the
-/// trace's clock.
+/// Between two anchors, time runs at the rate they imply; before the first and after the last, at
+/// the rate of the trace's clock.
 ///
 /// ```
 /// use atf::clock::{MediaClock, MediaTime, TimingAnchor};
@@ -31,8 +31,9 @@ pub struct MediaClock {
 const NS_PER_SECOND: i128 = 1_000_000_000;
 
 impl MediaClock {
-    /// Returns `None` if there is no anchor, if a timescale is not positive, or if the recording's time does not go on
-    /// from an anchor to a later one, so that they are not those of one recording.
+    /// Returns `None` if there is no anchor, if a timescale is not positive, or if the recording's
+    /// time does not advance from one anchor to a later one, because they are not from one
+    /// recording.
     #[must_use]
     pub fn new(anchors: &[TimingAnchor]) -> Option<Self> {
         let point = |anchor: &TimingAnchor| {
@@ -60,8 +61,7 @@ impl MediaClock {
         self.to_media_ns(host_ns).unwrap_or(0)
     }
 
-    /// Converts a time of the recording to a timestamp: 0 if that is before the trace's clock began, and
-    /// [`u64::MAX`] if it is beyond that.
+    /// Converts a time of the recording to a timestamp, clamped to the range of [`u64`].
     #[must_use]
     pub fn to_host_ns(&self, media_ns: u64) -> u64 {
         match convert(&self.points, |(host, media)| (*media, *host), media_ns) {

@@ -8,10 +8,10 @@
 //! | Windows | `QueryPerformanceCounter()` | [`Clock::QPC`] |
 //! | others | [`std::time::Instant`], from its first reading | `Clock(0)`, which no source defines |
 //!
-//! All threads on a machine read the same clock, so their timestamps are comparable; those of two
-//! machines, or of two boots, are not. [`TimingAnchor`] ties the clock to that of a sound or screen
-//! recording. [`CounterClock`] gives the same times by the processor's counter, which takes less time to
-//! read.
+//! All threads on a machine read the same clock, so their timestamps are comparable; timestamps of
+//! two machines, or of two boots, are not. [`TimingAnchor`] ties the clock to that of a sound or
+//! screen recording. [`CounterClock`] takes the same times from the processor's counter, which is
+//! faster to read.
 
 mod anchor;
 mod counter;
@@ -30,7 +30,7 @@ pub use timebase::Timebase;
 pub const CLOCK: Clock = platform::CLOCK;
 
 /// Queries the platform's tick length now, so that no later [`now_ns`] has to (`ada_timing_init` in
-/// S1). It is optional, and calling it again is harmless.
+/// S1). Calling it is optional, and calling it again is harmless.
 pub fn init() {
     platform::init();
 }

@@ -1,4 +1,4 @@
-//! Each platform's clock with the same three names: `CLOCK`, `init`, `now_ns`.
+//! Each platform's clock, under the same three names: `CLOCK`, `init`, `now_ns`.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) use boottime::{CLOCK, init, now_ns};
@@ -28,14 +28,14 @@ mod boottime {
         let time = sys::boottime();
         let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
         let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or(0);
-        // A u64 of nanoseconds lasts for 584 years.
+        // Nanoseconds in a `u64` last for 584 years.
         seconds
             .saturating_mul(NS_PER_SECOND)
             .saturating_add(nanoseconds)
     }
 }
 
-/// Clocks that count ticks, whose length the platform reports once.
+/// Clocks that count ticks; the platform reports their length once.
 #[cfg(any(target_vendor = "apple", windows))]
 mod ticks {
     use std::sync::OnceLock;
@@ -63,8 +63,8 @@ mod ticks {
         timebase().to_ns(sys::ticks())
     }
 
-    /// If the platform does not report it, a tick counts as a nanosecond: the order of events is
-    /// still right.
+    /// If the platform does not report the length, a tick counts as a nanosecond: the order of
+    /// events is still right.
     fn timebase() -> &'static Timebase {
         TIMEBASE.get_or_init(|| ask().unwrap_or(Timebase::NANOSECONDS))
     }

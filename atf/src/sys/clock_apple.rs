@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-/// The length of a tick: `numer / denom` nanoseconds. Laid out as `struct mach_timebase_info` of
+/// The length of a tick: `numer / denom` nanoseconds. Laid out like `struct mach_timebase_info` in
 /// `<mach/mach_time.h>`.
 #[repr(C)]
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! The processor's counter.
 
-/// Returns whether the counter runs at one rate, also while the processor saves power.
+/// Returns whether the counter runs at a constant rate, even while the processor saves power.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn is_invariant() -> bool {
     use std::arch::x86_64::__cpuid;
@@ -16,12 +16,12 @@ pub(crate) fn is_invariant() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn ticks() -> u64 {
-    // SAFETY: each processor of this architecture has the instruction. A system that forbids it to
-    // programs (PR_SET_TSC) ends the program; it has no other effect.
+    // SAFETY: each processor of this architecture has the instruction. A system that forbids it
+    // (PR_SET_TSC) ends the program; it has no other effect.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// Other processors' counters are not read: their systems' clocks take hardly longer.
+/// Other processors' counters are not used: reading their systems' clocks takes hardly longer.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn is_invariant() -> bool {
     false

@@ -20,12 +20,11 @@ impl OpenOptions {
     ///
     /// # Safety
     ///
-    /// While a reader opened with these options is alive, nothing may change its files or shorten
-    /// them: no thread of this process, no other process. If a file shrinks, the next access to a
-    /// missing page kills the process with `SIGBUS`, and bytes past the end in the last page
-    /// silently read as 0. If a file changes, the compiler's assumption that checked bytes stay
-    /// unchanged is violated: undefined behaviour. The same applies to files on a network or on a
-    /// failing disk.
+    /// While a reader opened with these options is alive, nothing may change or shorten its files,
+    /// neither in this process nor in another. If a file shrinks, the next access to a missing page
+    /// kills the process with `SIGBUS`, and bytes past the end in the last page silently read as 0.
+    /// If a file changes, the compiler's assumption that checked bytes stay unchanged is violated:
+    /// undefined behaviour. The same applies to files on a network or on a failing disk.
     ///
     /// Use this only for files that you own. Do not map a file that is still being written: its
     /// writer rewrites the header at the end.

@@ -28,7 +28,7 @@ pub(crate) struct RingArea {
     size: NonNull<AtomicU64>,
     start: NonNull<AtomicU64>,
     checksum: NonNull<AtomicU32>,
-    /// Keeps the mapping alive that these pointers point into; it is unmapped with the last area.
+    /// Keeps the mapping behind these pointers alive; it is unmapped with the last area.
     _map: Arc<MmapRaw>,
 }
 
@@ -76,7 +76,7 @@ const _: () = {
 impl RingArea {
     /// Creates a ring's file, allocates its space, and maps it: the areas for index and detail.
     ///
-    /// The space is really allocated: on a full disk, the first store to a hole in a mapping would
+    /// The file must have no holes: on a full disk, the first store to a hole in a mapping would
     /// kill the process with SIGBUS.
     pub(crate) fn create(
         path: &Path,
@@ -157,7 +157,7 @@ impl RingArea {
         self.show();
     }
 
-    /// Sets where in its file the empty area belongs from now on.
+    /// Sets the empty area's new place in its file.
     pub(crate) fn move_to(&self, start: u64, checksum: u32) {
         // SAFETY: as in `publish`; the second field has 4 bytes at a multiple of 4.
         let fields = unsafe { (self.start.as_ref(), self.checksum.as_ref()) };

@@ -1,10 +1,10 @@
-//! A value that two threads use in turns.
+//! A value that two threads take turns using.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A mutex without waiting: whoever finds it in use goes away. Unlike the standard library's, giving
-/// it back is a plain store, which halves what it costs a thread that is never disturbed.
+/// A mutex without waiting: a thread that finds the value in use does not get it. Unlike the
+/// standard library's, unlocking is a plain store, which halves the cost without contention.
 #[derive(Debug)]
 pub(crate) struct Turns<T> {
     is_taken: AtomicBool,
@@ -14,7 +14,7 @@ pub(crate) struct Turns<T> {
 // SAFETY: one thread at a time uses the value, so it need only be `Send`.
 unsafe impl<T: Send> Sync for Turns<T> {}
 
-/// Gives the value back, also when whoever used it panics.
+/// Releases the value, even after a panic.
 struct Turn<'a>(&'a AtomicBool);
 
 impl Drop for Turn<'_> {
@@ -65,7 +65,7 @@ mod tests {
         let count = || {
             let mut done = 0;
             while done < TURNS {
-                // Two stores, which a second thread would come between.
+                // A load and a store, between which a second thread could come.
                 let add = |value: &mut u64| *value += 1;
                 done += u64::from(turns.with(add).is_some());
             }

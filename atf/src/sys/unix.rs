@@ -8,7 +8,7 @@ pub(crate) use linux::{allocate, boottime, seek_data};
 /// Returns the largest size in bytes that the process may give a file (`ulimit -f`).
 pub(crate) fn file_size_limit() -> io::Result<u64> {
     if cfg!(miri) {
-        // Miri does not have the call, and no limit.
+        // Miri has neither the call nor a limit.
         return Ok(u64::MAX);
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -51,13 +51,13 @@ mod linux {
         time
     }
 
-    /// Allocates the first `size` bytes of a file, which grows to this size if it is smaller.
+    /// Allocates the first `size` bytes of a file, which grows to this size if smaller.
     pub(crate) fn allocate(file: &File, size: u64) -> io::Result<()> {
         // SAFETY: the call touches no memory of ours; the descriptor is open as long as `file`.
         super::check(unsafe { libc::fallocate64(file.as_raw_fd(), 0, 0, signed(size)?) })
     }
 
-    /// Moves the cursor of a file to the first stored byte at or after `offset`, and returns it.
+    /// Moves a file's cursor to the first stored byte at or after `offset`, and returns its offset.
     pub(crate) fn seek_data(file: &File, offset: u64) -> io::Result<u64> {
         let (offset, whence) = (signed(offset)?, libc::SEEK_DATA);
         // SAFETY: as for `allocate`.
@@ -65,7 +65,7 @@ mod linux {
         u64::try_from(data).map_err(|_| io::Error::last_os_error())
     }
 
-    /// The system's error for a negative offset or size, as it would take this one to be.
+    /// Converts an offset or size; one that the system would see as negative returns its error.
     fn signed(offset: u64) -> io::Result<libc::off64_t> {
         offset
             .try_into()
