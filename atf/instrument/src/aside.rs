@@ -1,8 +1,8 @@
-//! Threads of the system's: for long work in the middle of a hook, and for the drain.
+//! Plain system threads, for long work in the middle of a hook and for the drain.
 //!
-//! They are not std's: a hook may be called while its thread holds the loader's lock, as in the
-//! constructors of a library that `dlopen` loads, and std's threads take that lock for the
-//! destructors of their variables. So their work may not use thread-local variables that have
+//! They are not `std` threads. A hook may be called while its thread holds the loader's lock, as in
+//! the constructors of a library that `dlopen` loads, and `std` threads take that lock for the
+//! destructors of their variables. So the work must not use thread-local variables with
 //! destructors, as channels and `std::thread` do.
 
 use std::ffi::{CStr, c_void};
@@ -15,13 +15,13 @@ use std::time::Duration;
 use crate::process::without_signals;
 use crate::thread;
 
-/// How long the program waits. Names of 500,000 functions take 10 s.
+/// How long the program waits. Reading the names of 500,000 functions takes 10 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The stack of the thread, in bytes.
 const STACK: usize = 8 << 20;
 
-/// The name of the thread, for those who look at the process.
+/// The name of the thread, for users who inspect the process.
 const NAME: &CStr = c"atf-names";
 
 struct Shared<T> {
@@ -29,14 +29,14 @@ struct Shared<T> {
     is_done: Condvar,
 }
 
-/// The work of the thread, and the place for its result.
+/// The thread's work, and the place for its result.
 struct Task<T, F> {
     work: F,
     shared: Arc<Shared<T>>,
 }
 
-/// Does work that needs more stack than a hook has: the program may have threads with 16 KiB. The
-/// calling thread waits.
+/// Does work that needs more stack than a hook has: some of the program's threads may have only 16
+/// KiB. The calling thread waits.
 pub(crate) fn run<T, F>(work: F) -> io::Result<T>
 where
     T: Send + 'static,
@@ -67,8 +67,8 @@ where
     result.take().ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-/// Starts the thread that drains rings. Returns what waits for its end, and then returns whether it
-/// ended well.
+/// Starts the thread that drains rings. Returns a function that waits for the thread to end and
+/// returns whether it ended without a panic.
 pub(crate) fn drain(
     work: Box<dyn FnOnce() + Send>,
 ) -> io::Result<Box<dyn FnOnce() -> bool + Send>> {
@@ -86,7 +86,7 @@ pub(crate) fn drain(
     }))
 }
 
-/// The result of a drain that did not panic.
+/// The result of a drain that ended without a panic.
 const ENDED_WELL: *mut c_void = ptr::without_provenance_mut(1);
 
 extern "C" fn begin_drain(work: *mut c_void) -> *mut c_void {
@@ -99,7 +99,7 @@ extern "C" fn begin_drain(work: *mut c_void) -> *mut c_void {
     }
 }
 
-/// Starts a thread. Returns the system's error.
+/// Starts a thread. On failure, returns the system's error.
 fn start(
     begin: extern "C" fn(*mut c_void) -> *mut c_void,
     task: *mut c_void,
@@ -119,7 +119,7 @@ fn start(
     }
 }
 
-/// Names the calling thread. Nothing of it is recorded.
+/// Names the calling thread, and keeps it from being recorded.
 fn introduce(name: &CStr) {
     thread::stop();
     // SAFETY: the name is a string of at most 16 bytes, which the call reads.

@@ -31,7 +31,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// Returns the calling thread's; empty if the system does not know it.
+    /// Returns the calling thread's stack; empty if the system does not know it.
     pub(crate) fn current() -> Self {
         let mut attributes = MaybeUninit::uninit();
         // SAFETY: the call has no conditions.
@@ -56,8 +56,8 @@ impl Stack {
         }
     }
 
-    /// Returns how many bytes can be read at a stack pointer. Functions may run on another stack, as
-    /// signal handlers and coroutines do: of that, nothing is known.
+    /// Returns how many bytes can be read at a stack pointer. Functions such as signal handlers and
+    /// coroutines may run on another stack, about which nothing is known.
     fn room(&self, sp: usize) -> usize {
         match (self.start..self.end).contains(&sp) {
             true => self.end.saturating_sub(sp),
@@ -72,12 +72,12 @@ pub(crate) struct Capture {
     stack: Stack,
     /// How much of the stack is captured, in bytes.
     stack_size: usize,
-    /// Room for a payload, so that none is allocated in a hook.
+    /// Room for a payload, so that a hook need not allocate it.
     payload: [u8; FunctionPayload::SIZE + MOST_STACK],
 }
 
 impl Capture {
-    /// Captures so many bytes of the calling thread's stack.
+    /// Creates a capture of up to `stack_size` bytes of the calling thread's stack.
     pub(crate) fn new(stack_size: usize) -> Self {
         Self {
             stack: Stack::current(),
@@ -112,7 +112,7 @@ impl Capture {
             .lr(registers.lr as u64)
             .fp(registers.fp)
             .sp(registers.sp as u64);
-        // It is not larger than the format allows.
+        // The snapshot is not larger than the format allows.
         let Ok(fixed) = payload.encode_fixed(size) else {
             return &[];
         };
@@ -121,7 +121,7 @@ impl Capture {
         let from = ptr::with_exposed_provenance::<u8>(registers.sp);
         // SAFETY: `size` bytes from the stack pointer on are part of this thread's stack, which is
         // mapped from there to its end; the room has at least as many. The instrumented function
-        // waits for its hook, so nobody writes there.
+        // waits for its hook, so nothing writes there.
         unsafe { ptr::copy_nonoverlapping(from, snapshot.as_mut_ptr(), size) };
         let whole = FunctionPayload::SIZE.saturating_add(size);
         self.payload.get(..whole).unwrap_or_default()

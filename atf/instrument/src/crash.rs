@@ -1,4 +1,4 @@
-//! The last events of a program that a signal ends.
+//! Writes the last events of a program that a signal ends.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -21,32 +21,33 @@ const FATAL: [c_int; 5] = [
     libc::SIGILL,
 ];
 
-/// Signals by which users end programs that have no handler for them.
+/// Signals with which users end programs that do not handle them.
 const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// How long the end is put off, until the last events are written.
+/// How long the program's end may wait for the last events to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The part of the time that a program may wait for the events of faults that it handles.
+/// The program may spend one part in this many of its time waiting for the events of faults that it
+/// handles.
 const SHARE: u64 = 100;
 
-/// The size of a stack for handlers, in bytes: a thread may crash because its own is full. The
-/// program's handlers may run on it too.
+/// The size of a stack for handlers, in bytes: a thread may crash because its own stack is full.
+/// The program's handlers may run on it too.
 const STACK: usize = 256 << 10;
 
-/// The size of the memory below it that nobody can use, in bytes, so that a handler that needs more
-/// stops the program: a multiple of the page size of every system.
+/// The size of the inaccessible memory below the stack, in bytes: a handler that overflows the
+/// stack crashes. A multiple of every system's page size.
 const GUARD: usize = 64 << 10;
 
-/// Both.
+/// The size of both.
 const MAPPED: usize = GUARD + STACK;
 
-/// Has the last events written when the program crashes, or when such a signal ends it.
+/// Has the last events written when the program crashes, or when one of these signals ends it.
 pub(crate) fn arm() {
     for signal in FATAL {
         signals::handle(signal, crashed);
     }
-    // Leave the signals that the program handles: its handler may let it go on.
+    // Leave signals that the program handles: its handler may let the program continue.
     for signal in ENDING
         .into_iter()
         .filter(|signal| signals::is_default(*signal))
@@ -79,10 +80,10 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     }
     let has_information = signals::has_information(signal);
     signals::restore(signal);
-    // SAFETY: the system passes valid information about the signal, if it is asked for.
+    // SAFETY: the system passes valid information about the signal if the handler requested it.
     let information = unsafe { info.as_ref() }.filter(|_| has_information);
     if information.is_none_or(|info| info.si_code <= 0) {
-        // A fault happens again when this function returns. A signal that was sent does not.
+        // A fault happens again when this function returns, but a signal that was sent does not.
         // SAFETY: the calls have no conditions. The signal comes when this function returns.
         unsafe { libc::raise(signal) };
     }
@@ -98,10 +99,11 @@ fn write_last(patience: Duration) {
     }
 }
 
-/// How long the program waited for the events of faults that it handles, as garbage collectors do all
-/// the time. It may be about to end, so it waits: at most [`PATIENCE`] and a [`SHARE`] of its time.
+/// How long the program has waited for the events of faults that it handles. Garbage collectors
+/// handle faults all the time, but any fault may be about to end the program. So it waits, for at
+/// most [`PATIENCE`] and one part in [`SHARE`] of its time.
 struct Waits {
-    /// When the first one began.
+    /// When the first wait began.
     since_ns: AtomicU64,
     spent_ns: AtomicU64,
 }
@@ -135,7 +137,7 @@ impl Waits {
 pub(crate) struct HandlerStack(*mut c_void);
 
 impl HandlerStack {
-    /// Gives the calling thread one, unless the program has.
+    /// Sets such a stack for the calling thread, unless the program has set one.
     pub(crate) fn new() -> Option<Self> {
         // SAFETY: zeros are valid for a pointer and numbers.
         let mut stack: libc::stack_t = unsafe { mem::zeroed() };
@@ -168,7 +170,7 @@ impl HandlerStack {
 }
 
 impl Drop for HandlerStack {
-    /// Takes the calling thread's stack away, unless the program has set another.
+    /// Unsets the calling thread's stack, unless the program has set another.
     fn drop(&mut self) {
         // SAFETY: zeros are valid for a pointer and numbers.
         let mut stack: libc::stack_t = unsafe { mem::zeroed() };

@@ -13,12 +13,12 @@ use crate::settings::{number, text, wrong};
 /// The size of a snapshot (S4), in bytes.
 const STACK: usize = 128;
 
-/// The triggers of windows.
+/// The settings that trigger windows.
 #[derive(Debug, Default)]
 pub(crate) struct Triggers {
     pub(crate) signal: Option<c_int>,
     pub(crate) after: Option<Duration>,
-    /// Calls from this depth on, of functions with a mark if there are any.
+    /// Triggers calls from this depth on, only of marked functions if there are any.
     depth: Option<u32>,
     needs_mark: bool,
     pub(crate) are_crashes: bool,
@@ -54,7 +54,7 @@ impl Triggers {
 /// Everything about details and windows.
 #[derive(Debug)]
 pub(crate) struct Details {
-    /// How much of the stack details have, in bytes; `None` without details.
+    /// How many bytes of the stack details include; `None` without details.
     pub(crate) stack_size: Option<usize>,
     pub(crate) window: Option<Window>,
     pub(crate) triggers: Triggers,
@@ -62,7 +62,7 @@ pub(crate) struct Details {
     pub(crate) ring: Option<usize>,
 }
 
-/// How much a flight recorder keeps, or a segment has.
+/// How much a flight recorder keeps, or a segment holds.
 enum Length {
     Time(Duration),
     Bytes(u64),
@@ -134,8 +134,8 @@ impl Details {
         })
     }
 
-    /// Returns how many bytes of payloads a ring of so many events holds. With windows, each event has
-    /// room; without, the drain takes them at once.
+    /// Returns how many payload bytes a ring of this many events holds. With windows, there is room
+    /// for every event's payload; without, the drain takes payloads at once.
     pub(crate) fn payload_size(&self, events: usize) -> usize {
         let most = match self.window {
             Some(_) => 1 << 30,
@@ -150,8 +150,8 @@ fn payload(stack_size: Option<usize>) -> usize {
     stack_size.map_or(0, |size| FunctionPayload::SIZE.saturating_add(size))
 }
 
-/// Returns how many events the ring of a flight recorder has that keeps so many bytes of events and
-/// payloads together. Half of a ring is kept.
+/// Returns how many events a flight recorder's ring needs to keep `size` bytes of events and
+/// payloads in total. Only half of a ring is kept.
 fn flight_events(size: u64, stack_size: Option<usize>) -> u64 {
     /// The size of an event in a ring, in bytes.
     const EVENT: u64 = 32;

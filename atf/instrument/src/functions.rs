@@ -1,4 +1,4 @@
-//! Which functions of a module the settings treat differently.
+//! Finds the functions of a module that the settings treat differently.
 
 use std::fmt;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::settings::Settings;
 pub(crate) struct Marks(u32);
 
 impl Marks {
-    /// As without settings.
+    /// The same as without settings.
     pub(crate) const NONE: Self = Self(0);
     /// It is not recorded.
     pub(crate) const LEFT_OUT: Self = Self(1);
@@ -39,12 +39,12 @@ impl Marks {
 /// The functions of a recorded module.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Functions {
-    /// None has marks.
+    /// No function has marks.
     Alike,
     Marked(&'static MarkTable),
 }
 
-/// The functions that have marks, by offset: a hash table with linear probing, at most half full.
+/// The functions with marks, by offset: a hash table with linear probing, at most half full.
 #[derive(Debug)]
 pub(crate) struct MarkTable {
     /// The length is a power of two. An entry without marks is free.
@@ -73,7 +73,7 @@ impl MarkTable {
         entry.map_or(Marks::NONE, |(_, marks)| *marks)
     }
 
-    /// Returns where a function is, or else where it would be.
+    /// Returns a function's place in the table, or else where it would go.
     #[inline]
     fn place(&self, offset: u32) -> usize {
         let mask = self.entries.len().wrapping_sub(1);
@@ -91,7 +91,7 @@ impl MarkTable {
     }
 }
 
-/// Finds out which functions of a module have marks. Returns `None` if none is recorded.
+/// Finds out which functions of a module have marks. Returns `None` if the module is not recorded.
 pub(crate) fn of(module: &Loaded, process: &'static Process) -> Option<Functions> {
     let settings = &process.settings;
     if !settings.records(&module.path) {

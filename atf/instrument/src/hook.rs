@@ -1,8 +1,8 @@
 //! The functions that instrumented code calls.
 //!
-//! The compiler calls one at the beginning of each function and the other at its end, also when an
-//! exception passes through it (GCC). They are written in assembler: only there are the registers
-//! still those of the instrumented function.
+//! The compiler inserts a call to one at the beginning of each function and to the other at its
+//! end, also for an exception that passes through the function (GCC). They are written in
+//! assembler, because only there do the registers still have the instrumented function's values.
 //!
 //! | register of the payload | arm64 | `x86_64` |
 //! |---|---|---|
@@ -13,18 +13,18 @@
 //! | `fp` | `x29` | `rbp` |
 //! | `sp` | `sp` | `rsp` |
 //!
-//! `x0` and `x1`, or `rdi` and `rsi`, have the hook's own arguments, and at the end of a function the
-//! compiler has moved its result elsewhere. `x2` to `x7` are those at the hook: at its beginning, a
-//! function may have used them already. Without optimization, the stack has all arguments. `sp` is the
-//! stack pointer of the function when it calls the hook. Other processors' registers are 0, and their
-//! stacks are not captured.
+//! `x0` and `x1`, or `rdi` and `rsi`, hold the hook's own arguments, and at the end of a function
+//! the compiler has moved its result elsewhere. `x2` to `x7` have their values at the hook call: a
+//! function may already have overwritten its arguments by then. Without optimization, the stack has
+//! all arguments. `sp` is the function's stack pointer when it calls the hook. On other processors,
+//! registers are 0 and stacks are not captured.
 
 use atf::EventKind;
 
 use crate::capture::Registers;
 use crate::thread;
 
-/// Defines a hook, which passes the registers to a function.
+/// Defines a hook that passes the registers to a function.
 #[cfg(target_arch = "x86_64")]
 macro_rules! hook {
     ($hook:ident, $name:literal, $inner:ident, $kind:expr) => {
@@ -64,7 +64,7 @@ macro_rules! hook {
     };
 }
 
-/// Defines a hook, which passes the registers to a function.
+/// Defines a hook that passes the registers to a function.
 #[cfg(target_arch = "aarch64")]
 macro_rules! hook {
     ($hook:ident, $name:literal, $inner:ident, $kind:expr) => {

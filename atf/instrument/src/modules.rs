@@ -1,4 +1,4 @@
-//! Which module a function belongs to.
+//! Finds the module that a function belongs to.
 
 use std::env;
 use std::ffi::{CStr, OsStr, c_int, c_void};
@@ -30,7 +30,7 @@ pub(crate) struct Range {
     module_id: u32,
     /// `None` if the module is not recorded.
     functions: Option<Functions>,
-    /// How many modules had been unloaded when it was looked up.
+    /// How many modules had been unloaded when this one was looked up.
     unloaded: u32,
 }
 
@@ -50,8 +50,8 @@ impl Range {
             && self.unloaded == UNLOADED.load(Ordering::Relaxed)
     }
 
-    /// Returns a function's id, which is the module's and the offset from its load address, and its
-    /// marks. `None` if the function is not recorded.
+    /// Returns a function's marks and its id, made of the module's id and the offset from its load
+    /// address. `None` if the function is not recorded.
     #[inline]
     pub(crate) fn function(&self, function: usize) -> Option<(u64, Marks)> {
         #[allow(clippy::cast_possible_truncation, reason = "ids have 32 bits of it")]
@@ -65,7 +65,7 @@ impl Range {
     }
 }
 
-/// How often `dlclose` was called.
+/// How many times `dlclose` was called.
 static UNLOADED: AtomicU32 = AtomicU32::new(0);
 
 /// The modules of the process.
@@ -73,7 +73,7 @@ pub(crate) struct Modules {
     /// The code of modules whose functions were called, ordered by address. Replaced as a whole and
     /// never freed, since threads search it without a lock.
     ranges: AtomicPtr<Vec<Range>>,
-    /// Modules whose functions were called, also unloaded ones, in the order of their ids.
+    /// Modules whose functions were called, including unloaded ones, in the order of their ids.
     known: Mutex<Vec<Known>>,
 }
 
@@ -81,11 +81,11 @@ pub(crate) struct Modules {
 #[derive(Debug)]
 struct Known {
     loaded: Loaded,
-    /// `None` if it is not recorded.
+    /// `None` if the module is not recorded.
     functions: Option<Functions>,
 }
 
-/// A module as the loader has it.
+/// A module as the loader describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Loaded {
     pub(crate) path: PathBuf,
@@ -132,7 +132,7 @@ impl Modules {
         ranges.map_or(&[], Vec::as_slice)
     }
 
-    /// Asks the loader for a function's module. If it is new, it gets an id and goes into the
+    /// Asks the loader for a function's module. A new module gets an id and is added to the
     /// manifest.
     fn add_module(&self, function: usize, unloaded: u32, process: &'static Process) {
         let contains = |loaded: &Loaded| {
@@ -186,7 +186,7 @@ fn described((place, known): (usize, &Known)) -> Module {
     }
 }
 
-/// Modules are numbered from 1: 0 means code that belongs to none.
+/// Returns a module's id. Modules are numbered from 1; 0 means code without a module.
 fn module_id(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1)
 }
@@ -267,7 +267,7 @@ fn path(name: *const libc::c_char) -> PathBuf {
         return env::current_exe().unwrap_or_default();
     }
     let path = PathBuf::from(OsStr::from_bytes(name.to_bytes()));
-    // The program may change its working directory before anybody looks for the file.
+    // The program may change its working directory before the file is opened.
     path::absolute(&path).unwrap_or(path)
 }
 
@@ -297,11 +297,11 @@ fn build_id(notes: &[u8]) -> Option<String> {
 /// The type of `dlclose`.
 type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-/// Unloads a module, whose addresses may later be another's.
+/// Unloads a module; its addresses may later belong to another one.
 ///
 /// # Safety
 ///
-/// That of the loader's function, which it calls.
+/// That of the loader's function, which this one calls.
 #[unsafe(export_name = "dlclose")]
 pub(crate) unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     static NEXT: OnceLock<Option<Dlclose>> = OnceLock::new();

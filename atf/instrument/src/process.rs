@@ -1,4 +1,4 @@
-//! The process: where its recording starts and ends, and what a fork does.
+//! The process: starts and ends its recording, and handles forks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,8 @@ use crate::storage::{GuestDisk, uncancelled};
 use crate::thread;
 use crate::trigger::{self, atf_instrument_trigger};
 
-/// The recording of a process. It lives until the process ends, as threads may use it until then.
+/// The recording of a process. It lives until the process ends, because threads may use it until
+/// then.
 pub(crate) struct Process {
     pub(crate) settings: Settings,
     pub(crate) modules: Modules,
@@ -33,28 +34,28 @@ pub(crate) struct Process {
     recording: Mutex<Option<Recording>>,
     /// The system's ids of the threads that record, by thread id.
     threads: Mutex<BTreeMap<u32, libc::pid_t>>,
-    /// The clock of the times, if it is not the system's.
+    /// The clock of the timestamps, if it is not the system's.
     clock: Option<Arc<CounterClock>>,
     /// Counts events of threads that are not registered.
     pub(crate) losses: LossCounter,
-    /// Whether the user was told of such a thread.
+    /// Whether such a thread was reported to the user.
     has_complained: AtomicBool,
 }
 
 /// The process, once it records.
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
 
-/// Whether nothing is recorded, by request, after an error, or at the end.
+/// Whether recording is off: by request, after an error, or at the end.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// A page that is zero in a forked child, and otherwise not: it tells a child apart that no handler
-/// of forks was called in.
+/// A page that is zero only in a forked child: it detects a child in which no fork handler was
+/// called.
 static MINE: AtomicPtr<AtomicBool> = AtomicPtr::new(ptr::null_mut());
 
 /// Protects starting. No thread holds it in a forked child.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
-/// Runs `work` while no other thread does.
+/// Runs `work` on one thread at a time.
 fn exclusively<T>(work: impl FnOnce() -> T) -> T {
     acquire();
     let result = work();
@@ -83,7 +84,7 @@ pub(crate) fn get() -> Option<&'static Process> {
     }
     exclusively(|| {
         if current().is_none() && !IS_OFF.load(Ordering::Acquire) {
-            // These uses keep the functions in programs that are linked with the static library.
+            // These uses keep the functions in programs linked with the static library.
             hint::black_box((&BEGIN, &END, atf_instrument_trigger as extern "C" fn()));
             match start() {
                 Ok(Some(process)) => PROCESS.store(Box::into_raw(process), Ordering::Release),
@@ -140,21 +141,21 @@ fn start() -> Result<Option<Box<Process>>, String> {
     })))
 }
 
-/// Creates the session's folder. A process that called `exec` has the same id as before: its second
-/// program gets a folder with a number.
+/// Creates the session's folder. A process keeps its id when it calls `exec`, so its second program
+/// gets a folder with a number.
 fn create(settings: &Settings) -> atf::Result<SessionWriter> {
     let folder = match &settings.place {
         Place::Below(root) => root.join(session_name(SystemTime::now())),
         Place::In(folder) => folder.clone(),
     };
-    // The program may change its working directory, and its files are opened often.
+    // The program may change its working directory, and the session's files are reopened often.
     let folder = path::absolute(&folder).unwrap_or(folder);
     let id = std::process::id();
     let names = (2_u32..).map(|program| format!("pid_{id}_{program}"));
     let mut names = iter::once(format!("pid_{id}")).chain(names);
     let is_free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
     let path = names.find_map(|name| Some(folder.join(name)).filter(is_free));
-    // The program may close every file descriptor that it does not know.
+    // The program may close every file descriptor that it did not open.
     let storage = Arc::new(GuestDisk);
     SessionWriter::create_on(storage, path.unwrap_or(folder), &settings.write)
 }
@@ -198,7 +199,7 @@ fn mark_as_mine() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether this process is a forked child that does not know it yet.
+/// Returns whether this process is a forked child that has not noticed it yet.
 #[inline]
 pub(crate) fn is_forked() -> bool {
     // SAFETY: null, or the page of `mark_as_mine`, which is never unmapped.
@@ -206,8 +207,8 @@ pub(crate) fn is_forked() -> bool {
     mine.is_some_and(|mine| !mine.load(Ordering::Relaxed))
 }
 
-/// Makes a forked child start a recording of its own with its next event. Its parent's is its
-/// parent's: the child must not even drop it.
+/// Makes a forked child start its own recording with its next event. The child must not touch its
+/// parent's recording, nor even drop it.
 pub(crate) extern "C" fn forked() {
     MINE.store(ptr::null_mut(), Ordering::Release);
     PROCESS.store(ptr::null_mut(), Ordering::Release);
@@ -215,7 +216,7 @@ pub(crate) extern "C" fn forked() {
     release();
 }
 
-/// Registers the handlers of forks when the library is loaded: no thread forks then.
+/// Registers the fork handlers when the library is loaded, when no other thread can fork.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
@@ -231,7 +232,7 @@ extern "C" fn begin() {
 #[unsafe(link_section = ".fini_array.00001")]
 static END: extern "C" fn() = end;
 
-/// How often, and how long apart, the end of the process tries to use the recording.
+/// How many times, and how long apart, the end of the process tries to use the recording.
 const ATTEMPTS: u32 = 200;
 const WAITING: Duration = Duration::from_millis(5);
 
@@ -241,8 +242,9 @@ extern "C" fn end() {
     let Some(process) = current().filter(|_| !is_forked()) else {
         return;
     };
-    // A thread that registers has it for a moment, another that ends the process until it has ended
-    // it. A signal handler that calls `exit` may have interrupted whoever has it.
+    // A registering thread holds the recording for a moment; another thread that ends the process
+    // holds it until it is done. A signal handler that calls `exit` may have interrupted the
+    // holder.
     for _ in 0..ATTEMPTS {
         if let Ok(mut recording) = process.recording.try_lock() {
             if let Some(recording) = recording.take() {
@@ -277,7 +279,8 @@ impl Process {
                 Some(recorder)
             }
             Err(error) => {
-                // The first of many alike, and none that came too late.
+                // Report only the first of many similar errors, and no error of a thread that came
+                // too late.
                 let is_late = *error.kind() == ErrorKind::AlreadyFinalized;
                 if !is_late && !self.has_complained.swap(true, Ordering::Relaxed) {
                     complain(&format!("threads are not recorded: {error}"));
@@ -297,11 +300,11 @@ impl Process {
         drop(recorder);
     }
 
-    /// Puts the modules into the manifest, at once: without them, nobody knows the functions.
+    /// Writes the modules to the manifest at once: without them, functions cannot be identified.
     pub(crate) fn set_modules(&self, modules: Vec<Module>) {
         if let Some(recording) = &*lock(&self.recording) {
             recording.session().set_modules(modules);
-            // Errors are told at the end.
+            // Errors are reported at the end.
             let _ = recording.write_manifest();
         }
     }
@@ -330,7 +333,7 @@ fn set_name(recording: &Recording, thread_id: u32, name: &[u8]) {
     recording.session().set_thread_name(thread_id, name);
 }
 
-/// Tells the user what is wrong. If nobody can be told, the program still runs on.
+/// Reports an error on standard error. If that fails, the program still continues.
 pub(crate) fn complain(message: &str) {
     use io::Write as _;
     let _ = writeln!(io::stderr(), "atf: {message}");

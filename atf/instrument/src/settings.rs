@@ -4,37 +4,37 @@
 //! |---|---|
 //! | `ATF_RECORD=off` | record nothing |
 //! | `ATF_OUT=FOLDER` | where sessions are created: `FOLDER/session_<date>_<time>/pid_<pid>`; without it, the working directory |
-//! | `ATF_SESSION=FOLDER` | the folder that gets `pid_<pid>` instead, for one run of several processes |
-//! | `ATF_RING=EVENTS` | record through rings of so many events, which a thread drains: less work for the program, but SIGKILL loses what is in them |
-//! | `ATF_OVERFLOW=block` or `drop` | whether a full ring makes the program wait (as without this variable) or drops events |
+//! | `ATF_SESSION=FOLDER` | the folder in which `pid_<pid>` is created instead, for one run of several processes |
+//! | `ATF_RING=EVENTS` | record through rings of this many events, which a thread drains: less work for the program, but SIGKILL loses the rings' contents |
+//! | `ATF_OVERFLOW=block` or `drop` | whether a full ring makes the program wait (the default) or drops events |
 //! | `ATF_DEPTH=N` | record no deeper calls |
-//! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last that matches the path or the file name decides |
-//! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by name as in the source or as in the symbol table; see [`Filter`] for commas in names |
-//! | `ATF_MIN_SIZE=BYTES` | leave out functions whose code is smaller |
-//! | `ATF_CLOCK=tsc` | take times from the processor's time-stamp counter instead of the system's clock, which takes longer; their largest difference is in the manifest |
-//! | `ATF_DEBUG_DIRS=DIR:DIR:…` | where files with the symbols of stripped modules are searched, before `/usr/lib/debug` |
-//! | `ATF_DETAILS=off`, `all` or `trigger` | whether calls and returns are recorded with registers and stack: never (as without this variable), always, or in windows around triggers |
-//! | `ATF_STACK=BYTES` | how much of the stack: 128 without this variable, at most 256 |
+//! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last pattern that matches the path or the file name decides |
+//! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by their name in the source or in the symbol table; see [`Filter`] for commas in names |
+//! | `ATF_MIN_SIZE=BYTES` | leave out functions with smaller code |
+//! | `ATF_CLOCK=tsc` | take times from the processor's time-stamp counter instead of the system's clock, which is slower to read; their largest difference is in the manifest |
+//! | `ATF_DEBUG_DIRS=DIR:DIR:…` | where to search for files with the symbols of stripped modules, before `/usr/lib/debug` |
+//! | `ATF_DETAILS=off`, `all` or `trigger` | whether calls and returns are recorded with registers and stack: never (the default), always, or in windows around triggers |
+//! | `ATF_STACK=BYTES` | how much of the stack: 128 by default, at most 256 |
 //! | `ATF_DETAIL_FUNCTIONS=GLOB,!GLOB,…` | which functions have details |
-//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events and details per thread, in rings of twice that size, and write them only when there is a trigger, when the program exits, and when it dies by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. A handler that the program set before its first call is called after that, each time; for such handlers, the program waits at most two seconds in all and a hundredth of its time. It is also written when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program, which has no handler for it and does not ignore it. The overflow of a stack is written only if that handler has a stack of its own (`SA_ONSTACK`), or if there is none |
-//! | `ATF_PRE_ROLL=MS`, `ATF_POST_ROLL=MS` | how long windows are, before and after their trigger: 0 without these variables |
-//! | `ATF_TRIGGER_SIGNAL=USR2` | a signal that is a trigger: HUP, USR1, USR2, URG or WINCH. A handler that the program set before its first call is called too; one that it sets later replaces the trigger. If the program ignores the signal (`SIG_IGN`), the programs that it starts by `exec` do not: a handler becomes the default action there |
-//! | `ATF_TRIGGER_AFTER=MS` | a trigger so long after the first call |
+//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events and details per thread, in rings of twice that size, and write them only at a trigger, when the program exits, and when it dies by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. A handler that the program set before its first call is called afterwards, each time; for such handlers, the program waits at most two seconds in total and a hundredth of its time. Events are also written when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends a program that neither handles nor ignores it. After a stack overflow, they are written only if that handler has its own stack (`SA_ONSTACK`), or if there is no handler |
+//! | `ATF_PRE_ROLL=MS`, `ATF_POST_ROLL=MS` | how long windows last before and after their trigger: 0 by default |
+//! | `ATF_TRIGGER_SIGNAL=USR2` | a signal that is a trigger: HUP, USR1, USR2, URG or WINCH. A handler that the program set before its first call is called too; a handler that it sets later replaces the trigger. Even if the program ignores the signal (`SIG_IGN`), programs that it starts by `exec` do not: the trigger's handler becomes the default action there |
+//! | `ATF_TRIGGER_AFTER=MS` | a trigger this long after the first call |
 //! | `ATF_TRIGGER_FUNCTIONS=GLOB,!GLOB,…` | functions whose calls are triggers |
-//! | `ATF_TRIGGER_DEPTH=N` | only from this depth on; without functions, every call from there on |
+//! | `ATF_TRIGGER_DEPTH=N` | only calls from this depth on are triggers; without functions, all of them |
 //! | `ATF_SEGMENT=SECONDS` or a size such as `64M` | start a new session, `pid_<pid>_segment_000002` and so on, when the current one reaches this age or this size |
 //! | `ATF_KEEP=N` | keep only the last segments |
 //!
-//! Windows and segments need rings. Unless `ATF_RING` is set, it is 65536; with windows 131072, and
-//! with `ATF_FLIGHT=SECONDS` without details 1048576. A window holds at most half of a ring. In a ring, an
-//! event takes 32 bytes, and the details have at most 64 MiB, or 1 GiB with windows, whose rings have room
-//! for the details of each event. The rings of
-//! threads that have ended are kept too, with at most 512 MiB together: see [`Window`](atf::record::Window). The program can also call
+//! Windows and segments need rings. By default, `ATF_RING` is 65536, with windows 131072, and with
+//! `ATF_FLIGHT=SECONDS` without details 1048576. A window holds at most half of a ring. In a ring,
+//! an event takes 32 bytes, and details take at most 64 MiB. With windows, rings have room for
+//! every event's details, up to 1 GiB. The rings of ended threads are kept too, up to 512 MiB in
+//! total: see [`Window`](atf::record::Window). The program can also call
 //! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
-//! Functions are chosen by the symbol table of their module, `static` ones too, when the first of them
-//! is called. A function without a known name is recorded: nobody can get back an event that was left out
-//! by mistake. Standard error names each module without symbols.
+//! Functions, including `static` ones, are chosen by their module's symbol table when the first of
+//! them is called. A function without a known name is recorded, because an event left out by
+//! mistake cannot be recovered. Modules without symbols are listed on standard error.
 
 use std::env;
 use std::ffi::OsString;
@@ -70,16 +70,16 @@ pub(crate) struct Settings {
     min_size: u64,
     /// Where files with symbols are.
     pub(crate) symbols: Search,
-    /// Whether times are the processor's counter's.
+    /// Whether timestamps come from the processor's counter.
     pub(crate) counts_ticks: bool,
 }
 
-/// Where the session goes.
+/// Where the session is created.
 #[derive(Debug)]
 pub(crate) enum Place {
-    /// Into a new session's folder in this one.
+    /// In a new session folder below this folder.
     Below(PathBuf),
-    /// Into this session's folder.
+    /// In this session folder.
     In(PathBuf),
 }
 
@@ -142,13 +142,13 @@ impl Settings {
         self.modules.selects(&[module, name])
     }
 
-    /// Returns whether functions differ in their marks.
+    /// Returns whether any functions can have marks.
     pub(crate) fn marks_functions(&self) -> bool {
         let filters = [&self.functions, &self.detailed, &self.triggering];
         filters.iter().any(|filter| !filter.is_empty()) || self.min_size > 0
     }
 
-    /// Returns the marks of a function with a name.
+    /// Returns the marks of a named function.
     pub(crate) fn marks(&self, function: &Function<'_>) -> Marks {
         let raw = &*function.raw_name;
         let name = atf_symbolize::demangle(raw);

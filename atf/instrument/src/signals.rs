@@ -1,7 +1,7 @@
-//! Handlers of signals in a program that may have its own.
+//! Signal handlers in a program that may have its own.
 //!
-//! A signal that has a handler of the program's keeps that handler's flags and mask: whether system
-//! calls go on after it, and which stack it runs on, are what the program wants.
+//! If the program has a handler for a signal, the new handler keeps its flags and mask, so that the
+//! program still decides whether system calls continue afterwards and which stack handlers run on.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -30,20 +30,20 @@ pub(crate) fn handle(signal: c_int, handler: Handler) {
     let mut action = before;
     action.sa_sigaction = address;
     action.sa_flags = match is_function(&before) {
-        // Without the flag that uninstalls this handler; `pass_on` does as it says.
+        // Without the flag that uninstalls this handler; `pass_on` obeys it instead.
         true => (before.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND,
         false => libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART,
     };
-    // Before the handler can be called.
+    // Stored before the handler can be called.
     place.store(Box::into_raw(Box::new(before)), Ordering::Release);
     // SAFETY: the call reads the action, whose handler has the type that its flags say.
     unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
 }
 
-/// Sets again what the program had done.
+/// Restores the program's own action.
 pub(crate) fn restore(signal: c_int) {
     let before = place(signal).map_or(ptr::null_mut(), |place| place.load(Ordering::Acquire));
-    // SAFETY: zeros are valid, as in `handle`. They are the system's own action.
+    // SAFETY: zeros are valid, as in `handle`. They mean the default action.
     let default: libc::sigaction = unsafe { mem::zeroed() };
     // SAFETY: null, or an action that `handle` leaked.
     let before = unsafe { before.as_ref() }.unwrap_or(&default);
@@ -51,7 +51,7 @@ pub(crate) fn restore(signal: c_int) {
     unsafe { libc::sigaction(signal, ptr::from_ref(before), ptr::null_mut()) };
 }
 
-/// Returns what is set now.
+/// Returns the current action.
 fn current(signal: c_int) -> Option<libc::sigaction> {
     // SAFETY: zeros are valid for its numbers and its set of signals, which is then empty.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
@@ -60,7 +60,7 @@ fn current(signal: c_int) -> Option<libc::sigaction> {
     (status == 0).then_some(action)
 }
 
-/// Returns whether nobody has set anything for a signal.
+/// Returns whether a signal still has its default action.
 pub(crate) fn is_default(signal: c_int) -> bool {
     current(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_DFL)
 }
@@ -71,7 +71,7 @@ pub(crate) fn has_information(signal: c_int) -> bool {
     current(signal).is_some_and(|action| action.sa_flags & libc::SA_SIGINFO != 0)
 }
 
-/// Returns whether [`pass_on`] calls a handler of the program's.
+/// Returns whether [`pass_on`] would call a handler of the program.
 pub(crate) fn has_handler(signal: c_int) -> bool {
     own(signal).is_some()
 }

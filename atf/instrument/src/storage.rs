@@ -1,4 +1,4 @@
-//! Files in a program that does not know of them.
+//! Files in a program that does not know about them.
 
 use std::ffi::c_int;
 use std::io;
@@ -7,8 +7,8 @@ use std::ptr;
 
 use atf::write::{BriefDisk, Storage, StorageFile};
 
-/// As [`BriefDisk`], with `pthread_cancel` put off: opening and writing would otherwise end a thread
-/// in the middle of a hook.
+/// Like [`BriefDisk`], with `pthread_cancel` deferred: otherwise opening or writing a file could
+/// end a thread in the middle of a hook.
 #[derive(Debug)]
 pub(crate) struct GuestDisk;
 

@@ -20,14 +20,14 @@ use crate::process::{self, Process};
 /// The deepest stack that is kept. Functions left by `longjmp` stay on it until a caller returns.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// How often a thread's end is put off, so that the destructors of the program's own keys are
-/// recorded. Systems run at least four rounds of destructors.
+/// How many rounds of destructors a thread's end is deferred, to record the destructors of the
+/// program's own keys. Systems run at least four rounds.
 const ROUNDS: u32 = 3;
 
 /// A thread of the program.
 struct Thread {
     process: &'static Process,
-    /// Whether this thread is recording an event: only then does it use `state`.
+    /// Whether this thread is recording an event. It uses `state` only then.
     is_busy: Cell<bool>,
     /// Counts events that a signal handler could not record; null before the thread is registered and
     /// after its end.
@@ -40,33 +40,33 @@ struct State {
     process: &'static Process,
     registration: Registration,
     last_ns: u64,
-    /// The functions that were called and have not returned.
+    /// The functions that have not yet returned.
     frames: Vec<usize>,
-    /// How many more there are.
+    /// How many more functions have not returned.
     excess: u64,
     /// The module of the last function.
     module: Range,
     rounds: u32,
-    /// Captures details, if there are any.
+    /// Captures details, if they are recorded.
     capture: Option<Box<Capture>>,
     handler_stack: Option<HandlerStack>,
 }
 
 enum Registration {
-    /// No event yet, or none since a fork.
+    /// No event yet since the start or a fork.
     None,
     Recorder(ThreadRecorder),
-    /// It was refused, or the thread has ended.
+    /// The recorder was refused, or the thread has ended.
     Over,
 }
 
 thread_local! {
     /// The thread's own part: null before the first event, [`OFF`] while nothing is recorded. Its
-    /// memory is never freed, since the program's last destructors may still come here.
+    /// memory is never freed, because the program's last destructors may still use it.
     static THREAD: Cell<*const Thread> = const { Cell::new(ptr::null()) };
 }
 
-/// The thread is this library's, or in a function of it that may call instrumented ones.
+/// The thread belongs to this library, or runs library code that may call instrumented functions.
 const OFF: *const Thread = ptr::without_provenance(1);
 
 /// Records an event of the calling thread.
@@ -106,7 +106,7 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
 #[cold]
 fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     if process::is_forked() {
-        // No handler of forks was called.
+        // No fork handler was called.
         process::forked();
     }
     // Functions called here may be instrumented.
@@ -183,7 +183,7 @@ impl State {
         }
     }
 
-    /// Returns the function's id and marks; `None` if it is not recorded.
+    /// Returns the function's id and marks; `None` if the function is not recorded.
     fn function(&mut self, function: usize) -> Option<(u64, Marks)> {
         if !self.module.contains(function) {
             self.module = self.process.modules.find(function, self.process);
@@ -217,7 +217,7 @@ impl State {
         self.depth()
     }
 
-    /// Returns the depth of the call that returns. Those above it were left by `longjmp`.
+    /// Returns the depth of the returning call. Calls above it were left by `longjmp`.
     fn leave(&mut self, function: usize) -> u32 {
         if self.excess > 0 {
             self.excess = self.excess.saturating_sub(1);
@@ -239,13 +239,13 @@ impl State {
     }
 }
 
-/// Leaves the calling thread's part to its parent: it is not dropped.
+/// Abandons the calling thread's part without dropping it: it belongs to the parent.
 pub(crate) fn forked() {
     THREAD.set(ptr::null());
     at_end_of_thread(ptr::null());
 }
 
-/// Stops the calling thread: the process ends.
+/// Stops recording the calling thread, because the process ends.
 pub(crate) fn stop() {
     THREAD.set(OFF);
 }
@@ -261,12 +261,12 @@ pub(crate) fn name() -> [u8; 16] {
 /// The name of the thread that drains rings and writes the manifest.
 pub(crate) const DRAIN_NAME: &CStr = c"atf-drain";
 
-/// Whether this is that thread.
+/// Returns whether the calling thread is that thread.
 pub(crate) fn is_own_thread() -> bool {
     name().starts_with(DRAIN_NAME.to_bytes_with_nul())
 }
 
-/// Has [`ended`] called at the end of the thread.
+/// Registers [`ended`] to be called when the thread ends.
 fn at_end_of_thread(thread: *const Thread) {
     static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
     let key = KEY.get_or_init(|| {
@@ -314,7 +314,7 @@ unsafe extern "C" fn ended(thread: *mut c_void) {
     thread.is_busy.set(false);
 }
 
-/// Runs `work` and restores `errno`, which the program reads after calls of its own.
+/// Runs `work` and restores `errno`, which the program reads after its own calls.
 pub(crate) fn keep_errno(work: impl FnOnce()) {
     // SAFETY: the call has no conditions.
     let place = unsafe { libc::__errno_location() };

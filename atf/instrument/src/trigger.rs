@@ -1,4 +1,4 @@
-//! Triggers of the program's and of the user's.
+//! Triggers set by the program and by the user.
 
 use std::ffi::{c_int, c_void};
 
@@ -11,7 +11,7 @@ use crate::process;
 use crate::signals;
 use crate::thread;
 
-/// Triggers a window now, if the program is recorded with windows. Signal handlers may call it.
+/// Triggers a window now if the program is recorded with windows. Signal handlers may call it.
 ///
 /// A program that also runs without this library declares it as a weak symbol:
 ///
@@ -26,7 +26,7 @@ pub extern "C" fn atf_instrument_trigger() {
     }
 }
 
-/// Arms the triggers that the settings name.
+/// Arms the triggers in the settings.
 pub(crate) fn arm(triggers: &Triggers, trigger: &Trigger) {
     if let Some(after) = triggers.after {
         let after = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
@@ -40,9 +40,9 @@ pub(crate) fn arm(triggers: &Triggers, trigger: &Trigger) {
     }
 }
 
-/// The handler of the signal that is a trigger.
+/// Handles the trigger signal.
 extern "C" fn triggered(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     thread::keep_errno(|| atf_instrument_trigger());
-    // Without a handler of the program's, the signal is no more than a trigger.
+    // If the program has no handler, the signal is only a trigger.
     let _ = signals::pass_on(signal, info, context);
 }
