@@ -8,11 +8,11 @@ use atf::record::RecordSummary;
 
 use crate::shared::Shared;
 
-/// Ends the recording when it is dropped, and then tells errors and losses in one line on standard
-/// error. [`stop`](Self::stop) returns them instead.
+/// Ends the recording when dropped, and reports errors and losses in one line on standard error.
+/// [`stop`](Self::stop) returns them instead.
 ///
-/// [`std::process::exit`] and a panic that aborts do not drop it: then the files are as after a
-/// kill, and `atf recover` finalizes them.
+/// [`std::process::exit`] and a panic that aborts do not drop the guard, so they leave the files as
+/// after a kill; `atf recover` finalizes them.
 #[derive(Debug)]
 #[must_use = "dropping it ends the recording"]
 pub struct Guard {
@@ -20,8 +20,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Stops to record: writes what threads have recorded, finalizes their files and the manifest.
-    /// Later events are lost and counted. A second call returns the same again.
+    /// Stops recording: writes the threads' events, and finalizes their files and the manifest.
+    /// Later events are lost and counted. A second call returns the same result.
     ///
     /// # Errors
     ///
@@ -37,8 +37,8 @@ impl Guard {
         self.shared.path()
     }
 
-    /// Returns how many events could not be recorded so far, also after the end. Only those until
-    /// then are in the summary and in the manifest.
+    /// Returns how many events could not be recorded so far, including after the end. The summary
+    /// and the manifest include only losses before the end.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.shared.lost_events()
@@ -51,7 +51,7 @@ impl Drop for Guard {
             return;
         }
         let path = self.path().display();
-        // If standard error is closed, nobody can be told.
+        // If standard error is closed, the message is lost.
         let _ = match self.stop() {
             Ok(summary) if summary.lost_events == 0 => Ok(()),
             Ok(summary) => writeln!(

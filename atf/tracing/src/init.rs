@@ -18,7 +18,8 @@ use crate::{AtfLayer, Guard};
 pub enum InitError {
     /// The session cannot be created or recorded.
     Recording(atf::Error),
-    /// The program already has a global subscriber. [`AtfLayer`] records next to its other layers.
+    /// The program already has a global subscriber. [`AtfLayer`] can record next to its other
+    /// layers.
     HasSubscriber,
 }
 

@@ -1,4 +1,4 @@
-//! The layer that gets a program's spans.
+//! The layer that receives a program's spans.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::Guard;
 use crate::shared::Shared;
 use crate::thread;
 
-/// Records the spans that it gets: see the [crate](crate).
+/// Records the spans that it receives: see the [crate](crate).
 #[derive(Debug)]
 pub struct AtfLayer {
     shared: Arc<Shared>,
 }
 
 impl AtfLayer {
-    /// Starts to record into this session, whose modules and symbols it sets. The recording ends
-    /// with the guard.
+    /// Starts recording into this session, and sets its modules and symbols. The recording ends
+    /// when the guard is dropped.
     ///
     /// # Errors
     ///

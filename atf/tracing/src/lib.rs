@@ -1,7 +1,7 @@
 //! Records the spans of a Rust program that uses [`tracing`](https://docs.rs/tracing), as an ATF
-//! trace: a span that is entered is a CALL, one that is exited a RETURN.
+//! trace: entering a span is a CALL, and exiting it is a RETURN.
 //!
-//! Functions become spans with tracing's own attribute, and one line records them:
+//! Tracing's own attribute turns functions into spans, and one line records them:
 //!
 //! ```
 //! # let root = tempfile::tempdir()?;
@@ -26,7 +26,7 @@
 //!
 //! # With other layers and filters
 //!
-//! [`AtfLayer`] is a layer like others. A filter decides what it records; spans that are disabled
+//! [`AtfLayer`] is a layer like any other. A filter decides which spans it records; disabled spans
 //! cost almost nothing.
 //!
 //! ```
@@ -56,36 +56,38 @@
 //!
 //! | in the program | in the trace |
 //! |---|---|
-//! | a callsite: an `#[instrument]`, a `span!` | a function, `target::name`; the target is the module's path by default. It is in the manifest once it has an event |
+//! | a callsite: an `#[instrument]`, a `span!` | a function, `target::name`; the target is the module's path by default. The function is in the manifest once it has an event |
 //! | a span is entered, exited | CALL, RETURN, on the thread where it happens |
 //! | a span of an `async` function or of `Instrument` | a CALL and a RETURN for each poll, on the thread that polls it, and one more when the future is dropped |
-//! | spans that exit in another order than they were entered | RETURN of the right function with the depth of its call; [`atf::spans`] then shows the calls inside it as not returned |
-//! | a thread | a thread with the name that [`std::thread`] knows, from its first span to its end |
-//! | fields of spans, events such as `info!` | nothing: the format has no type of detail for text, only for registers and stacks |
+//! | spans that exit in another order than they were entered | RETURN of the right function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
+//! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
+//! | fields of spans, events such as `info!` | nothing: the format has no detail type for text, only for registers and stacks |
 //!
-//! Fields cost time although they are not recorded: `#[instrument(skip_all)]` records no arguments.
+//! Fields cost time although they are not recorded; `#[instrument(skip_all)]` avoids them for
+//! arguments.
 //!
-//! The program is the only module, 1. Its functions are numbered as they are first entered, so
-//! their ids differ from run to run. Their names are in the manifest within about a second, and with
-//! [`survive_kill`](atf::write::WriteOptions::survive_kill) before their first event.
+//! The program is the only module, 1. Its functions are numbered in the order of their first calls,
+//! so their ids differ from run to run. Their names are in the manifest within about a second, or,
+//! with [`survive_kill`](atf::write::WriteOptions::survive_kill), before their first event.
 //!
 //! # What it costs
 //!
-//! With rings, entering and exiting a span takes about 60 ns more than with a registry alone, and two
-//! readings of the clock. It takes a lock or allocates only for the first span of a thread, the first
-//! span of a function in a thread, and a deeper stack than before. The example `cost` measures it.
+//! With rings, entering and exiting a span takes about 60 ns more than with a registry alone, plus
+//! two clock readings. It takes a lock or allocates only for a thread's first span, for a
+//! function's first span in a thread, and when a stack grows deeper than before. The example `cost`
+//! measures the time.
 //!
 //! # Losses
 //!
-//! Nothing harms the program: what cannot be recorded is lost and counted, in the manifest, in the
-//! summary of [`Guard::stop`], and in [`Guard::lost_events`]. The reasons: a full ring (see
-//! [`Overflow`](atf::record::Overflow)), a thread beyond
-//! [`max_threads`](atf::record::RecordOptions::max_threads), spans of a signal handler that
-//! interrupts the recording of another, of a thread's last destructors, and after the end. A forked
+//! Nothing harms the program: events that cannot be recorded are lost and counted, in the manifest,
+//! in the summary of [`Guard::stop`], and in [`Guard::lost_events`]. Events are lost if a ring is
+//! full (see [`Overflow`](atf::record::Overflow)), in a thread beyond
+//! [`max_threads`](atf::record::RecordOptions::max_threads), in a signal handler that interrupts
+//! the recording of another event, in a thread's last destructors, and after the end. A forked
 //! child records nothing; with `survive_kill` it must not enter spans, because it shares its
 //! parent's files.
 
-// A traced program must not die of its tracer.
+// A tracer must not crash the traced program.
 #![warn(
     clippy::arithmetic_side_effects,
     clippy::expect_used,

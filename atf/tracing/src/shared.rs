@@ -20,7 +20,7 @@ static LAYERS: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// Differs from all other layers'.
+    /// This layer's number, different from all others.
     pub(crate) number: u64,
     path: PathBuf,
     survives_kill: bool,
@@ -29,17 +29,17 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     /// All events that were not recorded.
     lost: AtomicU64,
-    /// Those of them that no thread's recorder has counted.
+    /// Lost events that no thread's recorder has counted.
     uncounted: AtomicU64,
 }
 
 #[derive(Debug)]
 struct State {
-    /// `None` once it has stopped.
+    /// `None` once the recording has stopped.
     recording: Option<Recording>,
-    /// The first error that the recording does not know.
+    /// The first error outside the recording.
     error: Option<atf::Error>,
-    /// The outcome, once it has stopped.
+    /// The outcome, once the recording has stopped.
     outcome: Option<atf::Result<RecordSummary>>,
 }
 
@@ -48,7 +48,7 @@ impl Shared {
         let module = Module::new(MODULE);
         session.set_modules(vec![match env::current_exe() {
             Ok(path) => module.path(path.to_string_lossy()),
-            // A system that cannot tell: names do not need it.
+            // The system does not know the path, but names do not need it.
             Err(_) => module,
         }]);
         session.set_symbols(Vec::new());
@@ -71,7 +71,7 @@ impl Shared {
         &self.path
     }
 
-    /// Returns the id of a callsite's function, which gets its name with the first call.
+    /// Returns the id of a callsite's function, and names the function at the first call.
     #[cold]
     pub(crate) fn function_id(&self, metadata: &Metadata<'_>) -> u64 {
         let mut functions = lock(&self.functions);
@@ -85,14 +85,15 @@ impl Shared {
     fn name(&self, function_id: u64, metadata: &Metadata<'_>) {
         let mut state = lock(&self.state);
         let Some(recording) = &state.recording else {
-            // Its events are lost, so nobody needs the name.
+            // The function's events are lost, so its name is not needed.
             return;
         };
         let name = format!("{}::{}", metadata.target(), metadata.name());
         recording
             .session()
             .add_symbol(Symbol::new(function_id, name));
-        // Otherwise a ring may be lost too, and the recording writes the manifest in time.
+        // Without `survives_kill`, rings may be lost too, and the recording writes the manifest
+        // soon enough.
         if self.survives_kill
             && let Err(error) = recording.write_manifest()
         {
@@ -130,7 +131,7 @@ impl Shared {
     }
 
     pub(crate) fn stop(&self) -> atf::Result<RecordSummary> {
-        // Threads that register meanwhile wait, and then find that it has stopped.
+        // Threads that register meanwhile wait, and then find the recording stopped.
         let mut state = lock(&self.state);
         let State {
             recording,
@@ -139,7 +140,7 @@ impl Shared {
         } = &mut *state;
         if let Some(recording) = recording.take() {
             let stopped = recording.stop();
-            // The first error counts.
+            // Return the first error.
             let mut stopped = error.take().map_or(stopped, Err);
             if let Ok(summary) = &mut stopped {
                 let uncounted = self.uncounted.load(Ordering::Relaxed);

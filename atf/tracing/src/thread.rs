@@ -13,7 +13,7 @@ use tracing_core::{Metadata, span};
 use crate::shared::Shared;
 
 thread_local! {
-    /// The thread's part of each layer that it has spans in.
+    /// The thread's part of each layer in which it has spans.
     static THREADS: RefCell<Vec<Thread>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -35,7 +35,7 @@ struct Entered {
     depth: u32,
 }
 
-/// Records that the calling thread enters or exits a span. Whatever is lost is counted.
+/// Records that the calling thread enters or exits a span. Losses are counted.
 #[inline]
 pub(crate) fn record(
     shared: &Shared,
@@ -45,7 +45,7 @@ pub(crate) fn record(
 ) {
     let span = span.into_u64();
     let recorded = THREADS.try_with(|threads| {
-        // A signal handler that interrupts this very function finds it borrowed.
+        // It is borrowed if a signal handler interrupted this very function.
         let mut threads = threads.try_borrow_mut().ok()?;
         let known = threads.iter().position(|it| it.layer == shared.number);
         let thread = match known.and_then(|known| threads.get_mut(known)) {
@@ -63,7 +63,7 @@ pub(crate) fn record(
     }
 }
 
-/// Registers the calling thread. If that fails, it is not tried again.
+/// Registers the calling thread. A failed registration is not retried.
 #[cold]
 fn register<'a>(threads: &'a mut Vec<Thread>, shared: &Shared) -> Option<&'a mut Thread> {
     let is_live = |recorder: &ThreadRecorder| !recorder.is_abandoned();
@@ -87,7 +87,7 @@ impl Thread {
             depth: self.depth().saturating_add(1),
         };
         self.entered.push(entered);
-        // Read last, so that the span has little of this time.
+        // Read last, so that the span includes little of this time.
         self.write(shared, now_ns(), EventKind::CALL, entered)
     }
 
@@ -107,7 +107,7 @@ impl Thread {
         self.write(shared, now, EventKind::RETURN, entered)
     }
 
-    /// Finds the call of a span that is not the innermost one. Those inside it stay entered.
+    /// Finds the call of a span that is not the innermost one. Spans inside it stay entered.
     #[cold]
     fn exit_other(
         &mut self,
@@ -117,7 +117,7 @@ impl Thread {
     ) -> Option<Entered> {
         match self.entered.iter().rposition(|it| it.span == span) {
             Some(found) => Some(self.entered.remove(found)),
-            // Its call was lost, and is counted, or was before the layer was added.
+            // The call was lost and counted, or came before the layer was added.
             None => Some(Entered {
                 span,
                 function_id: self.function_id(shared, metadata()?),
