@@ -1,4 +1,4 @@
-//! Finds whose turn it is.
+//! Finds the order in which threads take turns.
 
 use super::cycle::Cycle;
 use super::key::{Key, Packing};

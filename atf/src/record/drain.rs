@@ -257,7 +257,7 @@ impl Drain {
         windows: Option<&Windows>,
         crowd: &mut Crowd,
     ) -> Result<usize> {
-        // This many are available: nobody else takes any.
+        // This many are available: only this drain takes them.
         let Ok(chunk) = self.events.read_chunk(count) else {
             return Err(Error::internal("events that are in the ring can be taken"));
         };

@@ -320,7 +320,7 @@ impl Drainer {
         });
         if is_asked && is_over && self.shared.lock().error.is_none() {
             self.session.set_unwritten_events(None);
-            // Its error is told at the end.
+            // Its error is reported at the end.
             let _ = self.store_manifest();
         }
     }
@@ -342,7 +342,7 @@ impl Drainer {
             self.session.set_unwritten_events(unwritten);
         }
         if requests.is_manifest || is_due {
-            // Its error is told at the end.
+            // Its error is reported at the end.
             let _ = self.store_manifest();
         }
     }

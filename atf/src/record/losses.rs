@@ -65,7 +65,7 @@ impl Lane {
     pub(super) fn add_all(&self, loss: &Loss) {
         self.first_ns.fetch_min(loss.first_ns, Ordering::Relaxed);
         self.last_ns.fetch_max(loss.last_ns, Ordering::Relaxed);
-        // After the times, so that whoever reads this count reads them too.
+        // Stored after the times, so that a reader of this count also sees them.
         self.count.fetch_add(loss.count, Ordering::Release);
     }
 

@@ -35,7 +35,7 @@ pub struct Recorder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lost {
-    /// The event, and its detail if it has one: the ring is full, or nobody drains it any more.
+    /// The event, and its detail if it has one: the ring is full or no longer drained.
     Event,
     /// The detail: its payload does not fit. Its event is recorded. With a [window](super::Window),
     /// the detail counts as lost only if a window asks for it.

@@ -22,8 +22,9 @@ use crate::setters::setters;
 /// 1/16,000 of the discarded events.
 ///
 /// A thread that has ended keeps its ring, and its place in `max_threads`, until no trigger can ask
-/// for its events. The rings of such threads take at most 512 MiB in total, or are a single ring.
-/// Beyond that, the ring of the thread that ended first is closed, and its events count as lost.
+/// for its events. The rings of ended threads take at most 512 MiB in total, unless there is only
+/// one. Beyond that, the ring of the thread that ended first is closed, and its events count as
+/// lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
@@ -69,7 +70,7 @@ pub(super) struct Windows {
     open: Option<u64>,
     /// The ranges added since the last pass.
     added: Vec<(u64, u64)>,
-    /// Events before this time are not asked for by later triggers.
+    /// Later triggers do not ask for events before this time.
     decided_ns: u64,
 }
 

@@ -17,8 +17,8 @@
 //!
 //! # What is kept
 //!
-//! Recovery keeps every whole index event up to the first hole, and each detail whose index event
-//! is kept and whose links agree in both directions. Links count 0, 1, 2 and so on along the new
+//! Recovery keeps every whole index event up to the first hole, and each detail with a kept index
+//! event and links that agree in both directions. Links count 0, 1, 2 and so on along the new
 //! index. Faults in the content, such as time that goes back, stay: a fix would invent data. Data
 //! without a regular place is set aside and never merged back:
 //!
@@ -128,9 +128,9 @@ setters!(RecoverOptions<'a> {
 #[derive(Default, Clone)]
 #[non_exhaustive]
 pub struct ConvertOptions<'a> {
-    /// Whether to also search past holes and damage, as for [`recover`].
+    /// Whether to also search past holes and damage, as in [`recover`].
     pub salvage: bool,
-    /// The manifest of another run, as for [`recover`].
+    /// The manifest of another run, as in [`recover`].
     pub symbols: Option<Manifest>,
     /// How much of the new trace survives a power loss after the call returns.
     pub durability: Durability,

@@ -28,8 +28,8 @@ pub fn add_symbols(folder: impl AsRef<Path>, symbols: &[Symbol]) -> Result<()> {
     change(folder.as_ref(), |old| manifest::with_symbols(old, symbols))
 }
 
-/// Sets the signal that ended the traced process, such as `"SIGSEGV"`, in the manifest of the session in
-/// `folder`. All other values stay as they are, as in [`add_symbols`].
+/// Sets the signal that ended the traced process, such as `"SIGSEGV"`, in the manifest of the
+/// session in `folder`. All other values stay unchanged, as with [`add_symbols`].
 ///
 /// # Errors
 ///

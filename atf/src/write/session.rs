@@ -239,7 +239,7 @@ impl SessionWriter {
     /// Sets how many of a thread's events, and how many details of recorded events, the tracer
     /// lost, replacing earlier values; `None` if it lost none.
     ///
-    /// The thread may get its writer later, as for [`set_thread_name`](Self::set_thread_name).
+    /// The thread may get its writer later, as with [`set_thread_name`](Self::set_thread_name).
     /// Values set after the last manifest was written are in no file, so call this before
     /// [`finalize`](Self::finalize).
     pub fn set_losses(&self, thread_id: u32, events: Option<Loss>, details: Option<Loss>) {

@@ -87,7 +87,7 @@ pub enum DropReason {
     ZeroTail,
     /// They are zeros among the events: blocks that never reached the disk.
     Hole,
-    /// They are events after a hole, whose missing events are unknown.
+    /// They are events after a hole; which events the hole lost is unknown.
     BehindHole,
     /// They start where no event can start.
     BehindFramingProblem,

@@ -168,9 +168,9 @@ impl ThreadReport {
 pub struct Kept {
     /// All of them.
     pub kept: u64,
-    /// Those from `ring.atf`, the buffer of a killed writer.
+    /// Events from `ring.atf`, the buffer of a killed writer.
     pub from_ring: u64,
-    /// Those found past damage.
+    /// Events found past damage.
     pub salvaged: u64,
 }
 

@@ -131,7 +131,7 @@ impl Cutting {
         }
     }
 
-    /// Takes the open calls, innermost first, and counts those that were given up.
+    /// Takes the open calls, innermost first, and counts the dropped ones.
     fn take_open(&mut self, added: &mut Added) -> Vec<Span> {
         let count = self.stack.depth();
         let mut open = Vec::new();
