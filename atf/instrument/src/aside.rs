@@ -51,7 +51,7 @@ where
         shared: Arc::clone(&shared),
     }));
     match without_signals(|| start(begin::<T, F>, task.cast())) {
-        // SAFETY: the thread was started, and nobody else joins or detaches it.
+        // SAFETY: the thread was started, and nothing else joins or detaches it.
         Ok(thread) => drop(unsafe { libc::pthread_detach(thread) }),
         Err(error) => {
             // SAFETY: it is from `Box::into_raw` above, and there is no thread that has it.

@@ -34,7 +34,7 @@ impl Stack {
     /// Returns the calling thread's stack; empty if the system does not know it.
     pub(crate) fn current() -> Self {
         let mut attributes = MaybeUninit::uninit();
-        // SAFETY: the call has no conditions.
+        // SAFETY: the call has no preconditions.
         let this = unsafe { libc::pthread_self() };
         // SAFETY: the pointer is that of attributes, which the call initializes.
         if unsafe { libc::pthread_getattr_np(this, attributes.as_mut_ptr()) } != 0 {

@@ -60,7 +60,7 @@ pub(crate) fn arm() {
 extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     thread::keep_errno(|| write_last(PATIENCE));
     signals::restore(signal);
-    // SAFETY: the call has no conditions. The signal comes when this function returns.
+    // SAFETY: the call has no preconditions. The signal comes when this function returns.
     unsafe { libc::raise(signal) };
 }
 
@@ -84,7 +84,7 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     let information = unsafe { info.as_ref() }.filter(|_| has_information);
     if information.is_none_or(|info| info.si_code <= 0) {
         // A fault happens again when this function returns, but a signal that was sent does not.
-        // SAFETY: the calls have no conditions. The signal comes when this function returns.
+        // SAFETY: the calls have no preconditions. The signal comes when this function returns.
         unsafe { libc::raise(signal) };
     }
 }

@@ -116,7 +116,7 @@ impl Modules {
         };
         search().unwrap_or_else(|| {
             self.add_module(function, unloaded, process);
-            // Code that the loader does not know, such as that of a JIT compiler.
+            // Code that the loader does not know, such as a JIT compiler's.
             search().unwrap_or(Range {
                 start: function,
                 end: function.saturating_add(1),

@@ -190,7 +190,7 @@ fn mark_as_mine() -> Result<(), String> {
         return Err(failed("no memory"));
     }
     // SAFETY: the page is the one mapped above. On a kernel without this, before 4.14, the call
-    // fails, and only the handlers of forks tell a child apart.
+    // fails, and only the fork handlers detect a child.
     unsafe { libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) };
     let mine = page.cast::<AtomicBool>();
     // SAFETY: the page has room for it, zeros are valid for it, and it is never unmapped.
@@ -273,7 +273,7 @@ impl Process {
         let added = recording.as_ref()?.thread(None);
         match added {
             Ok(recorder) => {
-                // SAFETY: the call has no conditions.
+                // SAFETY: the call has no preconditions.
                 let system_id = unsafe { libc::gettid() };
                 lock(&self.threads).insert(recorder.thread_id(), system_id);
                 Some(recorder)

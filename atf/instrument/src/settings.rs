@@ -58,7 +58,7 @@ pub(crate) struct Settings {
     pub(crate) record: RecordOptions,
     /// The deepest calls that are recorded.
     pub(crate) depth: u32,
-    /// How much of the stack details have, in bytes; `None` without details.
+    /// How many bytes of the stack details include; `None` without details.
     pub(crate) stack_size: Option<usize>,
     pub(crate) triggers: Triggers,
     modules: Filter,

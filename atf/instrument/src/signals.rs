@@ -36,7 +36,7 @@ pub(crate) fn handle(signal: c_int, handler: Handler) {
     };
     // Stored before the handler can be called.
     place.store(Box::into_raw(Box::new(before)), Ordering::Release);
-    // SAFETY: the call reads the action, whose handler has the type that its flags say.
+    // SAFETY: the call reads the action, whose handler has the type that its flags indicate.
     unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
 }
 

@@ -316,7 +316,7 @@ unsafe extern "C" fn ended(thread: *mut c_void) {
 
 /// Runs `work` and restores `errno`, which the program reads after its own calls.
 pub(crate) fn keep_errno(work: impl FnOnce()) {
-    // SAFETY: the call has no conditions.
+    // SAFETY: the call has no preconditions.
     let place = unsafe { libc::__errno_location() };
     // SAFETY: the address is valid as long as the thread.
     let before = unsafe { *place };
