@@ -118,7 +118,7 @@ impl<'m> Feed<'m> {
         &self.records
     }
 
-    /// Returns the position in the file of the first available record.
+    /// Returns the first available record's position in the file.
     #[inline]
     pub(super) fn first_seq(&self) -> u64 {
         self.first_seq

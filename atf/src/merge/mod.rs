@@ -317,7 +317,7 @@ impl Merge {
     }
 
     /// Returns the known problems: those of the sessions, of threads that could not be opened, and
-    /// those of the other threads that their ends or earlier iterations have revealed.
+    /// those of the other threads as far as their ends or earlier iterations revealed them.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let opened = self.opened();

@@ -18,7 +18,7 @@ impl Merge {
     /// Events with equal timestamps stay together, so few distinct timestamps make fewer parts. A
     /// sample of the timestamps determines the sizes. Searching for the bounds requires ordered
     /// threads: the first call reads all events, on `count` cores, to learn which threads are
-    /// ordered, and reads the others again. If a read fails, there is one part.
+    /// ordered, and reads unordered ones again. If a read fails, there is one part.
     ///
     /// Each part has its own buffers; together they stay within the [budget](Self::buffer_budget).
     ///

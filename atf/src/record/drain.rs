@@ -84,8 +84,8 @@ impl Drain {
     /// [`ErrorKind::LimitReached`], [`ErrorKind::AlreadyFinalized`], [`ErrorKind::DetailsMissing`];
     /// [`ErrorKind::TimeGoesBack`] if the writer already has later events. Events that the writer
     /// did not accept stay in the ring, and another writer can take them. The recorder continues,
-    /// and counts what does not fit as lost. [`totals`](Self::totals) includes what the call did
-    /// before the error.
+    /// and counts what does not fit as lost. [`totals`](Self::totals) includes the events that the
+    /// call handled before the error.
     pub fn drain_into(&mut self, writer: &mut ThreadWriter) -> Result<Drained> {
         self.drain_windows(writer, None)
     }

@@ -35,8 +35,7 @@ pub(super) struct Drainer {
     rings: Vec<Ring>,
     windows: Option<Windows>,
     calls: Calls,
-    /// When the manifest was last written, and how long after that it is written again if it
-    /// changed.
+    /// When the manifest was last written, and how long to wait before the next write.
     manifest_time: Instant,
     manifest_interval: Duration,
     /// The manifest's size in bytes, and whether the last attempt to write it succeeded.

@@ -18,7 +18,7 @@ pub(super) struct LetGo {
     limit: usize,
     /// The size of a new run: more than 1 only after the limit was exceeded.
     each: u64,
-    /// The sum of the older ones, which only a trigger reported late can ask for.
+    /// The sum of older times, which only a trigger reported late can ask for.
     older: Option<Loss>,
     last_ns: Option<u64>,
 }

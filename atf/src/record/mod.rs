@@ -49,8 +49,8 @@
 //! # After a kill
 //!
 //! A ring is memory of this process: SIGKILL loses whatever was not drained, or was drained only
-//! into the buffer of the thread's writer. Until the recording stops, the manifest has the largest
-//! number of events in both (`unwritten_events`). With
+//! into the buffer of the thread's writer. Until the recording stops, the manifest records the most
+//! events that both may hold (`unwritten_events`). With
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call writes
 //! to the thread's files, whose buffers outlive the process. That takes longer, but once a call has
 //! returned, its event is safe.

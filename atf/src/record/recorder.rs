@@ -103,7 +103,7 @@ impl Recorder {
         Ok(self.count(event.timestamp_ns))
     }
 
-    /// Records an event with its detail, whose payload is copied. The sequence numbers of both are
+    /// Records an event with its detail, copying the payload. The sequence numbers of both are
     /// reserved together, so each link is correct whatever else is lost.
     ///
     /// # Errors

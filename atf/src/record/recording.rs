@@ -119,7 +119,7 @@ impl Recording {
         LossCounter::new(Arc::clone(&self.shared.unregistered))
     }
 
-    /// Records an event of the calling thread, which its first event registers under its
+    /// Records an event of the calling thread. The first event registers the thread under its
     /// [`std::thread`] name. The thread's files are finalized when it ends.
     ///
     /// # Errors

@@ -61,7 +61,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// Records an event with its detail, whose payload is copied.
+    /// Records an event with its detail, copying the payload.
     ///
     /// # Errors
     ///
