@@ -146,7 +146,7 @@ impl End<'_> {
         }
     }
 
-    /// Returns the offset after the events and whatever is between them and the footer or the zeros.
+    /// Returns the offset after the events and any bytes between them and the footer or the zeros.
     fn section_end(&self) -> u64 {
         match self.completeness {
             Completeness::Finalized | Completeness::HeaderNotUpdated => {

@@ -50,7 +50,7 @@ pub(super) struct Job<'a> {
     pub(super) action: Action,
     /// The new files' wire version; `None` keeps the old one.
     pub(super) wire: Option<Wire>,
-    /// Whether to search past holes and damage. Events after a hole go to a file of their own.
+    /// Whether to search past holes and damage. Events after a hole go to a separate file.
     pub(super) salvage: bool,
     pub(super) details: Details,
     /// Whether to keep data without a regular place: orphans, unreadable files, the manifest's

@@ -133,8 +133,8 @@ impl Section {
         Ok(())
     }
 
-    /// Appends an event of several parts to the buffer, or directly to the file if it is larger
-    /// than the buffer.
+    /// Appends an event of several parts to the buffer, or directly to the file if the event is
+    /// larger than the buffer.
     pub(super) fn push_parts(&mut self, header: &[u8], payload: &[u8]) -> Result<()> {
         let size = header.len().saturating_add(payload.len());
         if self.capacity().saturating_sub(self.filled) < size {
@@ -157,7 +157,7 @@ impl Section {
         Ok(())
     }
 
-    /// Writes an event that is larger than the buffer, which is empty.
+    /// Writes an event larger than the buffer, which must be empty.
     fn write_through(&mut self, parts: &[&[u8]]) -> Result<()> {
         let mut end = self.size;
         for part in parts {

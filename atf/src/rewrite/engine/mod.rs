@@ -1,4 +1,4 @@
-//! Rewrites all sessions at a path, the threads of each session side by side.
+//! Rewrites all sessions at a path, with each session's threads in parallel.
 
 mod folder;
 mod session;

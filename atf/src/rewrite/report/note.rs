@@ -196,7 +196,8 @@ pub enum NoteKind {
 
     /// Wire version 2 records no `call_depth`.
     CallDepthLost,
-    /// Wire version 2 does not record events' `thread_id`, and this one differs from the header's.
+    /// Wire version 2 does not record events' `thread_id`, and this event's id differs from the
+    /// header's.
     ThreadIdLost,
     /// Registers and stack were set to zero or removed.
     PayloadScrubbed,

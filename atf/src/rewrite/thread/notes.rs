@@ -1,4 +1,4 @@
-//! Notes faults in the contents of events and details, which stay as they are.
+//! Notes faults in events and details without correcting them.
 
 use super::{Pair, Walk};
 use crate::check::content::{self, Findings};
@@ -81,7 +81,7 @@ pub(super) fn event(walk: &mut Walk<'_, '_>, seq: u64, offset: u64, event: &Inde
     content::event(event, walk.before.as_ref(), thread_id, &at, &mut contents);
 }
 
-/// Notes faults in a detail's content and contradictions to its event.
+/// Notes faults in a detail's content and contradictions between the detail and its event.
 pub(super) fn detail(
     notes: &mut Notes,
     (wire, target): (Wire, Wire),

@@ -65,7 +65,7 @@ impl ThreadWriter {
         }
         self.last_timestamp = event.timestamp_ns;
         let seq = self.next_index_seq;
-        // No overflow: `room_end` keeps it below what the wire version can count.
+        // No overflow: `room_end` keeps it below the wire version's limit.
         self.next_index_seq = seq.wrapping_add(1);
         Ok(seq)
     }
@@ -169,7 +169,7 @@ impl ThreadWriter {
         Err(self.refusal(ErrorKind::LimitReached { limit }, "event_count"))
     }
 
-    /// Sets how far the empty index buffer may be filled, within what the wire version can count.
+    /// Sets how far the empty index buffer may be filled, within the wire version's limit.
     pub(super) fn set_room(&mut self) {
         let left = self.wire.most_events().saturating_sub(self.next_index_seq);
         let left = usize::try_from(left).unwrap_or(usize::MAX);

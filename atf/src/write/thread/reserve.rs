@@ -197,8 +197,8 @@ impl ThreadWriter {
         self.drop_details(at..at.saturating_add(1)).map(drop)
     }
 
-    /// Drops the details of all events before this one and returns how many: for tracers whose
-    /// details come in order and may get lost.
+    /// Drops the details of all events before this one and returns how many: for tracers with
+    /// details that come in order and may get lost.
     ///
     /// # Errors
     ///
