@@ -65,7 +65,7 @@ extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
 }
 
 /// Triggers, waits until the events are written, and calls the program's handler, which may return
-/// or jump elsewhere; without one, lets the program die as it would have.
+/// or jump elsewhere; without a handler, lets the program die as it would have.
 extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     thread::keep_errno(|| match signals::has_handler(signal) {
         true => {

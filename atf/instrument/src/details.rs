@@ -18,7 +18,7 @@ const STACK: usize = 128;
 pub(crate) struct Triggers {
     pub(crate) signal: Option<c_int>,
     pub(crate) after: Option<Duration>,
-    /// Triggers calls from this depth on, only of marked functions if there are any.
+    /// The depth from which calls are triggers; only those of marked functions if there are any.
     depth: Option<u32>,
     needs_mark: bool,
     pub(crate) are_crashes: bool,

@@ -3,8 +3,8 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A mutex without waiting: a thread that finds the value in use does not get it. Unlike the
-/// standard library's, unlocking is a plain store, which halves the cost without contention.
+/// A mutex without waiting: a thread that finds the value in use does not get it. Unlike in the
+/// standard library, unlocking is a plain store, which halves the cost without contention.
 #[derive(Debug)]
 pub(crate) struct Turns<T> {
     is_taken: AtomicBool,
