@@ -65,8 +65,9 @@ pub(crate) fn is_default(signal: c_int) -> bool {
     current(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_DFL)
 }
 
-/// Returns whether a handler of a signal gets information about it. It gets none if the program had
-/// another handler in between, and set the one before again with `signal`, which loses the flags.
+/// Returns whether a signal's handler gets information about the signal. It gets none if the
+/// program set another handler in between and then restored this one with `signal`, which loses the
+/// flags.
 pub(crate) fn has_information(signal: c_int) -> bool {
     current(signal).is_some_and(|action| action.sa_flags & libc::SA_SIGINFO != 0)
 }

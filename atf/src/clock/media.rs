@@ -55,7 +55,8 @@ impl MediaClock {
         u64::try_from(convert(&self.points, |point| *point, host_ns)?).ok()
     }
 
-    /// Converts a timestamp: to 0 if it is before the recording's time 0, or beyond a [`u64`].
+    /// Converts a timestamp; returns 0 if the result is before the recording's time 0, or beyond a
+    /// [`u64`].
     #[must_use]
     pub fn to_media_ns_or_zero(&self, host_ns: u64) -> u64 {
         self.to_media_ns(host_ns).unwrap_or(0)
@@ -72,7 +73,8 @@ impl MediaClock {
     }
 }
 
-/// Converts a time along the line through ascending points, whose times on both clocks `sides` returns.
+/// Converts a time along the line through ascending points. `sides` returns a point's times on both
+/// clocks.
 fn convert(
     points: &[(i128, i128)],
     sides: fn(&(i128, i128)) -> (i128, i128),

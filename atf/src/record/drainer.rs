@@ -334,7 +334,7 @@ impl Drainer {
         };
         let is_due = self.manifest_time.elapsed() >= interval && !requests.is_last;
         let triggers = &self.shared.triggers;
-        // The process does not live on while it waits for one.
+        // A process that waits for a trigger is not assumed to live on.
         let is_waiting = triggers.fired() > triggers.served();
         if is_due && !is_waiting && triggers.live_on() {
             let unwritten = self.shared.options.unwritten_events(self.session.options());

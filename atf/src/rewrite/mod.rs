@@ -39,11 +39,12 @@
 //!
 //! # Segments
 //!
-//! The [segments](crate::session::Segments) of a process are rewritten one after another and keep the names of their
-//! folders, so the new ones are one trace too. [`convert`] counts depths, and [`cut`] follows open calls, from segment
-//! to segment. Both begin anew where a segment is missing, or the end of a thread in one. Recovery finalizes each
-//! segment: calls then go on across events that a killed tracer did not write at the end of one, which the report
-//! states. A segment that is rewritten alone is a session like any other.
+//! The [segments](crate::session::Segments) of a process are rewritten one after another and keep
+//! their folders' names, so the new segments are one trace too. [`convert`] counts depths, and
+//! [`cut`] follows open calls, from segment to segment. Both start over where a segment, or a
+//! thread's end in a segment, is missing. Recovery finalizes each segment. Calls then continue
+//! across events that a killed tracer did not write at a segment's end; the report says so. A
+//! segment rewritten alone is a session like any other.
 //!
 //! # Memory
 //!
@@ -314,9 +315,10 @@ pub fn scrub(
 /// the range. The manifest records how many calls and returns were added, and where:
 /// [`Cut`](crate::manifest::Cut). A thread that ended earlier gets no returns.
 ///
-/// Over the segments of a process, each open call is repeated once, where the thread's first event in or after the
-/// range is, and returns once, where its first event after the range is. Segments before and after those that then
-/// have events are not written, except the first if none has any; the report names them if they are damaged.
+/// In a process with several segments, each open call is repeated once, at the thread's first event
+/// in or after the range, and returns once, at the thread's first event after the range. Leading
+/// and trailing segments without events are not written, but if no segment has events, the first
+/// one is written. The report lists unwritten segments that are damaged.
 ///
 /// Names of functions and threads, modules, anchors, losses at any time and unknown keys of the
 /// manifest stay. Data without a regular place is dropped, as by [`scrub`].

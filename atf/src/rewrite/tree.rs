@@ -39,7 +39,7 @@ impl Tree {
         Ok(this)
     }
 
-    /// Returns the items by process: the segments of one are together and in their order.
+    /// Returns the items by process, with each process's segments together and in order.
     pub(super) fn processes(&self) -> Vec<Vec<&Item>> {
         let items = self.items.iter().map(|item| (&*item.below, item));
         let items: BTreeMap<&Path, &Item> = items.collect();

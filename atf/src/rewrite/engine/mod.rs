@@ -100,8 +100,8 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// Removes the segments of a process before the first and after the last one that has events, but not all.
-/// Damage in them may have cost calls that are open in the others.
+/// Removes a process's leading and trailing segments without events, but keeps at least one
+/// segment. Reports damaged ones: they may have lost calls that are open in the others.
 fn drop_outside(
     stage: &Stage,
     segments: &mut Vec<(&Item, SessionReport)>,

@@ -29,7 +29,7 @@ const RECOVERY: (&str, &str) = ("recovery", ".json");
 /// The folder for unreadable files, which are copied unchanged.
 const UNREADABLE: &str = "unreadable";
 
-/// The threads at the end of a segment, by the names of their folders.
+/// The threads' states at the end of a segment, by their folders' names.
 pub(super) type Carried = BTreeMap<String, Carry>;
 
 impl Engine<'_> {

@@ -24,7 +24,8 @@ const RANGES: usize = 64;
 pub struct Report {
     /// The operation.
     pub action: Action,
-    /// The sessions, ordered by folder, the segments of a process by number; a lone thread folder counts as one.
+    /// The sessions, ordered by folder, and a process's segments by number; a lone thread folder
+    /// counts as a session.
     pub sessions: Vec<SessionReport>,
     /// Files and folders next to the sessions that were not copied.
     pub left_behind: Vec<LeftBehind>,

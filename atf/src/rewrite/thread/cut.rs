@@ -50,7 +50,7 @@ impl Cutting {
         }
     }
 
-    /// Goes on in the thread's file in the next segment, with the calls that are open.
+    /// Continues in the thread's file in the next segment, with the calls still open.
     pub(super) fn in_next_file(&self) -> Self {
         Self {
             inside: 0..0,

@@ -42,11 +42,11 @@ pub(super) struct Pair<'a> {
     pub(super) folder_id: Option<u32>,
     /// The part of a longer trace that an earlier cut kept.
     pub(super) earlier_cut: Option<Cut>,
-    /// The thread at the end of the segment before this one.
+    /// The thread's state at the end of the previous segment.
     pub(super) before: Option<&'a Carry>,
 }
 
-/// A thread at the end of a segment, where the next one goes on.
+/// A thread's state at the end of a segment, from which the next one continues.
 #[derive(Debug)]
 pub(super) struct Carry {
     depth: Depth,
@@ -60,7 +60,7 @@ pub(super) struct Rewritten {
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clock: Clock,
     pub(super) cut: Option<Cut>,
-    /// `None` if events are missing at the end, so that nothing goes on.
+    /// `None` if events are missing at the end, so that nothing continues.
     pub(super) carry: Option<Carry>,
 }
 
