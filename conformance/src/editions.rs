@@ -1,4 +1,4 @@
-//! The versions that reports name.
+//! The versions that reports show.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::rules::table;
 /// Versions of the kit and of the data it grades with.
 #[derive(Debug, Clone, Serialize)]
 pub struct Editions {
-    /// Of the kit itself.
+    /// The version of the kit itself.
     pub kit: String,
-    /// Of the layout spec.
+    /// The version of the layout spec.
     pub spec: String,
-    /// Of the rules.
+    /// The version of the rules.
     pub rules: String,
-    /// Of the corpus.
+    /// The version of the corpus.
     pub corpus: String,
 }
 

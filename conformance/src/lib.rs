@@ -1,9 +1,9 @@
 //! Grades writers, readers and validators of ATF v2, and reports on captured traces.
 //!
-//! The rules and the judge are in [`atf::check`]. This crate has what an implementation is graded with:
-//! the [`corpus`] of test cases, the [`scripts`] that writers carry out, the [`mod@reference`] answers, the
-//! runner in [`run`], and the [`report`]s. Without the feature `kit` it has only the reports of checks and
-//! their [`command`], which `atf` shares.
+//! The rules and the checker are in [`atf::check`]. This crate contains everything else needed to
+//! grade an implementation: the [`corpus`] of test cases, the [`scripts`] that writers execute, the
+//! [`mod@reference`] answers, the runner in [`run`], and the [`report`]s. Without the feature `kit`
+//! it contains only the reports of checks and their [`command`], which `atf` shares.
 
 #![forbid(unsafe_code)]
 

@@ -25,7 +25,7 @@ pub struct Results {
     /// One result for each implementation, role and case.
     #[serde(serialize_with = "scored")]
     pub cases: Vec<CaseResult>,
-    /// Every writer against every reader.
+    /// The results of every reader on every writer's files.
     pub cross: Vec<CrossResult>,
     /// Problems in failure lists, one per line.
     pub stale: Vec<String>,
@@ -60,9 +60,10 @@ pub struct Testee {
     pub wire: Vec<u8>,
     /// As in its manifest.
     pub features: Vec<String>,
-    /// As in its manifest: what it does not do and is not graded on.
+    /// As in its manifest: the capabilities that it lacks and is not graded on.
     pub lacks: Vec<Lack>,
-    /// Why it was not graded, if so: it cannot be started, or it failed its smoke test.
+    /// Why the implementation was not graded, if so: it cannot be started, or it failed its smoke
+    /// test.
     pub refused: Option<String>,
 }
 
@@ -106,10 +107,10 @@ pub struct CaseResult {
     /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// SHOULDs that a writer's files break, and other notes. They are not failures, unless SHOULDs are
-    /// denied.
+    /// SHOULDs that a writer's files break, and other notes. They are not failures unless SHOULDs
+    /// are denied.
     pub notes: Vec<Note>,
-    /// The parts not graded, since the manifest says that the implementation lacks them.
+    /// The parts not graded because the manifest says that the implementation lacks them.
     pub not_graded: Vec<Lack>,
     /// The reason in the failure list, if this failure is listed.
     pub listed: Option<String>,
@@ -121,7 +122,7 @@ pub struct CaseResult {
 }
 
 impl Results {
-    /// Drops all labels: a failure in labels alone becomes a pass.
+    /// Discards all labels: a failure in labels alone becomes a pass.
     pub fn grade_data_only(&mut self) {
         self.grading = Grading::Data;
         for case in &mut self.cases {
@@ -150,7 +151,7 @@ impl Results {
                 let of_reader = self.cases.iter().filter(|case| {
                     case.testee == cell.reader && case.role != Role::Write && case.case == *script
                 });
-                // A reader that also validates may fail in both roles.
+                // An implementation that reads and validates may fail in both roles.
                 let states: Vec<_> = of_reader.map(CaseResult::state).collect();
                 states.contains(&State::Known) && !states.contains(&State::Failed)
             };
@@ -164,7 +165,7 @@ impl Results {
 /// A note on a case, apart from its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// SHOULD for a rule that a writer's files break, otherwise advice.
+    /// SHOULD if a writer's files break a rule, otherwise advice.
     pub severity: Severity,
     /// The rule, if any.
     pub rule: Option<String>,
@@ -189,8 +190,8 @@ impl CaseResult {
         notes.filter(|note| note.severity == Severity::Should)
     }
 
-    /// Returns the rules that a failed answer broke, which may differ from the case's rules; without an
-    /// answer, the case's first rule.
+    /// Returns the rules that a failed answer broke, which may differ from the case's rules.
+    /// Without an answer, returns the case's first rule.
     #[must_use]
     pub fn blamed(&self) -> BTreeSet<&str> {
         let Outcome::Failed { differences, .. } = &self.outcome else {
@@ -227,7 +228,7 @@ impl CaseResult {
         }
     }
 
-    /// Returns the state that the run counts.
+    /// Returns the state to count in the run.
     #[must_use]
     pub const fn state(&self) -> State {
         match (&self.outcome, &self.listed) {
@@ -272,7 +273,8 @@ impl State {
 pub enum Outcome {
     /// As expected.
     Passed,
-    /// The implementation does not support it: exit code 77, or a wire version or feature that it lacks.
+    /// The implementation does not support the case: exit code 77, or a missing wire version or
+    /// feature.
     Skipped {
         /// The reason.
         why: String,
@@ -289,7 +291,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Makes the outcome for these differences, which it sorts: a pass without differences. The class is
+    /// Sorts the differences and makes their outcome: a pass if there are none. The class is
     /// `class` if data differs, otherwise [`Failure::WrongLabel`].
     #[must_use]
     pub fn of_differences(
@@ -348,7 +350,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
-    /// No crash, no phantom event, no loss of a provably complete event, right values, nothing read
+    /// No crash, no phantom event, no loss of a provably complete event, no wrong value, no read
     /// outside the session.
     Data,
     /// Verdict, source of the count, checksum state, manifest state, trailing bytes.
@@ -374,7 +376,8 @@ pub enum Score {
     Passed,
     /// Not as expected.
     Failed,
-    /// Not graded: skipped, without an answer, or a writer's labels, which do not exist.
+    /// Not graded: the case was skipped or got no answer, or the grade is the labels of a writer,
+    /// which has none.
     None,
 }
 
@@ -401,7 +404,7 @@ pub enum Grading {
     Data,
 }
 
-/// The classes of failure, as failure lists name them.
+/// The classes of failure, as they are called in failure lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
@@ -415,7 +418,7 @@ pub enum Failure {
     Garbage,
     /// Files outside the session were opened or read.
     Outside,
-    /// Accepted or recovered a file that must be rejected, so damaged events pass as good.
+    /// Accepted or recovered a file that must be rejected, so damaged events pass as intact.
     WrongAccept,
     /// Rejected a file that must be read, so its events are lost.
     WrongReject,
@@ -451,7 +454,7 @@ impl Failure {
         }
     }
 
-    /// Returns whether there was no answer at all, rather than a wrong one.
+    /// Returns whether there was no answer at all, as opposed to a wrong one.
     #[must_use]
     pub const fn is_broken(self) -> bool {
         matches!(
@@ -512,7 +515,7 @@ pub struct CrossResult {
     pub skipped: usize,
 }
 
-/// Serializes each case with its score in both grades and its cause.
+/// Serializes each case with its scores in both grades and its cause.
 fn scored<S: Serializer>(cases: &[CaseResult], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Scored<'a> {

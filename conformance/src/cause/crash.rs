@@ -1,11 +1,11 @@
-//! Finds where a program crashed from its standard error.
+//! Finds the place of a crash in a program's standard error.
 
 /// Extensions of source files.
 const SOURCES: [&str; 12] = [
     "c", "cc", "cpp", "cxx", "go", "h", "hpp", "java", "js", "py", "rs", "swift",
 ];
 
-/// Shortens how a program ended to a word or two: `SIGSEGV` of `killed by signal 11 (SIGSEGV)`.
+/// Shortens a description of how a program ended: `SIGSEGV` from `killed by signal 11 (SIGSEGV)`.
 pub(super) fn how(message: &str) -> &str {
     let message = message.split(", ").next().unwrap_or(message);
     match message.split_once('(') {

@@ -27,7 +27,7 @@ pub struct Cause {
 pub struct Group<'a> {
     /// The cause they share.
     pub cause: Cause,
-    /// The failures with their positions in [`Results::cases`], unexpected ones first.
+    /// The failures and their positions in [`Results::cases`], unexpected failures first.
     pub cases: Vec<(usize, &'a CaseResult)>,
     /// The number of failures that are on no failure list.
     pub failed: usize,
@@ -103,7 +103,7 @@ impl Cause {
         })
     }
 
-    /// Returns the cause of a wrong value in a field that no rule constrains there.
+    /// Returns the cause of a wrong value in a field that no rule of the case constrains.
     fn unasked(field: &str) -> Self {
         Self {
             id: format!("wrong-file:{field}"),
@@ -133,8 +133,8 @@ impl Cause {
         }
     }
 
-    /// Groups crashes by the line of source where they occur. Without a known line, crashes share a
-    /// cause if they end the same way on files that break rules of one group.
+    /// Groups crashes by the source line where they occur. If the line is unknown, crashes share a
+    /// cause if they end the same way on files that break rules of the same group.
     fn crash(message: &str, stderr: &str, rule: &str) -> Self {
         let how = crash::how(message);
         match crash::place(stderr) {
@@ -154,7 +154,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause of unusable output, from its kind and not its content.
+    /// Returns the cause of unusable output; it depends on the kind of output, not on the content.
     fn garbage(message: &str) -> Self {
         let kind = message.split(": ").next().unwrap_or(message);
         Self {
@@ -190,10 +190,10 @@ impl Cause {
     }
 }
 
-/// Returns the record and field of a difference, if only a value is wrong.
+/// Returns the record and field of a difference if only a value is wrong.
 fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     let is_nothing = |text: &str| text == "nothing";
-    // A writer's places start with a file.
+    // Places in a writer's output start with a file.
     let place = difference.place.rsplit(": ").next()?;
     let (above, field) = place.rsplit_once('.')?;
     let record = above.rsplit('.').next()?;
@@ -222,7 +222,7 @@ struct Clues<'a> {
     expected: &'a str,
 }
 
-/// The direction in which an answer is wrong.
+/// The way in which an answer is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     /// A readable file was rejected.
@@ -251,7 +251,7 @@ impl Turn {
 
 impl<'a> Clues<'a> {
     fn of(difference: &'a Difference, rule: &'a str) -> Self {
-        // A writer's places start with a file; values in documents are JSON.
+        // Places in a writer's output start with a file; values in documents are JSON.
         let place = difference.place.rsplit(": ").next().unwrap_or_default();
         let field = place.rsplit('.').next().unwrap_or_default();
         let field = field.split('[').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The named causes. The first one that fits a difference is its cause.
+//! The named causes. The cause of a difference is the first one that matches it.
 
 use super::Turn;
 use crate::results::Grade;
@@ -8,12 +8,12 @@ use crate::results::Grade;
 pub(super) struct Known {
     /// The permanent id.
     pub(super) id: &'static str,
-    /// The implementation's mistake.
+    /// The mistake in the implementation.
     pub(super) title: &'static str,
     pub(super) grade: Option<Grade>,
     /// The rules that the answer broke, without `ATF-`; a trailing `*` matches a prefix.
     pub(super) rules: &'static [&'static str],
-    /// The last names in places.
+    /// The last names of the places.
     pub(super) fields: &'static [&'static str],
     pub(super) turns: &'static [Turn],
     /// The expected value.
@@ -61,11 +61,10 @@ const HELD_BACK: &[Turn] = &[Turn::Refused, Turn::Lost];
 /// Something was misread.
 const READ: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other, Turn::Lost];
 
-/// The table: labels, then files rejected without need, then values trusted without checking,
-/// then single rules.
+/// The table: labels, needlessly rejected files, values trusted without checking, single rules.
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = &[
-    // Checksums have their own causes in either grade.
+    // Checksums have their own causes in both grades.
     known("checksum-unnoticed", "checksum mismatch not noticed", &[])
         .in_fields(&["checksum"]).of(Grade::Label).instead_of("mismatch"),
     known("checksum-false-alarm", "valid checksum reported as a mismatch", &[])

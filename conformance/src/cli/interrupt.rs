@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: the first ends a run cleanly and removes its folders, the second at once.
+//! SIGINT and SIGTERM: the first ends a run cleanly and removes its folders, the second ends it at
+//! once.
 
 use std::io;
 use std::sync::Arc;

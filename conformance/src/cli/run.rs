@@ -87,7 +87,7 @@ pub(super) struct Testees {
     jobs: Option<NonZero<usize>>,
 }
 
-/// Which of a writer's notes fail a run.
+/// The notes on a writer that fail a run.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Deny {
     /// A broken SHOULD
@@ -132,7 +132,7 @@ impl Testees {
     ///
     /// # Errors
     ///
-    /// A message about the error on the command line.
+    /// Returns a message about the error on the command line.
     pub(super) fn open(&self) -> Result<(Vec<Candidate>, atf_conformance::run::Options), String> {
         let kit = kit().map_err(|error| format!("cannot find this program: {error}"))?;
         let candidates = match self.manifests.as_slice() {
@@ -165,7 +165,7 @@ impl Testees {
     }
 }
 
-/// Returns the path of the running program, even if its file was replaced meanwhile.
+/// Returns the path of the running program, even if its file has since been replaced.
 pub(super) fn kit() -> io::Result<PathBuf> {
     let own = Path::new("/proc/self/exe");
     if own.exists() {
@@ -188,7 +188,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     } else {
         Form::Summary
     };
-    // Checked first, since a run may take long.
+    // Checked first because a run may take a long time.
     let targets = match Target::chosen(&options.reports, form) {
         Ok(targets) => targets,
         Err(error) => return failure(&error.to_string()),
@@ -206,7 +206,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
 }
 
 pub(super) fn failure(message: &str) -> ExitCode {
-    // Nothing can be done if stderr is closed too.
+    // If stderr is closed too, there is nothing left to do.
     let _ = writeln!(io::stderr(), "atf-conformance: {message}");
     ExitCode::from(2)
 }
@@ -256,7 +256,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     Ok(results)
 }
 
-/// Explains why no case matches: for a rule without cases, with the spec's reason.
+/// Explains why no case matches; for a rule without cases, includes the spec's reason.
 fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     let has_cases = |id: &String| tasks.iter().any(|task| task.rules().contains(id));
     let mut reasons = wanted.iter().filter(|id| !has_cases(id)).map(|id| {

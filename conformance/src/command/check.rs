@@ -72,7 +72,7 @@ impl From<Deny> for Severity {
 ///
 /// # Errors
 ///
-/// Two reports go to one place, or one cannot be written; the text is for standard error.
+/// If two reports go to the same place or one cannot be written; the text is for standard error.
 pub fn run(options: &Options) -> Result<u8, String> {
     let deny = options.deny.into();
     let mut targets = options.reports.clone();

@@ -1,10 +1,9 @@
 //! Derived values of a session's document, computed from the documents of its files. Used for the
-//! corpus and for answers that reject a file which they may reject.
+//! corpus and for answers that reject a file where rejection is allowed.
 
 use serde_json::{Value, json};
 
-/// Sets the numbers of unmatched links in a thread's entry. Adds no number that the entry does not
-/// have.
+/// Updates the numbers of unmatched links that a thread's entry contains; adds none.
 pub(crate) fn derive_thread(thread: &mut Value) {
     let links = links(&thread["index"]);
     let back: Vec<Option<u64>> = events(&thread["detail"])
@@ -69,7 +68,8 @@ fn links(index: &Value) -> Vec<Option<u64>> {
     events(index).map(link).collect()
 }
 
-/// Returns whether an event is a hole: all zeros, and no good checksum proves that they were written.
+/// Returns whether an event is a hole: all zeros, without a valid checksum to prove that they were
+/// written.
 fn is_hole(index: &Value, event: &Value) -> bool {
     let fields = event.as_object().into_iter().flatten();
     let is_zero = |value: &Value| *value == 0 || *value == "0";

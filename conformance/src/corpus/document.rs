@@ -1,5 +1,5 @@
-//! Expected documents, from the description of what was written; field values come from the bytes,
-//! by the hand-typed tables.
+//! Expected documents, based on the description of what was written; field values are decoded from
+//! the bytes with the hand-typed tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::{FileVerdicts, verdicts};
 use crate::Verdict;
 
 /// Returns the document for a file that breaks these rules, and the right verdicts on it: `own`, or
-/// those that the rules allow if `own` is empty.
+/// the verdicts that the rules allow if `own` is empty.
 pub(super) fn file(
     trace: &Trace,
     path: &str,
@@ -68,8 +68,8 @@ pub(crate) const CHECKSUMS: [&str; 4] = [
     "ATF-DFTR-005",
 ];
 
-/// Removes from a self-contradictory file's document what a reader that accepts it need not match: the
-/// footer, the source of the count and the trailing bytes.
+/// Removes the footer, the source of the count and the trailing bytes from the document of a
+/// self-contradictory file: a reader that accepts the file need not match them.
 fn contradicted(document: &mut Value, broken: &[&str]) {
     let is_bad = broken.iter().any(|rule| CHECKSUMS.contains(rule));
     if let Some(members) = document.as_object_mut() {
@@ -226,7 +226,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
     }
 }
 
-/// Returns a thread's entry and adds the verdicts on its files to `files`.
+/// Returns the entry of a thread and adds the verdicts on the thread's files to `files`.
 fn thread(
     trace: &Trace,
     id: u32,
@@ -263,7 +263,7 @@ fn thread(
         "detail": part("detail"),
         "derived": {"dangling_links": "0", "orphan_details": "0"},
     });
-    // Readers need not say whether files of two versions are linked.
+    // Readers need not report whether files of two versions are linked.
     let has_others = |(file, rule): &(&str, &str)| {
         *rule == "ATF-LINK-008"
             && file
@@ -277,7 +277,7 @@ fn thread(
     thread
 }
 
-/// Returns the ids and paths of a session's entries that are named like a thread's folder.
+/// Returns the ids and paths of the entries of a session that are named like thread folders.
 fn thread_folders(trace: &Trace, root: &str) -> BTreeSet<(u32, String)> {
     let below = |path: &str| {
         let rest = match root {

@@ -1,4 +1,4 @@
-//! Dumps files as text: every byte with the name of its field.
+//! Dumps files as text; names the field of every byte.
 
 use std::fmt::Write as _;
 

@@ -86,8 +86,8 @@ fn list(cases: &[Case]) -> Value {
     json!({"edition": CORPUS_EDITION.version, "flags": flags, "cases": names})
 }
 
-/// Returns the digest that identifies an edition of the corpus: it covers the cases with their files,
-/// the flags, and the scripts for writers.
+/// Returns the digest that identifies an edition of the corpus. It covers the cases, their files,
+/// the flags and the writer scripts.
 #[must_use]
 pub fn digest(cases: &[Case]) -> String {
     let mut text = String::new();
@@ -150,17 +150,17 @@ pub enum Difference {
         path: String,
         /// The first byte that differs, from the start of the file.
         offset: usize,
-        /// The expected SHA-256 and the found one.
+        /// The expected and the actual SHA-256.
         sums: [String; 2],
     },
-    /// A file that the corpus does not have.
+    /// A file that is not part of the corpus.
     Unknown {
         /// Its path in the folder.
         path: String,
     },
 }
 
-/// Compares a folder with the corpus. Returns the differences, by path.
+/// Compares a folder with the corpus and returns the differences, sorted by path.
 #[must_use]
 pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
     let files = files(cases);
@@ -197,7 +197,7 @@ pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
 ///
 /// # Errors
 ///
-/// Returns the error of the file system with the path, or an error if the folder contains something
+/// Returns the file system's error with the path, or an error if the folder contains something
 /// other than a corpus.
 pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
     let files = files(cases);
@@ -230,7 +230,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Lists the files below a folder's `v1` and `v2`, with `/` on every platform.
+/// Lists the files below `v1` and `v2` of a folder; paths use `/` on every platform.
 fn on_disk(folder: &Path) -> Vec<String> {
     let below = |name: &str| {
         let walk = walkdir::WalkDir::new(folder.join(name)).sort_by_file_name();
@@ -253,7 +253,7 @@ fn on_disk(folder: &Path) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// Returns the error of the file system, with the path.
+/// Returns the file system's error, with the path.
 pub fn copy(folder: &Path, cases: &[Case]) -> io::Result<()> {
     for case in cases {
         let own: BTreeMap<_, _> = case_files(case).into_iter().collect();

@@ -183,7 +183,7 @@ const fn flag(name: &'static str, note: &'static str) -> Flag {
     Flag { name, note }
 }
 
-/// Returns the mistake that any break of a rule reveals.
+/// Returns the mistake revealed by any violation of a rule.
 pub(super) fn flag_of(rule: &str) -> Option<&'static str> {
     let flag = match rule {
         "ATF-IHDR-005" => "other-layout",

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// The maximum width of a value on one line.
 const WIDTH: usize = 120;
 
-/// Formats a value with sorted keys and a line feed at the end.
+/// Formats a value with sorted keys and a final line feed.
 pub(super) fn text(value: &Value) -> Vec<u8> {
     let mut out = String::new();
     write(&mut out, value, 0);

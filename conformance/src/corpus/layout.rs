@@ -1,7 +1,7 @@
 //! The records' fields, typed by hand from the tables of S0, S1, S2 and S4.
 //!
-//! Expected results use these tables and not the spec's: every reader would share a mistake in the
-//! spec, and no test would reveal it.
+//! Expected results use these tables, not the spec's: a mistake in the spec would affect every
+//! reader, and no test would reveal it.
 
 /// A record of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum Record {
     DetailEventHeader,
     DetailFunctionPayload,
     DetailFooter,
-    /// Not in any source.
+    /// Not described in any source.
     RingHeader,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum FieldKind {
     Number,
     /// A position, shown as a string in both wire versions.
     Seq,
-    /// A position, or all ones for none.
+    /// A position, or all ones if there is none.
     Link,
     /// Eight 64-bit numbers.
     Registers,
@@ -120,7 +120,7 @@ const INDEX_EVENT_2: [Field; 5] = [
     reserved("_reserved", 25, 7),
 ];
 
-/// S0, S1, S2. Start, end, bytes: the detail footer has another order.
+/// S0, S1, S2. Start, end, bytes; the order in the detail footer differs.
 const INDEX_FOOTER: [Field; 7] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("checksum", 4, 4),
@@ -179,7 +179,7 @@ const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
     reserved("_reserved", 98, 2),
 ];
 
-/// S1, S2, S4. Bytes, start, end: the index footer has another order.
+/// S1, S2, S4. Bytes, start, end; the order in the index footer differs.
 const DETAIL_FOOTER: [Field; 7] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("checksum", 4, 4),

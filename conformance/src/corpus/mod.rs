@@ -1,6 +1,6 @@
 //! The golden corpus: small traces, each with its expected result.
 //!
-//! A case is made by a [`Recipe`]: a [valid session](Trace) and one edit of it. Expected results never
+//! A [`Recipe`] makes a case from a [valid session](Trace) with one edit. Expected results never
 //! come from a reader: they follow from the description of what was written, and field values are
 //! decoded with tables typed by hand from the format's documents.
 
@@ -60,7 +60,7 @@ pub fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Adds a case. If another case has the same trace, merges the two.
+/// Adds a case, or merges it with another case that has the same trace.
 fn add(cases: &mut Vec<Case>, mut case: Case) {
     let Some(same) = cases.iter_mut().find(|other| other.is_same_trace(&case)) else {
         return cases.push(case);
@@ -103,7 +103,7 @@ pub struct Case {
     pub path: String,
     /// The type of `path`.
     pub subject: Subject,
-    /// The known mistakes of implementations that it reveals; the corpus explains them.
+    /// The known mistakes of implementations that the case reveals; the corpus explains them.
     pub flags: Vec<&'static str>,
     /// The fault, and its effect on a reader that does not check for it.
     pub note: String,
@@ -117,21 +117,21 @@ pub struct Case {
     pub symlinks: BTreeMap<String, String>,
     /// The right verdicts according to its sources, mildest first.
     pub verdicts: Vec<Verdict>,
-    /// Why it must be rejected, if no other verdict is right: a source's sentence, or the harm of
-    /// reading it.
+    /// Why the case must be rejected, if no other verdict is right: a sentence from a source, or
+    /// the harm of reading the file.
     pub because: Vec<&'static str>,
     /// The right verdicts on each file of a session.
     pub file_verdicts: Vec<FileVerdicts>,
     /// The threads of a session that a reader may skip.
     pub optional: Vec<u32>,
     /// The expected document with the mildest verdict. Readers may add header, footer and derived
-    /// values that it omits.
+    /// values that the document omits.
     pub expected: serde_json::Value,
     /// The broken rules that a checker must find, by file: `("thread_7/index.atf", "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
-    /// The position in its file where the first of these is broken.
+    /// The position in the file where the first of these rules is broken.
     pub place: Option<Place>,
-    /// Every byte of its trace files, with the name of its field.
+    /// Every byte of the trace files, with the name of the byte's field.
     pub dump: String,
 }
 
@@ -142,7 +142,7 @@ impl Case {
             == (&other.path, &other.files, &other.folders, &other.symlinks)
     }
 
-    /// Returns its files outside the session, which no reader may open.
+    /// Returns the case's files outside the session, which no reader may open.
     pub fn decoys(&self) -> impl Iterator<Item = &str> {
         let is_session = self.subject == Subject::Session;
         let files = self.files.keys().filter(move |_| is_session);
@@ -151,7 +151,8 @@ impl Case {
             .map(String::as_str)
     }
 
-    /// Writes its files into a folder; the file or session to read is then at [`path`](Self::path).
+    /// Writes the case's files into a folder, in which [`path`](Self::path) is the file or session
+    /// to read.
     ///
     /// # Errors
     ///
@@ -210,13 +211,13 @@ pub struct FileVerdicts {
     pub verdicts: Vec<Verdict>,
 }
 
-/// The kind of fault in a case's files.
+/// The kind of fault in the files of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Nothing that breaks a MUST.
+    /// No MUST is broken.
     Valid,
-    /// A field has a value that it must not have.
+    /// A field has a forbidden value.
     Malformed,
     /// Bytes at the end are missing.
     Truncated,
@@ -237,7 +238,7 @@ impl Class {
     }
 }
 
-/// The type of the trace that a case reads.
+/// The type of trace that a case reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {

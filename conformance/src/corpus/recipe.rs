@@ -8,7 +8,7 @@ use crate::{Place, Verdict, rules};
 
 /// One edit of the clean session, in one or both wire versions.
 ///
-/// The slug consists of its first rule and its name, so the name never changes.
+/// The slug consists of the first rule and the name, so the name never changes.
 #[derive(Debug, Clone)]
 pub struct Recipe {
     /// The rules that it tests.
@@ -19,33 +19,33 @@ pub struct Recipe {
     pub name: &'static str,
     /// The expected finding of the first rule; `None` if the recipe meets the rule.
     pub found: Option<Found>,
-    /// Other rules that the edit unavoidably breaks, by file.
+    /// The other rules that the edit inevitably breaks, by file.
     pub also: Vec<(&'static str, &'static str)>,
     /// Known mistakes of implementations that it reveals.
     pub flags: Vec<&'static str>,
-    /// The right verdicts on its subject, where they differ from those that the rules allow.
+    /// The right verdicts on the subject, if they differ from the verdicts that the rules allow.
     verdicts: &'static [Verdict],
-    /// Why its subject must be rejected, where its rules do not say.
+    /// Why the subject must be rejected, if the rules do not say.
     because: Option<&'static str>,
     /// `None` if the clean session itself meets the rule.
     edit: Option<fn(&mut Trace)>,
     /// A file or folder of the session; empty for the whole session.
     subject: &'static str,
-    /// Whether its name alone is its slug.
+    /// Whether the slug is just the name.
     is_named: bool,
-    /// The text for the note, where the name reads badly in it; empty for the name.
+    /// The text to use in the note if the name reads badly there; empty to use the name.
     title: &'static str,
     note: &'static str,
 }
 
-/// The finding of a recipe's rule.
+/// The finding that a recipe's rule causes.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The file, from the session's folder.
     pub file: &'static str,
     /// The field's path.
     pub field: &'static str,
-    /// How many times the rule is broken there.
+    /// The number of times the rule is broken there.
     pub count: u64,
     /// The verdict on the file.
     pub verdict: Verdict,
@@ -58,13 +58,13 @@ enum Offset {
     None,
     /// The same in every wire version.
     Bytes(u64),
-    /// That of the field, in an index file.
+    /// The offset of the field in an index file.
     Field,
     /// The offset of this text, which occurs once in the file.
     Text(&'static str),
 }
 
-/// A recipe without an edit: the clean session is a boundary case of the rule.
+/// Makes a recipe without an edit: the clean session is a boundary case of the rule.
 pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     Recipe {
         rules: vec![rule],
@@ -83,7 +83,7 @@ pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     }
 }
 
-/// A recipe whose edit makes a boundary case that still meets the rule.
+/// Makes a recipe whose edit creates a boundary case that still meets the rule.
 pub(super) fn meets(rule: &'static str, name: &'static str, edit: fn(&mut Trace)) -> Recipe {
     Recipe {
         edit: Some(edit),
@@ -91,7 +91,7 @@ pub(super) fn meets(rule: &'static str, name: &'static str, edit: fn(&mut Trace)
     }
 }
 
-/// A recipe whose edit makes another valid trace, for these rules.
+/// Makes a recipe whose edit creates another valid trace, for these rules.
 pub(super) fn whole(
     name: &'static str,
     rules: &[&'static str],
@@ -106,7 +106,7 @@ pub(super) fn whole(
     }
 }
 
-/// A recipe whose edit breaks the rule.
+/// Makes a recipe whose edit breaks the rule.
 pub(super) fn breaks(rule: &'static str, name: &'static str, edit: fn(&mut Trace)) -> Breaking {
     Breaking(Recipe {
         flags: flag_of(rule).into_iter().collect(),
@@ -117,7 +117,7 @@ pub(super) fn breaks(rule: &'static str, name: &'static str, edit: fn(&mut Trace
 /// Returns the file that a rule's cases read by default; empty for the whole session.
 fn subject_of(rule: &str) -> &'static str {
     match rule.get(4..8) {
-        // Only the folder shows whether the flag is right.
+        // Whether the flag is right depends on the folder.
         _ if rule == "ATF-IHDR-018" => "",
         Some("IHDR" | "IEVT" | "IFTR") => INDEX,
         Some("DHDR" | "DEVT" | "DPAY" | "DFTR") => DETAIL,
@@ -125,7 +125,7 @@ fn subject_of(rule: &str) -> &'static str {
     }
 }
 
-/// Returns whether one file alone can break a rule.
+/// Returns whether a single file can break a rule.
 fn is_of_one_file(rule: &str) -> bool {
     !subject_of(rule).is_empty()
 }
@@ -144,7 +144,8 @@ impl Breaking {
         self.expect(file, field, Offset::Bytes(offset), verdict)
     }
 
-    /// Expects a finding at a field of an index file, whose offset depends on the wire version.
+    /// Expects a finding at a field of an index file; the field's offset depends on the wire
+    /// version.
     pub(super) fn at_field(
         self,
         file: &'static str,
@@ -237,13 +238,13 @@ impl Recipe {
         self
     }
 
-    /// Requires that readers reject the subject, for this source or this harm.
+    /// Requires readers to reject the subject because of this source or this harm.
     pub(super) fn must_reject(mut self, because: &'static str) -> Self {
         self.because = Some(because);
         self.may(&[Verdict::Reject])
     }
 
-    /// Describes the recipe in its note in place of its name.
+    /// Sets the description that the note uses instead of the name.
     pub(super) fn titled(mut self, title: &'static str) -> Self {
         self.title = title;
         self
@@ -408,7 +409,7 @@ impl Recipe {
     }
 }
 
-/// Builds the clean session's cases; each tests all rules that it is a boundary case of.
+/// Builds the cases of the clean session; each tests all rules for which it is a boundary case.
 pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
     let subjects = [
         (

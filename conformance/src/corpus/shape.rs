@@ -1,4 +1,4 @@
-//! The parts that a file was made of, whatever its bytes claim.
+//! The parts that make up a file, whatever its bytes claim.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use super::layout::Record;
 
 /// The parts of a trace file, according to its description.
 ///
-/// Expected results depend on it: which events survive a truncation follows from where they were
-/// written, not from what a reader finds.
+/// Expected results depend on this description: which events survive a truncation follows from
+/// where they were written, not from what a reader finds.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) is_detail: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Shape {
     pub(crate) events: Vec<usize>,
     /// The number of original bytes at the start of the file.
     pub(crate) own: usize,
-    /// The sizes of the events that a reader finds, if it does not find all complete events.
+    /// The sizes of the events that a reader finds, if it does not find every complete event.
     pub(crate) framed: Option<Vec<usize>>,
 }
 

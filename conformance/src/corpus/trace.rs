@@ -1,4 +1,4 @@
-//! A valid session, to put faults into.
+//! A valid session, into which recipes put faults.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,7 +62,7 @@ pub struct Trace {
     files: BTreeMap<String, Vec<u8>>,
     folders: Vec<String>,
     symlinks: BTreeMap<String, String>,
-    /// The parts of files, by path; files of arbitrary bytes have no entry.
+    /// The parts of the files, by path; files of arbitrary bytes have no entry.
     shapes: BTreeMap<String, Shape>,
 }
 
@@ -116,7 +116,7 @@ impl Trace {
         self.put_index(INDEX, &self.index.clone());
     }
 
-    /// Edits thread 7's events, and updates header and footer.
+    /// Edits the events of thread 7 and updates the header and footer.
     pub fn events(&mut self, edit: impl FnOnce(&mut Vec<EventRecord>)) {
         let mut events = self.index.events.clone();
         edit(&mut events);
@@ -130,7 +130,7 @@ impl Trace {
         self.put_detail(DETAIL, &self.detail.clone());
     }
 
-    /// Edits the detail events, and updates header and footer.
+    /// Edits the detail events and updates the header and footer.
     pub fn details(&mut self, edit: impl FnOnce(&mut Vec<DetailRecord>)) {
         let mut details = self.detail.events.clone();
         edit(&mut details);
@@ -138,7 +138,7 @@ impl Trace {
         self.put_detail(DETAIL, &self.detail.clone());
     }
 
-    /// Removes the detail file, all links to it, the flag and the manifest's `has_detail`.
+    /// Removes the detail file, all links to it, the flag and `has_detail` in the manifest.
     pub fn without_details(&mut self) {
         self.events(|events| {
             for event in events {
@@ -174,20 +174,20 @@ impl Trace {
         &self.files[path]
     }
 
-    /// Puts a file of arbitrary bytes.
+    /// Adds a file of arbitrary bytes.
     pub fn put(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
         self.files.insert(path.to_owned(), bytes.into());
         self.shapes.remove(path);
     }
 
-    /// Puts an index file; its fields need not be consistent.
+    /// Adds an index file; its fields need not be consistent.
     pub fn put_index(&mut self, path: &str, file: &IndexFile) {
         self.put(path, file.bytes());
         let shape = Shape::new(false, file.version, vec![32; file.events.len()]);
         self.shapes.insert(path.to_owned(), shape);
     }
 
-    /// Puts a detail file; its fields need not be consistent.
+    /// Adds a detail file; its fields need not be consistent.
     pub fn put_detail(&mut self, path: &str, file: &DetailFile) {
         self.put(path, file.bytes());
         let sizes = file.events.iter().map(|event| 24 + event.payload.len());
@@ -195,7 +195,7 @@ impl Trace {
         self.shapes.insert(path.to_owned(), shape);
     }
 
-    /// Takes the file at this path from another trace.
+    /// Copies the file at this path from another trace.
     pub fn take(&mut self, path: &str, other: &Self) {
         self.put(path, other.file(path));
         if let Some(shape) = other.shapes.get(path) {
@@ -214,7 +214,7 @@ impl Trace {
         }
     }
 
-    /// Sets the sizes of the events that a reader finds, if it does not find all of them.
+    /// Sets the sizes of the events that a reader finds if it does not find all of them.
     pub fn survive(&mut self, path: &str, sizes: &[usize]) {
         if let Some(shape) = self.shapes.get_mut(path) {
             shape.framed = Some(sizes.to_vec());
@@ -274,7 +274,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// Returns the error of the file system.
+    /// Returns the file system's error.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
         super::write(folder, &self.files, &self.folders, &self.symlinks)
     }
@@ -292,12 +292,12 @@ impl Trace {
         self.shapes = shapes.map(|(file, shape)| (renamed(file), shape)).collect();
     }
 
-    /// Puts an empty folder.
+    /// Adds an empty folder.
     pub fn folder(&mut self, path: &str) {
         self.folders.push(path.to_owned());
     }
 
-    /// Puts a symbolic link.
+    /// Adds a symlink.
     pub fn symlink(&mut self, path: &str, target: &str) {
         self.symlinks.insert(path.to_owned(), target.to_owned());
     }
@@ -337,7 +337,7 @@ impl Trace {
         self.patch(INDEX, 256 + 4, &checksum.to_le_bytes());
     }
 
-    /// Zeroes index events and removes the checksum: a block that never reached the disk.
+    /// Zeroes index events and removes the checksum, as if a block never reached the disk.
     pub fn hole(&mut self, offset: usize, size: usize) {
         self.patch(INDEX, offset, &vec![0; size]);
         self.patch(INDEX, 256 + 4, &[0; 4]);
@@ -385,7 +385,7 @@ pub fn thread(version: u8, thread_id: u32, events: Vec<EventRecord>) -> IndexFil
     with_events(&file, events)
 }
 
-/// Returns the file with other events, and updated counts, times, offsets and checksum.
+/// Returns the file with other events and with updated counts, times, offsets and checksum.
 fn with_events(file: &IndexFile, events: Vec<EventRecord>) -> IndexFile {
     let built = IndexFile {
         thread_id: file.thread_id,
@@ -420,8 +420,8 @@ pub fn ret(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
     event(2, timestamp_ns, symbol, depth)
 }
 
-/// Returns the events of thread 7: function 1 calls 2, which returns, and 3, which throws; then 1
-/// returns.
+/// Returns the events of thread 7: function 1 calls 2, which returns, and 3, which throws; finally
+/// 1 returns.
 fn events() -> Vec<EventRecord> {
     let mut events = vec![
         call(T, 1, 1),
@@ -437,7 +437,7 @@ fn events() -> Vec<EventRecord> {
     events
 }
 
-/// Returns the details of the first call, of the first return and of the call that throws.
+/// Returns the details of the first call, the first return and the call that throws.
 fn details() -> Vec<DetailRecord> {
     vec![
         record(3, 0, T, 1, 0),
@@ -446,7 +446,7 @@ fn details() -> Vec<DetailRecord> {
     ]
 }
 
-/// Returns the detail of a call or return, with registers and `stack` bytes of the stack.
+/// Returns the detail of a call or return, with registers and `stack` bytes of stack.
 pub fn record(
     event_type: u16,
     index_seq: u64,

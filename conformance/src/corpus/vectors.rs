@@ -1,8 +1,8 @@
 //! Files and their documents, both typed by hand from the sources' tables: they do not depend on any
 //! table of this project.
 //!
-//! The bytes of each number differ, so a read at the wrong offset or in the wrong byte order gives a
-//! different number. The checksums were computed bit by bit outside this project.
+//! The bytes of each number differ, so reading at the wrong offset or in the wrong byte order
+//! yields a different number. The checksums were computed bit by bit outside this project.
 
 use super::shape::Shape;
 use super::{Case, Class, Subject, dump};
@@ -14,7 +14,7 @@ pub(super) fn vectors(wire: u8) -> Vec<Case> {
     let [index, detail] = match wire {
         1 => [INDEX_1, DETAIL_1],
         2 => [INDEX_2, DETAIL_2],
-        // Not typed for other versions.
+        // No vectors were typed for other versions.
         _ => return Vec::new(),
     };
     let index = Vector {

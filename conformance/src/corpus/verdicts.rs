@@ -1,4 +1,4 @@
-//! The right verdicts on a subject that breaks some rules, and why it must be rejected.
+//! The right verdicts on a subject that breaks some rules, and the reasons to reject it.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub(super) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSe
     })
 }
 
-/// Combines the verdicts on two parts into those on the whole.
+/// Combines the verdicts on two parts into the verdicts on the whole.
 fn worst_of(one: &BTreeSet<Verdict>, other: &BTreeSet<Verdict>) -> BTreeSet<Verdict> {
     let pairs = one
         .iter()
@@ -35,7 +35,8 @@ pub(super) fn of_session<'a>(
     })
 }
 
-/// Returns why such a file must be rejected: sentences of the sources, or the harm.
+/// Returns why a file that breaks these rules must be rejected: sentences of the sources, or the
+/// harm.
 pub(super) fn because<'a>(broken: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let rules = broken.into_iter().map(rule);
     rules.filter_map(|rule| rule.because).collect()

@@ -60,14 +60,14 @@ impl Mismatch {
     }
 }
 
-/// The number of differing elements of one array to report individually; the others are one
-/// difference.
+/// The maximum number of differing elements of an array to report individually; the rest are
+/// reported as one difference.
 const MOST_ELEMENTS: usize = 20;
 
-/// Returns where `got` differs from `expected`, in the order of `expected`.
+/// Returns the places where `got` differs from `expected`, in the order of `expected`.
 ///
-/// The order of keys does not matter, and numbers are equal if their values are. Keys that begin with
-/// `x_` and keys in `ignored` are skipped; `x_regs` is a field of the format and is compared. `got` may
+/// The order of keys does not matter, and numbers are compared by value. Keys that begin with `x_`
+/// and keys in `ignored` are skipped; `x_regs` is a field of the format and is compared. `got` may
 /// have header, footer and derived values that `expected` omits.
 #[must_use]
 pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Mismatch> {
@@ -108,7 +108,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Reports a file of a session that only one side rejects as a single difference.
+    /// Reports a single difference for each file of a session that only one side rejects.
     fn refusals(&mut self, expected: &Value, got: &Value) {
         let grade = if holds_events(Some(expected)) || holds_events(Some(got)) {
             Grade::Data

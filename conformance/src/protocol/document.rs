@@ -8,8 +8,9 @@ use super::exit;
 use crate::Verdict;
 use crate::results::Failure;
 
-/// The maximum size of an answer in bytes is this plus [`FACTOR`] times the expected document. It
-/// leaves room for white space, extra keys and surplus events, but does not fill the kit's memory.
+/// The maximum size of an answer in bytes is this plus [`FACTOR`] times the size of the expected
+/// document: enough for white space, extra keys and surplus events, but too little to fill the
+/// kit's memory.
 const MARGIN: u64 = 1 << 20;
 const FACTOR: u64 = 8;
 
@@ -32,7 +33,7 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// Returns the failure of output that is not a document.
+    /// Returns the failure for output that is not a document.
     fn garbage(message: impl Into<String>) -> Self {
         Self {
             class: Failure::Garbage,
@@ -58,9 +59,9 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Crash`] for undefined exit codes, and for the exit code of a reject without
-    /// output, which is typical of uncaught exceptions. Returns [`Failure::Garbage`] for output that is
-    /// not a document, and for a verdict that contradicts the exit code.
+    /// Returns [`Failure::Crash`] if the exit code is undefined, or if it means reject but there is
+    /// no output, which is typical of uncaught exceptions. Returns [`Failure::Garbage`] if the
+    /// output is not a document or its verdict contradicts the exit code.
     pub fn of(code: i32, output: &[u8]) -> Result<Self, Broken> {
         let code = match u8::try_from(code) {
             Ok(exit::UNSUPPORTED) => return Ok(Self::Unsupported),
@@ -121,8 +122,8 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
 /// The number of bytes of output that a message shows.
 const EXCERPT: usize = 80;
 
-/// Returns the part of an output line around a column; both count from 1, as in the JSON parser.
-/// Escapes unprintable characters.
+/// Returns the part of an output line around a column; line and column start at 1, as in the JSON
+/// parser. Escapes unprintable characters.
 fn excerpt(output: &[u8], line: usize, column: usize) -> String {
     let line = output.split(|byte| *byte == b'\n').nth(line.max(1) - 1);
     let line = line.unwrap_or_default().trim_ascii_end();

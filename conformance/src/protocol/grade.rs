@@ -1,4 +1,4 @@
-//! Grades differences between documents: in their data, or only in labels.
+//! Grades differences between documents: in data, or only in labels.
 
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ pub(super) fn grade(
             "flags" | "event_count" | "bytes_length" | "footer_offset" | "index_seq_start"
             | "index_seq_end" | "time_start_ns" | "time_end_ns",
         ] => header.is_some_and(is_placeholder),
-        // A thread, or a file of a thread, without events on either side.
+        // A thread, or a file of a thread, that has no events on either side.
         ["threads"] | ["threads", "index" | "detail"] => {
             !holds_events(expected) && !holds_events(got)
         }
@@ -43,7 +43,7 @@ pub(super) fn grade(
     if is_label { Grade::Label } else { Grade::Data }
 }
 
-/// Returns whether a document, or a part of one, has any event.
+/// Returns whether a document, or a part of one, contains any events.
 #[must_use]
 pub fn holds_events(document: Option<&Value>) -> bool {
     let Some(document) = document else {
@@ -63,7 +63,7 @@ pub fn holds_events(document: Option<&Value>) -> bool {
         || threads.is_some_and(|threads| threads.iter().any(thread))
 }
 
-/// Returns whether a header is that of an unfinalized file: without counts and times.
+/// Returns whether a header belongs to an unfinalized file: it has neither counts nor times.
 fn is_placeholder(header: &Value) -> bool {
     let is_zero = |name: &str| {
         header

@@ -1,4 +1,4 @@
-//! Capabilities that an implementation under test declares to lack. The kit does not compare them,
+//! Capabilities that an implementation under test declares it lacks. The kit does not grade them,
 //! and the report lists them.
 
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Lack {
         }
     }
 
-    /// Describes what is then not graded.
+    /// Describes what is not graded without this capability.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -53,8 +53,8 @@ impl Lack {
         self != Self::Verdict && self.name() == key
     }
 
-    /// Returns whether a case tests it. `is_read` is true for readers, whose answer is a whole document,
-    /// and false for validators.
+    /// Returns whether a case tests this capability. `is_read` is true for readers, which return a
+    /// whole document, and false for validators.
     #[must_use]
     pub fn is_asked_by(self, case: &Case, is_read: bool) -> bool {
         match self {
@@ -71,8 +71,8 @@ pub(crate) fn breaks_checksum(case: &Case, is_own: impl Fn(&str) -> bool) -> boo
     broken.any(|(file, rule)| is_own(file) && CHECKSUMS.contains(rule))
 }
 
-/// Returns whether a verdict is right for an implementation with these lacks; `verdicts` are right for
-/// one without any.
+/// Returns whether a verdict is right for an implementation with these lacks; `verdicts` are the
+/// right ones for an implementation without any.
 pub(crate) fn allows(
     lacks: &[Lack],
     verdicts: &[Verdict],

@@ -10,10 +10,10 @@ use crate::results::Hexdump;
 use atf::Wire;
 use atf::wire::Record;
 
-/// Returns the bytes that a place of a case's document comes from: those of the field and some around
+/// Returns the bytes that a place in a case's document comes from: the field and some bytes around
 /// it.
 ///
-/// The offsets of records come from the expected document, never from a reader's.
+/// The offsets of records come from the expected document, never from a reader's document.
 #[must_use]
 pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
     let (file, document, steps) = file(case, steps)?;
@@ -22,7 +22,8 @@ pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
     hexdump(&file, bytes, place)
 }
 
-/// Returns the bytes of a field at an offset of a case's file; `name` is a checker finding's field.
+/// Returns the bytes of a field at an offset in a case's file; `name` is the field of the checker's
+/// finding.
 #[must_use]
 pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<Hexdump> {
     let bytes = case.files.get(file)?;
@@ -62,7 +63,7 @@ pub fn beginning(file: &str, bytes: &[u8]) -> Hexdump {
     }
 }
 
-/// Returns the file of a place, its document, and the rest of the path.
+/// Returns the file that a place is in, the file's document, and the rest of the path.
 fn file<'a>(case: &'a Case, steps: &'a [Step]) -> Option<(String, &'a Value, &'a [Step])> {
     if case.subject != Subject::Session {
         return Some((case.path.clone(), &case.expected, steps));
@@ -139,7 +140,7 @@ impl<'a> Document<'a> {
         Some(start..start.checked_add(field.size)?)
     }
 
-    /// Returns the range of a footer field, by the expected footer.
+    /// Returns the range of a footer field, based on the expected footer.
     fn footer_field(&self, name: &str) -> Option<Range<usize>> {
         let record = self.either(Record::IndexFooter, Record::DetailFooter);
         let length = if self.is_index {
@@ -227,7 +228,7 @@ fn number(value: &Value) -> Option<usize> {
     }
 }
 
-/// Returns a field's bytes and those around them, in whole lines of 16 bytes.
+/// Returns the bytes of a field and the bytes around them, in whole lines of 16 bytes.
 fn hexdump(file: &str, bytes: &[u8], place: Range<usize>) -> Option<Hexdump> {
     const LINE: usize = 16;
     const MOST: usize = 6 * LINE;

@@ -18,7 +18,7 @@ pub const PROTOCOL: u32 = 1;
 /// An implementation under test, as described by its manifest.
 #[derive(Debug, Clone)]
 pub struct Manifest {
-    /// The folder that its programs' paths are relative to.
+    /// The folder that the paths of its programs are relative to.
     pub folder: PathBuf,
     /// Its name in reports.
     pub name: String,
@@ -30,7 +30,7 @@ pub struct Manifest {
     pub wire: Vec<u8>,
     /// The features that it supports.
     pub features: Vec<Feature>,
-    /// The capabilities that it declares to lack; not graded.
+    /// The capabilities that it declares it lacks; not graded.
     pub lacks: Vec<Lack>,
     /// Its failure list.
     pub failures: Option<PathBuf>,
@@ -101,7 +101,7 @@ impl From<Subject> for Feature {
 pub struct ManifestError {
     /// The manifest.
     pub path: PathBuf,
-    /// Line and column, both from 1, if known.
+    /// Line and column, both starting at 1, if known.
     pub place: Option<(usize, usize)>,
     /// The error.
     pub message: String,
@@ -142,8 +142,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// Returns an error if the manifest is unreadable, has an unknown key or an invalid value, or a
-    /// program is missing; with line and column.
+    /// Returns an error, with line and column, if the manifest is unreadable or has an unknown key
+    /// or an invalid value, or if a program is missing.
     pub fn open(path: &Path) -> Result<Self, ManifestError> {
         let error = |place, message| ManifestError {
             path: path.to_owned(),
@@ -324,7 +324,7 @@ fn on_path(program: &str) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{program}: not found on PATH"))
 }
 
-/// Returns whether a file is executable; always true for files on systems without that permission.
+/// Returns whether a file is executable; always true on systems without that permission.
 fn is_executable(meta: &fs::Metadata) -> bool {
     #[cfg(unix)]
     return std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 != 0;
@@ -332,7 +332,7 @@ fn is_executable(meta: &fs::Metadata) -> bool {
     return meta.is_file();
 }
 
-/// Returns the line and column of a byte, both from 1.
+/// Returns the line and column of a byte, both starting at 1.
 fn position(text: &str, offset: usize) -> Option<(usize, usize)> {
     let before = text.get(..offset)?;
     let line = before.matches('\n').count().saturating_add(1);

@@ -17,7 +17,7 @@ pub const VALIDATOR: &str = include_str!("../../schema/validator.json");
 ///
 /// # Errors
 ///
-/// Returns the first violation of the schema, with its place.
+/// Returns the first violation of the schema and its place.
 pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String> {
     static READERS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(READER, &[]));
     static VALIDATORS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(VALIDATOR, &[]));

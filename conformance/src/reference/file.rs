@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::rejected;
 use crate::Verdict;
 
-/// The maximum size of a payload in bytes: what fits into an event.
+/// The maximum size of a payload that fits into an event, in bytes.
 const LARGEST_PAYLOAD: usize = u32::MAX as usize;
 
 /// Returns the document of an `index.atf`, with the checker's verdict.
@@ -84,7 +84,7 @@ pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<
     }))
 }
 
-/// Returns a header's or footer's fields with a meaning: 64-bit numbers as text.
+/// Returns the meaningful fields of a header or footer, with 64-bit numbers as text.
 fn fields(record: Record, wire: Wire, bytes: &[u8]) -> Map<String, Value> {
     let has_meaning = |field: &&Field| match field.name {
         "magic" => false,
@@ -151,7 +151,7 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
     Ok(fields.into())
 }
 
-/// The values that both kinds of file derive from their end.
+/// The values that follow from the end of a file, for both kinds of file.
 struct End<'a> {
     event_count: u64,
     count_source: CountSource,
@@ -189,7 +189,7 @@ impl End<'_> {
                 Checksum::Good => "good",
                 Checksum::Absent => "absent",
                 Checksum::NotChecked => "not_checked",
-                // Such a file is rejected.
+                // A file with a bad checksum is rejected.
                 Checksum::Bad { .. } | Checksum::Ieee { .. } => "bad",
             },
             "trailing_bytes": text(trailing_bytes),

@@ -1,5 +1,5 @@
-//! The reference implementation as an implementation under test: the crate `atf` and the checker's
-//! verdicts, through the protocol.
+//! The reference implementation as an implementation under test: exposes the crate `atf` and the
+//! checker's verdicts through the protocol.
 //!
 //! Like any other, it runs as one process per case: `atf-conformance testee read PATH`.
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::rules::{Rule, table as rules};
 use crate::{FileReport, Kind, Output, Verdict, check};
 
-/// Returns the document of a file or of a session's folder.
+/// Returns the document of a file or session folder.
 #[must_use]
 pub fn read(path: &Path) -> Value {
     let verdicts = Verdicts::of(path);
@@ -28,14 +28,14 @@ pub fn read(path: &Path) -> Value {
     }
 }
 
-/// Returns the verdict on a file or on a session's folder, with the broken rules.
+/// Returns the verdict on a file or session folder, with the broken rules.
 #[must_use]
 pub fn validate(path: &Path) -> Value {
     let document = read(path);
     json!({"verdict": document.get("verdict"), "rules": Verdicts::of(path).rules})
 }
 
-/// Returns whether a file is a detail file, by its magic or else by its name.
+/// Returns whether a file is a detail file according to its magic or, failing that, its name.
 fn is_detail(path: &Path) -> bool {
     match FileKind::of(path) {
         Ok(Some(kind)) => kind == FileKind::Detail,
@@ -71,7 +71,7 @@ impl Verdicts {
             &rules::ATF_SESS_003,
         ];
         let Some(manifest) = &self.manifest else {
-            // It is unreadable.
+            // The manifest is unreadable.
             return true;
         };
         let mut broken = manifest

@@ -13,7 +13,7 @@ use super::file::{self, text};
 use super::{Verdicts, rejected};
 use crate::Verdict;
 
-/// Returns the document of a session's folder.
+/// Returns the document of a session folder.
 pub(super) fn document(path: &Path, verdicts: &Verdicts) -> Value {
     match SessionReader::open(path) {
         Ok(session) => of_session(&session, verdicts),
@@ -96,7 +96,7 @@ struct Links {
 }
 
 impl Links {
-    /// Counts index events whose link has no matching link back.
+    /// Counts index events whose link is not matched by a link back.
     fn dangling(&self) -> usize {
         let links = (0..).zip(&self.forward);
         let links = links.filter_map(|(seq, to)| Some((seq, (*to)?)));
@@ -105,7 +105,7 @@ impl Links {
             .count()
     }
 
-    /// Counts detail events whose link has no matching link back.
+    /// Counts detail events whose link is not matched by a link back.
     fn orphans(&self) -> usize {
         let links = (0..).zip(&self.backward);
         let leads_back = |seq, to| at(&self.forward, to) == Some(&Some(seq));
@@ -221,7 +221,7 @@ fn detail_document(
     document.unwrap_or_else(|_| rejected("detail"))
 }
 
-/// Returns whether an error means that the file is missing or a symlink, not that it is damaged.
+/// Returns whether an error means that the file is missing or a symlink rather than damaged.
 fn is_elsewhere(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -17,7 +17,7 @@ pub enum WriteError {
     Unreadable {
         /// The script's path.
         path: PathBuf,
-        /// The error of the system.
+        /// The system's error.
         source: io::Error,
     },
     /// The script is invalid.
@@ -35,8 +35,8 @@ pub enum WriteError {
 ///
 /// # Errors
 ///
-/// Returns an error if the script is unreadable or invalid, or an operation failed. Keeps what was
-/// written until then.
+/// Returns an error if the script is unreadable or invalid, or an operation failed. Keeps
+/// everything written up to that point.
 pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
     let text = std::fs::read_to_string(script).map_err(|source| WriteError::Unreadable {
         path: script.to_owned(),
@@ -49,7 +49,8 @@ pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
 ///
 /// # Errors
 ///
-/// Returns [`WriteError::Refused`] or [`WriteError::System`]. Keeps what was written until then.
+/// Returns [`WriteError::Refused`] or [`WriteError::System`]. Keeps everything written up to that
+/// point.
 pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
     let mut session = None;
     let mut threads: BTreeMap<u32, ThreadWriter> = BTreeMap::new();
@@ -63,7 +64,8 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                     None => session.insert(SessionWriter::create(out, &options(open))?),
                 };
                 threads.insert(open.thread_id, session.thread(open.thread_id)?);
-                // Like a tracer: after a crash, the manifest still lists the threads.
+                // Done early, as in a tracer, so that the manifest lists the threads even after a
+                // crash.
                 session.write_manifest()?;
             }
             Operation::Index(event) => {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::xml::Attribute;
 
-/// Backgrounds with a contrast of at least 4.5 to white.
+/// Background colours with a contrast ratio of at least 4.5 to white.
 const LABEL_PAPER: &str = "#3a414b";
 const GOOD: &str = "#0f5e27";
 const KNOWN: &str = "#734900";
@@ -59,7 +59,7 @@ pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -
     )
 }
 
-/// Estimates a text's width in pixels, in Verdana at 11 pixels; `textLength` forces it in other fonts.
+/// Estimates a text's width in Verdana at 11 pixels; `textLength` forces this width in other fonts.
 fn width(text: &str) -> u32 {
     let tenths: u32 = text.chars().map(tenths).sum();
     tenths.div_ceil(10)

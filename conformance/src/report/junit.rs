@@ -1,4 +1,4 @@
-//! JUnit XML, as CI services read it: the parts shared by all JUnit reports.
+//! JUnit XML in the form that CI services read: the parts shared by all JUnit reports.
 
 use std::io::{self, Write};
 
@@ -45,7 +45,8 @@ pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</testsuites>")
 }
 
-/// Writes the version of the implementation, and the editions it is graded by with the prefix `atf.`.
+/// Writes the version of the implementation, and the editions it was graded with, prefixed with
+/// `atf.`.
 pub(super) fn properties(
     version: Option<&str>,
     editions: &[(&str, &str)],

@@ -1,5 +1,5 @@
-//! The forms of a report: text for a terminal, TAP and JUnit for CI, JSON for programs, a page and a
-//! badge for people. Reports of a run and of a check share their parts.
+//! The forms of a report: text for a terminal, TAP and JUnit for CI, JSON for programs, a page and
+//! a badge for people. Reports of runs and of checks share code.
 
 mod badge;
 pub mod check;

@@ -2,7 +2,7 @@
 
 use super::printable::{Printable, clipped};
 
-/// The maximum length of a name and of a value; JSON has all of it.
+/// The maximum lengths of a name and of a value; JSON contains the whole text.
 const NAME_LETTERS: usize = 160;
 const VALUE_LETTERS: usize = 1000;
 

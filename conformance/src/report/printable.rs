@@ -32,7 +32,7 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns the text, cut to so many characters with a note of how many bytes follow.
+/// Returns the text, cut to this many characters, with a note of how many bytes follow.
 pub(super) fn clipped(text: &str, letters: usize) -> String {
     match text.char_indices().nth(letters) {
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! Data that a report needs later than it arrives.
+//! Data that arrives before the report needs it.
 
 use std::io::{self, BufWriter, Seek, Write};
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Printable;
 
-/// Test points, numbered in the order written.
+/// Test points, numbered in the order in which they are written.
 pub(super) struct Tap<W> {
     out: W,
     seq: u64,
@@ -28,7 +28,7 @@ impl<W: Write> Tap<W> {
         writeln!(self.out, "# {}", Printable(text))
     }
 
-    /// Writes the number of points before the first of them.
+    /// Writes the number of points before the first point.
     #[cfg(feature = "kit")]
     pub(super) fn plan(&mut self, count: usize) -> io::Result<()> {
         writeln!(self.out, "1..{count}")
@@ -75,7 +75,7 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('#', "\\#")
 }
 
-/// Formats JSON in one line, with terminal control characters as JSON escapes.
+/// Formats JSON on one line, with terminal control characters as JSON escapes.
 fn harmless(value: &Value) -> String {
     let mut out = String::new();
     for letter in value.to_string().chars() {

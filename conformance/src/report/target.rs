@@ -22,7 +22,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns the requested reports, plus `default` on standard output if no other goes there.
+    /// Returns the requested reports, plus `default` on standard output if no other report goes
+    /// there.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// If the file cannot be created; the error names it.
+    /// If the file cannot be created; the error contains its name.
     pub(super) fn open(&self) -> io::Result<Box<dyn Write>> {
         let Some(path) = &self.file else {
             let out = io::stdout().lock();
@@ -80,11 +81,12 @@ impl Target {
         })
     }
 
-    /// Checks, before long work, that the file can be written. An existing file is not changed.
+    /// Checks that the file can be written, so that a long run does not fail at its end. Does not
+    /// change an existing file.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written; the error names it.
+    /// If the file cannot be written; the error contains its name.
     pub fn probe(&self) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Ok(());

@@ -4,7 +4,8 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::printable::Printable;
 
-/// Text between tags, of one or more lines. Escapes terminal controls and characters that XML forbids.
+/// Text between tags, on one or more lines. Escapes terminal controls and characters that XML
+/// forbids.
 #[derive(Debug)]
 pub(super) struct Text<'a>(pub(super) &'a str);
 

@@ -1,4 +1,5 @@
-//! Finds the rule that an answer broke: the rule of the differing place before the rule of the case.
+//! Finds the rule that an answer broke, preferring the rule of the differing place to the rule of
+//! the case.
 
 use crate::Verdict;
 use crate::corpus::{Case, Subject};
@@ -12,7 +13,7 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
         let of_files = case.broken.iter().filter(|broken| !is_manifest(broken));
         let mut files = case.file_verdicts.iter();
         let is_any_good = files.any(|file| file.verdicts.contains(&Verdict::Accept));
-        // A readable file was rejected over an unreadable one.
+        // A readable file was rejected because of an unreadable one.
         if of_files.count() > 0 && is_any_good {
             return Some(table::ATF_RDER_003.id);
         }
@@ -82,7 +83,7 @@ fn of_file(
     };
     let own = || broken(case, is_own);
     match keys {
-        // A good file was rejected over another one.
+        // An intact file was rejected because of another one.
         ["verdict"] if case.subject == Subject::Session => own().or(Some(table::ATF_RDER_003.id)),
         ["header", field, ..] => of_field(case, header, field, is_own),
         ["footer", field, ..] => of_field(case, footer, field, is_own),
@@ -110,7 +111,7 @@ fn of_file(
     }
 }
 
-/// Returns the rule about a field: one broken there, one of the case, or the first.
+/// Returns a rule about a field: one broken there, else one of the case, else the first.
 fn of_field(
     case: &Case,
     record: &str,

@@ -1,5 +1,5 @@
-//! Every writer against every reader and validator: a reader must read the content of the script, a
-//! validator must return the right verdict.
+//! Runs every reader and validator on every writer's files: a reader must return the content of the
+//! script, a validator the right verdict.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -23,7 +23,7 @@ use crate::results::{CaseResult, CrossResult, Difference, Failure, Grade, Outcom
 use crate::scripts::Scripted;
 use crate::written::Documents;
 
-/// Keeps the sessions of writers that passed until readers have read them.
+/// Keeps the sessions of passing writers until readers have read them.
 #[derive(Debug)]
 pub(super) struct WrittenStore {
     folder: PathBuf,
@@ -41,7 +41,7 @@ struct Written {
 }
 
 impl WrittenStore {
-    /// Creates the folder for kept sessions among the folders of the cases.
+    /// Creates the folder for kept sessions next to the folders of the cases.
     pub(super) fn new(cases: &Path) -> io::Result<Self> {
         let folder = cases.join("written");
         fs::create_dir(&folder)?;
@@ -81,7 +81,7 @@ impl WrittenStore {
 pub(super) struct CrossResults {
     /// A cell for each writer and reader.
     pub(super) matrix: Vec<CrossResult>,
-    /// A result for each reader and script, over all writers, so failure lists can name it.
+    /// A result for each reader and script, over all writers, so failure lists can refer to it.
     pub(super) cases: Vec<CaseResult>,
 }
 
@@ -115,7 +115,7 @@ pub(super) fn cross(
             task,
         })
         .collect();
-    // The worst result of each script's files.
+    // The worst result for each script's files.
     let mut pairs = Pairs::new();
     for ((reader, _, task), result) in tasks.iter().zip(pool.run(&work, progress)?) {
         let pair = (task.written.writer, *reader, task.role, result.case.clone());
@@ -200,7 +200,7 @@ impl CaseResult {
     }
 }
 
-/// Returns whether an outcome replaces another one of the same case.
+/// Returns whether an outcome replaces another outcome of the same case.
 fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
     match (than, outcome) {
         (Outcome::Failed { .. }, _) => false,
@@ -220,7 +220,8 @@ struct CrossTask {
 }
 
 impl CrossTask {
-    /// Returns the tasks for a session: each file, and the folder if the reader supports sessions.
+    /// Returns the tasks for a session: one for each file, and one for the folder if the reader
+    /// supports sessions.
     fn all(role: Role, reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
         let part = |needs, path| Self {
             role,

@@ -53,11 +53,11 @@ struct Entry {
 /// The part of a failure list that a run covers.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope {
-    /// Whether all roles ran; otherwise an entry that did not fail is not stale.
+    /// Whether all roles ran; if not, an entry that did not fail is not stale.
     pub all_roles: bool,
     /// The graded parts; without labels, lines about labels are not stale.
     pub grading: Grading,
-    /// Whether SHOULDs were denied; otherwise lines about SHOULDs are not stale.
+    /// Whether SHOULDs were denied; if not, lines about SHOULDs are not stale.
     pub denies_shoulds: bool,
 }
 
@@ -99,10 +99,11 @@ impl Failures {
         }
     }
 
-    /// Marks an implementation's listed failures and returns the stale lines of the list.
+    /// Marks an implementation's failures that are on the list, and returns the stale lines of the
+    /// list.
     ///
-    /// `results` are the implementation's, `names` are all existing cases. A list covers all roles and both
-    /// grades; `scope` says which of them ran.
+    /// `results` are those of the implementation; `names` are all existing cases. A list covers all
+    /// roles and both grades; `scope` says which of these ran.
     pub fn apply(
         &self,
         results: &mut [&mut CaseResult],
@@ -131,9 +132,9 @@ impl Failures {
         stale
     }
 
-    /// Returns the list updated to these results: without stale lines, and with unlisted failures at the end
-    /// with this reason. An empty reason has to be filled in later. A comment is removed with the last of the
-    /// lines right below it.
+    /// Returns the list updated to these results: stale lines are removed, and unlisted failures
+    /// are added at the end with this reason. An empty reason must be filled in later. A comment is
+    /// removed together with the last of the lines directly below it.
     #[must_use]
     pub fn updated(
         &self,
@@ -146,7 +147,8 @@ impl Failures {
         let mut text = String::new();
         let mut listed: BTreeSet<(Failure, &str)> = BTreeSet::new();
         let (mut comments, mut entries) = (String::new(), None::<String>);
-        // A comment, an empty line or the end closes the group of a comment and its lines.
+        // A comment, an empty line or the end of the list ends the group of a comment and its
+        // lines.
         for line in self.lines.iter().map(Some).chain([None]) {
             let is_entry = matches!(line, Some(Line::Entry(_)));
             if !is_entry && let Some(kept) = entries.take() {
@@ -278,7 +280,7 @@ impl Entry {
             .filter(|(name, _)| self.cases.is_match(name))
             .collect();
         if matched.is_empty() && names.iter().any(|name| self.cases.is_match(name)) {
-            // Not run this time.
+            // The case did not run this time.
             return push(text, &self.text);
         }
         let ran = matched.iter().filter(|(_, ways)| ways.ran).count();

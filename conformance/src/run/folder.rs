@@ -29,19 +29,20 @@ impl Drop for Cases {
     }
 }
 
-/// Removes a folder and everything an implementation left in it, even without permissions.
+/// Removes a folder and everything that an implementation left in it, even if permissions are
+/// missing.
 ///
 /// Nested folders are moved up into `folder` and emptied there, so only one is open at a time and paths
 /// stay short at any depth.
 ///
 /// # Errors
 ///
-/// The first failure. Everything else is still removed.
+/// Returns the first failure. Everything else is still removed.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
-        // The implementation may have replaced it with a symlink to someone else's files.
+        // The implementation may have replaced the folder with a symlink to someone else's files.
         Ok(meta) if !meta.is_dir() => return fs::remove_file(folder),
         Ok(_) => {}
     }
@@ -112,7 +113,7 @@ impl Removal<'_> {
     /// Returns an unused path in the folder.
     fn fresh(&mut self) -> PathBuf {
         loop {
-            // Several wardens remove the same folder if the kit is gone.
+            // If the kit is gone, several wardens remove the same folder.
             let name = format!("left-{}-{}", std::process::id(), self.moved);
             self.moved += 1;
             let path = self.folder.join(name);
@@ -122,7 +123,7 @@ impl Removal<'_> {
         }
     }
 
-    /// Keeps the first failure. A missing path was removed by another process.
+    /// Keeps the first failure. Ignores missing paths, which another process has removed.
     fn note(&mut self, path: &Path, done: io::Result<()>) {
         if let Err(error) = done
             && error.kind() != io::ErrorKind::NotFound
@@ -173,7 +174,7 @@ mod tests {
         }
         remove(&cases).unwrap();
         assert!(fs::symlink_metadata(&cases).is_err());
-        // Again, with a missing folder, then with a symlink.
+        // Once more with a missing folder, and with a symlink.
         remove(&cases).unwrap();
         symlink(&outside, &cases).unwrap();
         remove(&cases).unwrap();

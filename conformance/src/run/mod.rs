@@ -1,7 +1,7 @@
-//! A run: every implementation, role and case, each in its own process.
+//! A run: every implementation in every role on every case, each in its own process.
 //!
-//! [`Task`] is a case or script to run, [`warden`] the supervising processes, [`Failures`] a list of known
-//! failures.
+//! A [`Task`] is a case or script to run, [`warden`] contains the supervising processes, and
+//! [`Failures`] is a list of known failures.
 
 mod blame;
 mod choices;
@@ -51,7 +51,7 @@ pub struct Limits {
     pub memory: u64,
     /// Size of standard output, in bytes.
     pub output: u64,
-    /// Size of each of its files, in bytes; a write past it fails as on a full disk.
+    /// Size of each file, in bytes; a write past this limit fails as on a full disk.
     pub file_size: Option<u64>,
 }
 
@@ -78,7 +78,7 @@ pub struct Options {
     pub jobs: NonZero<usize>,
     /// The limits of each process.
     pub limits: Limits,
-    /// A signal number; the run ends early with an error once it is not 0.
+    /// A signal number; the run ends early with an error once the number is not 0.
     pub interrupt: Arc<AtomicUsize>,
 }
 
@@ -140,8 +140,8 @@ impl Candidate {
     }
 }
 
-/// Grades the implementations that pass their smoke test and refuses the others. Calls `progress` with the
-/// number of finished and of all cases.
+/// Grades the implementations that pass their smoke test and refuses the others. Calls `progress`
+/// with the number of finished cases and the total.
 ///
 /// # Errors
 ///
@@ -206,7 +206,8 @@ pub fn run(
 
 /// Returns the kit's exit code for these results.
 ///
-/// If several apply, an ungraded implementation comes first, then a stale list, then failures.
+/// If several codes apply, an ungraded implementation takes precedence over a stale list, and a
+/// stale list over failures.
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {
     let is_unexpected = |case: &CaseResult| case.state() == State::Failed;

@@ -1,9 +1,9 @@
-//! Detects reads outside the given session.
+//! Detects reads outside the session under test.
 //!
-//! Some cases have decoys next to the session. Reading a decoy is detected in two ways: its events, with
-//! functions of [`CANARY`](crate::corpus::trace::CANARY), appear in the answer; or the system reports that
-//! it was opened. The latter works on Linux, for decoys only, whether or not they are then read or mapped.
-//! A mere check for existence is not detected.
+//! Some cases have decoys next to the session. Reading a decoy is detected in two ways: its events,
+//! with functions of [`CANARY`](crate::corpus::trace::CANARY), appear in the answer, or the system
+//! reports that it was opened. Such reports exist on Linux and for decoys only, whether or not they
+//! are then read or mapped. A mere check for existence is not detected.
 
 use std::path::PathBuf;
 
@@ -85,8 +85,8 @@ fn is_canary(function_id: &str) -> bool {
         .is_ok_and(|id: u64| id >> 32 == CANARY >> 32)
 }
 
-/// Returns whether a payload starts with a canary: the function comes first in little-endian order, so its
-/// module is the second half.
+/// Returns whether a payload starts with a canary: the function comes first, in little-endian
+/// order, so the module is its second half.
 fn begins_with_canary(payload: &str) -> bool {
     let module = u32::try_from(CANARY >> 32).map(u32::swap_bytes);
     payload.get(8..16) == module.ok().map(|it| format!("{it:08x}")).as_deref()

@@ -57,7 +57,7 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Runs all tasks. Calls `progress` with the number of finished and of all tasks.
+    /// Runs all tasks. Calls `progress` with the number of finished tasks and the total.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl<'a> Pool<'a> {
         };
         thread::scope(|scope| {
             for _ in 1..self.options.jobs.get().min(items.len()) {
-                // This thread does what those that cannot start leave.
+                // This thread does the work of threads that cannot be started.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
@@ -170,8 +170,9 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Runs an implementation's program for a task in a fresh folder and calls `then` with how it ended and
-    /// the folder. Returns the value of `then` and whether the folder could be removed.
+    /// Runs an implementation's program for a task in a fresh folder, then calls `then` with the
+    /// ended process and the folder. Returns the result of `then` and whether the folder could be
+    /// removed.
     ///
     /// # Errors
     ///
@@ -238,7 +239,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Makes a note on a problem of the kit with an implementation's files; it is not a failure.
+/// Makes a note, which is not a failure, about a problem that the kit had with an implementation's
+/// files.
 fn advice(what: &str, error: &io::Error) -> Note {
     Note {
         severity: Severity::Advice,

@@ -5,7 +5,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use super::Task;
 use crate::results::Role;
 
-/// A selection of cases: those that meet all given conditions.
+/// A selection of cases, which meet all given conditions.
 #[derive(Debug, Clone, Default)]
 pub struct Select {
     cases: Option<GlobSet>,
@@ -14,8 +14,8 @@ pub struct Select {
 }
 
 impl Select {
-    /// Selects the cases that match one of the globs, one of the rules and one of the roles. An empty list
-    /// matches all.
+    /// Selects the cases that match one of the globs, one of the rules and one of the roles. An
+    /// empty list matches everything.
     ///
     /// # Errors
     ///
@@ -36,13 +36,13 @@ impl Select {
         })
     }
 
-    /// Returns whether it includes a role.
+    /// Returns whether the selection includes a role.
     #[must_use]
     pub fn takes_role(&self, role: Role) -> bool {
         self.roles.is_empty() || self.roles.contains(&role)
     }
 
-    /// Returns whether it includes a task.
+    /// Returns whether the selection includes a task.
     #[must_use]
     pub fn takes(&self, task: &dyn Task) -> bool {
         let is_case = self

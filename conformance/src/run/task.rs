@@ -26,13 +26,14 @@ pub trait Task: Send + Sync {
     /// Returns the required features.
     fn needs(&self) -> &[Feature];
 
-    /// Returns the rules that it is about.
+    /// Returns the rules that the task is about.
     fn rules(&self) -> &[String];
 
     /// Returns a note on its purpose.
     fn note(&self) -> &str;
 
-    /// For writers, returns the script and the written folder, which is kept for readers if it passes.
+    /// For writers, returns the script and the written folder. If the task passes, the folder is
+    /// kept for readers.
     fn writes(&self, _place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         None
     }
@@ -45,22 +46,24 @@ pub trait Task: Send + Sync {
     /// If files cannot be created.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
 
-    /// Returns the limit on the size of its files, in bytes, which simulates a full disk.
+    /// Returns the size limit on the task's files in bytes, which simulates a full disk.
     fn file_size(&self) -> Option<u64> {
         None
     }
 
-    /// Returns the limit on standard output, in bytes, if that is parsed.
+    /// Returns the limit on standard output, in bytes, if the output is parsed.
     fn output(&self) -> Option<u64> {
         None
     }
 
-    /// Returns the files, in the folder that [`prepare`](Self::prepare) filled, that must not be opened.
+    /// Returns the files that must not be opened, in the folder that [`prepare`](Self::prepare)
+    /// filled.
     fn decoys(&self, _place: &Path) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Returns what is not graded, since the manifest says that the implementation lacks it.
+    /// Returns the parts that are not graded because the manifest says that the implementation
+    /// lacks them.
     fn not_graded(&self, _manifest: &Manifest) -> Vec<Lack> {
         Vec::new()
     }
@@ -90,7 +93,7 @@ pub struct Ended {
     pub end: End,
     /// Standard output.
     pub output: Vec<u8>,
-    /// Standard error, with its middle left out if it is long.
+    /// Standard error; if it is long, without its middle.
     pub stderr: String,
     /// The run time.
     pub elapsed: Duration,
@@ -103,7 +106,7 @@ impl Ended {
     ///
     /// # Errors
     ///
-    /// How else it ended, which is always a failure.
+    /// If the process ended in another way, which is always a failure.
     pub fn exit_code(&self) -> Result<i32, Broken> {
         let broken = |class, message: String| Err(Broken { class, message });
         match &self.end {

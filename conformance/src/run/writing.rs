@@ -56,7 +56,7 @@ impl Writing {
 }
 
 impl Writing {
-    /// Makes a failure without files; it shows the script instead.
+    /// Makes a failure that shows the script in place of the missing files.
     fn unwritten(&self, Broken { class, message }: Broken) -> Outcome {
         let script = self.scripted.to_string();
         Outcome::Failed {
@@ -89,7 +89,7 @@ impl Writing {
         match u8::try_from(code) {
             Ok(exit::UNSUPPORTED) => Ok(false),
             _ if script.is_killed() => broken("the script ends with SIGKILL"),
-            // On a full disk a writer may give up or not.
+            // On a full disk, a writer may give up or continue.
             Ok(_) if limit.is_some() => Ok(true),
             Ok(exit::DONE) => Ok(true),
             _ => broken("the script was not fully written"),

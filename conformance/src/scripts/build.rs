@@ -1,4 +1,4 @@
-//! Builds scripts in code; counts positions and links automatically.
+//! Builds scripts in code; assigns positions and links automatically.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Happening {
 pub struct Builder {
     session: Open,
     operations: Vec<Operation>,
-    /// The next position in the index and the details of each thread.
+    /// The next positions in the index and in the details of each thread.
     next: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -39,7 +39,7 @@ impl Builder {
         })
     }
 
-    /// Starts a session with these header values, apart from the thread id.
+    /// Starts a session with these header values, except for the thread id.
     #[must_use]
     pub fn on(session: Open) -> Self {
         Self {

@@ -57,11 +57,11 @@ pub enum Operation {
         /// The thread.
         thread_id: u32,
     },
-    /// Frees space on a full disk: the program raises its own file size limit.
+    /// Frees space on the simulated full disk: the program raises its own file size limit.
     Space,
-    /// Ends the program: it writes its buffers and does not finalize open threads.
+    /// Ends the program, which writes its buffers but does not finalize open threads.
     Abort,
-    /// Kills the program: it sends itself SIGKILL.
+    /// Kills the program, which sends itself SIGKILL.
     Kill,
 }
 
@@ -134,8 +134,8 @@ impl Script {
     ///
     /// # Errors
     ///
-    /// Returns an error if no session can have this order. Its line is the number of the operation,
-    /// from 1, as in the printed script.
+    /// Returns an error if no session can have this order. The error's line is the number of the
+    /// operation in the printed script, starting at 1.
     pub fn new(operations: Vec<Operation>) -> Result<Self, ScriptError> {
         order::check(&operations).map_err(|(position, message)| ScriptError {
             line: position + 1,
@@ -194,7 +194,7 @@ impl Script {
         )
     }
 
-    /// Returns whether the writer must end by SIGKILL.
+    /// Returns whether the writer must be ended by SIGKILL.
     #[must_use]
     pub fn is_killed(&self) -> bool {
         self.operations.last() == Some(&Operation::Kill)
@@ -205,7 +205,7 @@ impl Script {
         self.operations.iter().any(test)
     }
 
-    /// Returns a script of operations that match the files on disk; does not check their order.
+    /// Returns a script of operations that match the files on disk, without checking the order.
     pub(crate) const fn settled(operations: Vec<Operation>) -> Self {
         Self { operations }
     }
@@ -226,7 +226,7 @@ impl FromStr for Script {
 }
 
 impl Operation {
-    /// Returns the thread that it applies to.
+    /// Returns the thread that the operation applies to.
     #[must_use]
     pub fn thread_id(&self) -> Option<u32> {
         match self {

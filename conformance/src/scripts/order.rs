@@ -1,4 +1,4 @@
-//! Checks the order of operations: only orders that break no rule of the format are valid.
+//! Checks the order of operations, which must not break any rule of the format.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ struct Thread {
     next_index_seq: u64,
     next_detail_seq: u64,
     timestamp_ns: u64,
-    /// How it ended, if it has.
+    /// How the thread ended, if it has.
     end: Option<&'static str>,
 }
 

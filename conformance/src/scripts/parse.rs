@@ -8,9 +8,9 @@ use super::{Detail, Index, Open, Operation, Script, order};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ScriptError {
-    /// The line, from 1.
+    /// The line, starting at 1.
     pub line: usize,
-    /// The byte in the line, from 1.
+    /// The byte in the line, starting at 1.
     pub column: usize,
     /// The error.
     pub message: String,
@@ -41,7 +41,7 @@ pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
     }
 }
 
-/// A line that is parsed up to the byte `at`.
+/// A line, parsed up to the byte `at`.
 struct Line<'a> {
     number: usize,
     text: &'a str,
@@ -107,7 +107,7 @@ fn operation(mut line: Line<'_>) -> Result<Operation, ScriptError> {
 }
 
 impl<'a> Line<'a> {
-    /// Returns the next word and its start; a single space ends it.
+    /// Returns the next word, which ends at a single space, and its start.
     fn word(&mut self) -> (&'a str, usize) {
         let begin = self.at;
         let rest = self.text.get(begin..).unwrap_or_default();

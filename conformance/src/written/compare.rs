@@ -21,10 +21,10 @@ pub(super) enum Ending {
     Killed,
 }
 
-/// A file, read up to the last byte that can matter.
+/// A file, read up to the last relevant byte.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The file's path from the session's folder, with `/`.
+    /// The file's path relative to the session folder, with `/`.
     pub(super) file: String,
     pub(super) bytes: Vec<u8>,
     /// The size of the whole file in bytes.
@@ -67,9 +67,10 @@ impl Found {
         }
     }
 
-    /// Compares the fields and the bytes after them; returns the first difference as an error.
+    /// Compares the fields and the bytes after the fields; returns the first difference as an
+    /// error.
     pub(super) fn compare(&self, expected: &Expected, ending: Ending) -> Result<(), Wrong> {
-        // The rest of a killed writer's events may be in a kill journal.
+        // The remaining events of a killed writer may be in a kill journal.
         let is_here = |field: &&Placed| {
             ending != Ending::Killed || field.offset + field.bytes.len() <= self.bytes.len()
         };
@@ -81,7 +82,7 @@ impl Found {
             }
         }
         match ending {
-            // The checker notes bytes after a footer. A kill may tear an event.
+            // The checker reports bytes after a footer. A kill may tear an event.
             Ending::Finalized | Ending::Killed => Ok(()),
             Ending::Open => self.nothing_behind(expected),
         }
@@ -92,7 +93,7 @@ impl Found {
         let rest = bytes.get(field.offset..).unwrap_or_default();
         let found = rest.get(..field.bytes.len()).unwrap_or(rest);
         let same = found.iter().zip(&field.bytes).take_while(|(a, b)| a == b);
-        // Show a long field from the first difference on.
+        // Show a long field starting at the first difference.
         let from = if field.bytes.len() > 8 {
             same.count()
         } else {
@@ -127,7 +128,7 @@ impl Found {
         }
     }
 
-    /// Checks the end of an unfinalized file, which may have zeros as trailing bytes: preallocated space.
+    /// Checks the end of an unfinalized file, where trailing zeros are allowed: preallocated space.
     fn nothing_behind(&self, expected: &Expected) -> Result<(), Wrong> {
         let behind = self.bytes.get(expected.size..).unwrap_or_default();
         let Some(first) = behind.iter().position(|byte| *byte != 0) else {
@@ -176,7 +177,7 @@ impl Found {
 /// The number of bytes to show of a long field.
 const LONGEST: usize = 16;
 
-/// Returns the range of a field's lines of 16 bytes, plus a line before and one after.
+/// Returns the range of a field's lines of 16 bytes, plus one line before and one after.
 fn window(offset: u64, size: u64) -> (u64, u64) {
     let line = |offset: u64| offset / 16 * 16;
     let start = line(offset).saturating_sub(16);

@@ -23,7 +23,7 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// Decodes the files in the folder `out`, which passed [`grade`](super::grade).
+    /// Decodes the files in the folder `out`, which must have passed [`grade`](super::grade).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The expected bytes of a thread's files, and which of them may differ.
+//! The expected bytes of a thread's files, and the bytes that may differ.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -53,12 +53,12 @@ pub(super) enum Freedom {
     Any,
 }
 
-/// Choices that the script leaves to the writer.
+/// The choices that the script leaves to the writer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given {
-    /// Whether `arch` and `os` must be those of the script.
+    /// Whether `arch` and `os` must match the script.
     pub(super) is_platform_exact: bool,
-    /// Whether there is a `detail.atf`; it may be there without events.
+    /// Whether there is a `detail.atf`, which may be empty of events.
     pub(super) has_detail_file: bool,
     /// The offset of the events: 64, or another one that a footer proves.
     pub(super) events_offset: usize,
@@ -89,7 +89,7 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
         _ => both(name, thread.open, *b"ATI2"),
     };
     let freedom = |name| match name {
-        // The rules check these in finalized files.
+        // In finalized files, the rules check these fields.
         "flags" => Freedom::Or(1),
         "footer_offset" => Freedom::Or(64),
         _ => platform(name, given),
@@ -168,7 +168,7 @@ pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
     file
 }
 
-/// Returns the value of a field that both headers have; reserved bytes are 0.
+/// Returns the value of a field that is in both headers; reserved bytes are 0.
 fn both(name: &str, open: &Open, magic: [u8; 4]) -> u64 {
     match name {
         "magic" => u32::from_le_bytes(magic).into(),
@@ -213,7 +213,7 @@ fn detail_event(name: &str, detail: &Detail) -> u64 {
     }
 }
 
-/// Returns the first and the last time, or 0 and 0.
+/// Returns the first and the last time, or 0 and 0 if there are no times.
 fn ends(mut times: impl DoubleEndedIterator<Item = u64>) -> (u64, u64) {
     let first = times.next();
     let last = times.next_back().or(first);
@@ -244,7 +244,7 @@ impl Expected {
         }
     }
 
-    /// Adds the bytes between header and events, if a writer put some there.
+    /// Adds the bytes between header and events, if the writer put any there.
     fn padding(&mut self, events_offset: usize) {
         let size = events_offset.saturating_sub(END_SIZE);
         self.push(Record::Padding, "", vec![0; size], Freedom::Any);

@@ -1,4 +1,4 @@
-//! Compares a session's folder with the script: the files and their content.
+//! Compares a session folder with the script: both the set of files and their content.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ const DETAIL_EVENTS_OFFSET: usize = 20;
 
 /// Compares the files of all threads with `script`, in the order of their ids.
 ///
-/// After a kill, `script` has fewer events than the script of `scripted`.
+/// After a kill, `script` has fewer events than the script in `scripted`.
 pub(super) fn compare(
     scripted: &Scripted,
     script: &Script,

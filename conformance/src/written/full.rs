@@ -1,4 +1,5 @@
-//! Grades files from a full disk: no event that is not in the script, and no count of missing events.
+//! Grades files from a full disk: they must contain only events of the script, and no count may
+//! include missing events.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use super::{Graded, Wrong, rules};
 use crate::results::{Difference, Failure, Grade, Outcome};
 use crate::scripts::{Detail, Index, Scripted, Thread};
 
-/// The rule on headers that are rewritten before the footer is written.
+/// The rule against rewriting a header before the footer is written.
 const EARLY: &str = "ATF-WRTR-001";
 /// The rule on full disks.
 const FULL: &str = "ATF-WRTR-005";

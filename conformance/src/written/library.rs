@@ -133,7 +133,7 @@ fn asked_facts(event: &Index, wire: u8) -> Facts {
     (timestamp_ns, function_id, kind, depth, detail_seq)
 }
 
-/// A file's path, relative to the session's folder.
+/// The path of a file, relative to the session folder.
 struct File(String);
 
 impl File {
@@ -234,7 +234,7 @@ finalize thread=7
             assert!(wrong.message.starts_with(&start), "{to}: {}", wrong.message);
             assert_eq!(wrong.difference.unwrap().place, format!("{file}{field}"));
         }
-        // Details that the script lacks, and missing details.
+        // Details that are not in the script, and missing details.
         let without = SCRIPT.replace(
             "detail=0\ndetail thread=7 index=0 ts=1000 type=3 flags=4 payload=00ff",
             "detail=-",
@@ -263,7 +263,7 @@ finalize thread=7
         );
         let event = "index thread=7 ts=1 fn=1 kind=1 depth=1 detail=-\nabort";
         assert!(compare(&of(event), out.path()).is_err());
-        // If it has a file, that is read.
+        // If the thread has a file, the file is read.
         writer::write(&of("finalize thread=7"), out.path()).unwrap();
         assert!(compare(&of("abort"), out.path()).is_err());
     }

@@ -1,6 +1,6 @@
 //! Grades a writer's files by the rules and against the script, byte by byte.
 //!
-//! The library's reader alone never judges a file, because it could share a mistake with the
+//! No file is judged by the library's reader alone, because it could share a mistake with the
 //! library's writer. Every byte is compared with the corpus's hand-typed tables.
 
 mod compare;
@@ -37,7 +37,8 @@ pub struct Graded {
     pub notes: Vec<Note>,
 }
 
-/// Grades what a writer wrote into the folder `out` for a script. `features` are those that it claims.
+/// Grades the files that a writer wrote into the folder `out` for a script. `features` are the
+/// features that the writer claims.
 #[must_use]
 pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
     let sized = sizes::check(&scripted.script, out);

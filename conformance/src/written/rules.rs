@@ -24,7 +24,7 @@ struct Finding {
     message: String,
 }
 
-/// A broken MUST; its message lists the other broken ones.
+/// A broken MUST; its message lists the other broken MUSTs.
 #[derive(Debug)]
 pub(super) struct Broken<'a> {
     pub(super) message: String,
@@ -68,7 +68,7 @@ impl Found {
         Self { findings }
     }
 
-    /// Drops the findings in files that are not graded.
+    /// Discards findings in files that are not graded.
     pub(super) fn keep(&mut self, is_graded: impl Fn(&str) -> bool) {
         self.findings.retain(|found| is_graded(&found.file));
     }
@@ -98,7 +98,7 @@ impl Found {
         self.shoulds(script).map(note).collect()
     }
 
-    /// Returns the broken SHOULDs, without those that follow from an `abort`.
+    /// Returns the broken SHOULDs, except for those that result from an `abort`.
     fn shoulds(&self, script: &Script) -> impl Iterator<Item = &Finding> {
         let threads = script.threads().into_iter();
         let open: Vec<_> = threads
@@ -118,8 +118,8 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// Returns the rule that explains a difference: one that is broken at its place, or else a SHOULD that
-    /// its file breaks, such as the one that requires a footer.
+    /// Returns the rule that explains a difference: a rule broken at the same place, or else a
+    /// SHOULD that the file breaks, such as the one that requires a footer.
     pub(super) fn rule_of(
         &self,
         difference: &Difference,

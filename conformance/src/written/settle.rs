@@ -1,4 +1,5 @@
-//! Settles scripts that leave the number of surviving events open: makes a script of those that did.
+//! Settles scripts that leave the number of surviving events open: makes a script of the surviving
+//! events.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +18,7 @@ pub(super) const LOST: &str = "ATF-WRTR-008";
 pub(super) struct Settled {
     /// The part of the script that is on disk.
     pub(super) script: Script,
-    /// Notes on events that a kill lost and was allowed to lose.
+    /// Notes on events that were lost in a kill, where such losses are allowed.
     pub(super) lost: Vec<Note>,
 }
 
@@ -31,7 +32,7 @@ struct Held {
 }
 
 impl Settled {
-    /// Returns whether a file was started before a kill. Others are not graded.
+    /// Returns whether a file was started before a kill. Other files are not graded.
     pub(super) fn begins(&self, asked: &Script, file: &str) -> bool {
         let of = |id: &u32| file.split('/').next() == Some(&format!("thread_{id}"));
         let kept = self.script.threads();

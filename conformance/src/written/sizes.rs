@@ -1,4 +1,4 @@
-//! Limits the size of a writer's output before any of it is read.
+//! Checks the size of a writer's output before reading any of it.
 
 use std::fs;
 use std::path::Path;
@@ -8,16 +8,17 @@ use atf::session::MANIFEST_FILE;
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Thread};
 
-/// Bytes that all files may have beyond those of the script: preallocated space.
+/// The number of bytes by which all files may exceed the script: preallocated space.
 const MARGIN: u64 = 64 << 20;
-/// The maximum size of `manifest.json` in bytes: the writer may add names of functions.
+/// The maximum size of `manifest.json` in bytes, which allows for function names that the writer
+/// adds.
 const MANIFEST: u64 = 16 << 20;
 /// The maximum number of files and folders.
 const ENTRIES: usize = 1000;
 /// The maximum nesting of folders.
 const DEPTH: usize = 16;
 
-/// Rejects a folder `out` that contains more than a writer of the script can need.
+/// Rejects the folder `out` if it contains more than a writer of the script can need.
 pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
     // A symlink may lead anywhere.
     if fs::symlink_metadata(out).is_ok_and(|meta| !meta.is_dir()) {
@@ -28,7 +29,7 @@ pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
     let refused = |message: String| Err(Wrong::new(message));
     let mut left = vec![(out.to_owned(), 0)];
     while let Some((folder, depth)) = left.pop() {
-        // An unreadable folder is reported by whatever needs it.
+        // Unreadable folders are reported where they are needed.
         let entries = fs::read_dir(&folder).into_iter().flatten();
         for entry in entries.map_while(Result::ok) {
             let path = entry.path();

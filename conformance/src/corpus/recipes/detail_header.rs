@@ -53,7 +53,7 @@ fn start() -> Vec<Recipe> {
             t.put(DETAIL, index);
         })
         .at(DETAIL, "header.magic", 0, Reject)
-        // Without its folder, a file is identified by its magic.
+        // A file outside its folder is identified by its magic.
         .of(""),
         holds("ATF-DHDR-003", "1"),
         breaks("ATF-DHDR-003", "0", |t| t.patch(DETAIL, 4, &[0])).at(

@@ -279,7 +279,7 @@ fn layouts() -> Vec<Recipe> {
 const OTHER_LAYOUT: &str = "Harm: counts, kinds and links are decoded from the wrong bytes and look right: \
     with 32 events, a version 2 header passes version 1's event_size check.";
 
-/// Puts an index file of 32 events in this layout, with the trace's version number.
+/// Adds an index file of 32 events in this layout, with the trace's version number.
 fn layout(trace: &mut Trace, layout: u8) {
     let version = trace.version;
     trace.put_index(INDEX, &IndexFile::finalized(layout, 32));

@@ -203,7 +203,7 @@ fn headers() -> Vec<Recipe> {
     ]
 }
 
-/// Puts a detail file of the other wire version, which is valid by itself.
+/// Adds a detail file of the other wire version, which is valid by itself.
 fn other_version(trace: &mut Trace) {
     trace.take(DETAIL, &Trace::clean(3 - trace.version));
 }

@@ -180,7 +180,7 @@ fn types() -> Vec<Recipe> {
     ]
 }
 
-/// Types of the keys that tracers in the field do not write.
+/// The types of the keys that tracers in the field do not write.
 fn types_of_additions() -> Vec<Recipe> {
     vec![
         meets(

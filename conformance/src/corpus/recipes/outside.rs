@@ -98,7 +98,7 @@ fn links() -> Vec<Recipe> {
     ]
 }
 
-/// Ids that become 9 when converted, or that a conversion must reject.
+/// Makes recipes with ids that become 9 when converted or that a conversion must reject.
 fn ids() -> Vec<Recipe> {
     vec![
         id("an id below zero", "-9", |t| instead_of_9(t, "-9")).titled("a negative id"),
@@ -156,7 +156,7 @@ fn lists() -> Vec<Recipe> {
     ]
 }
 
-/// A recipe whose manifest's first id leads out of the session.
+/// Makes a recipe in which the first id of the manifest leads out of the session.
 fn path(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
     breaks("ATF-MANI-003", name, edit)
         .at_text(OUTER_MANIFEST, "threads[0].id", text, Recover)
@@ -188,7 +188,8 @@ fn leads_to(trace: &mut Trace, id: &str) {
     );
 }
 
-/// Moves the session into its own folder, with decoys next to it; its manifest lists these threads.
+/// Moves the session into its own folder, with decoys next to it, and lists these threads in its
+/// manifest.
 fn outside(trace: &mut Trace, threads: &str) {
     for part in ["thread_7", "thread_9"] {
         trace.rename(part, &format!("{SESSION}/{part}"));

@@ -1,4 +1,4 @@
-//! Files that fill their last memory page: their mapping has nothing after the last byte.
+//! Files that fill their last memory page, so nothing in the mapping follows the last byte.
 //!
 //! A page has 4096 bytes on most machines, and 16384 on Apple's.
 
@@ -92,7 +92,7 @@ fn detail() -> Vec<Recipe> {
     ]
 }
 
-/// A recipe of a valid file that ends at the end of a page.
+/// Makes a recipe for a valid file that ends at the end of a page.
 fn page(
     name: &'static str,
     file: &'static str,
@@ -103,7 +103,7 @@ fn page(
     whole(name, &[rule], NOTE, edit).of(file)
 }
 
-/// The offset of the last of the details that fill a page of 4096 bytes.
+/// The offset of the last detail in a full page of 4096 bytes.
 const LAST: usize = 4096 - 232;
 
 /// Keeps only thread 7, with events up to the offset `end`.
@@ -121,7 +121,7 @@ fn open_index(trace: &mut Trace, size: usize) {
     trace.cut(INDEX, size);
 }
 
-/// Keeps only thread 7, with a detail per event. The details end at `end`; `more` details follow.
+/// Keeps only thread 7, with one detail per event. The details end at `end`; `more` details follow.
 fn details(trace: &mut Trace, end: usize, more: usize) {
     let mut left = end - END;
     let mut stacks = Vec::new();
@@ -156,7 +156,7 @@ fn details(trace: &mut Trace, end: usize, more: usize) {
     manifest(trace, "7", (T, T + count - 1));
 }
 
-/// Like [`details`], without a footer; a torn event fills the file from `end` to `size`.
+/// Like [`details`], but without a footer; a torn event fills the file from `end` to `size`.
 fn open_detail(trace: &mut Trace, end: usize, size: usize) {
     details(trace, end, usize::from(end < size));
     trace.detail(|file| *file = file.clone().placeholder());

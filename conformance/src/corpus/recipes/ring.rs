@@ -1,5 +1,5 @@
-//! Rules of ring.atf. It contains one event that the files lack: a reader that trusts a ring wrongly
-//! returns this event.
+//! Rules of ring.atf. It contains one event that the files lack; a reader that wrongly trusts a
+//! ring returns this event.
 
 use crate::Verdict::{Accept, Recover};
 
@@ -74,7 +74,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     ]
 }
 
-/// A recipe of a ring that does not belong to the unfinalized files next to it.
+/// Makes a recipe with a ring that does not belong to the unfinalized files next to it.
 fn broken(
     name: &'static str,
     field: &'static str,
@@ -104,7 +104,7 @@ fn unfinalize(trace: &mut Trace) {
     trace.cut(DETAIL, 461);
 }
 
-/// Puts a ring next to unfinalized files.
+/// Adds a ring next to unfinalized files.
 fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
     unfinalize(trace);
     let mut ring = with_event(trace);
@@ -112,7 +112,7 @@ fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
     trace.put(RING, ring.bytes());
 }
 
-/// Returns a ring whose index area has one event, which belongs after the file's six.
+/// Returns a ring with one event in its index area, which belongs after the file's six events.
 fn with_event(trace: &Trace) -> RingFile {
     let mut other = Trace::clean(trace.version);
     other.without_details();

@@ -1,4 +1,4 @@
-//! Rules of the session's folder.
+//! Rules of the session folder.
 
 use crate::Verdict::{Accept, Recover};
 

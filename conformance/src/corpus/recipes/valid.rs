@@ -112,7 +112,7 @@ pub(super) fn alone(trace: &mut Trace) {
     trace.remove("thread_9");
 }
 
-/// Puts a manifest with these threads and times.
+/// Adds a manifest with these threads and times.
 pub(super) fn manifest(trace: &mut Trace, ids: &str, (start, end): (u64, u64)) {
     let threads: Vec<_> = ids
         .split(' ')
@@ -125,7 +125,7 @@ pub(super) fn manifest(trace: &mut Trace, ids: &str, (start, end): (u64, u64)) {
     trace.put(MANIFEST, text);
 }
 
-/// Makes the events of a small program from their kinds, depths and symbols.
+/// Makes the events of a small program from kinds, depths and symbols.
 fn all_kinds(trace: &mut Trace) {
     let steps = [
         (1, 1, 1),

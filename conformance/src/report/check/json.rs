@@ -107,7 +107,7 @@ impl<W: Write> Sink for Json<W> {
     }
 }
 
-/// Returns a file's findings as data, the strictest first.
+/// Returns a file's findings as data, strictest first.
 pub(super) fn findings(report: &FileReport) -> Vec<FindingJson<'_>> {
     report.findings().into_iter().map(finding).collect()
 }

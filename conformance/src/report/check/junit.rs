@@ -1,6 +1,7 @@
 //! JUnit XML: a suite for each session, a test case for each file.
 //!
-//! A denied rule is a failure, an unreadable path an error. Other broken rules go to `system-out`.
+//! A broken denied rule is a failure, an unreadable path is an error. Other broken rules go to
+//! `system-out`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};
 use crate::rules::Severity;
 
-/// Spools suites and test cases, since the counts come before them.
+/// Spools suites and test cases because the counts precede them.
 pub(super) struct Junit<W> {
     deny: Severity,
     out: W,

@@ -1,4 +1,5 @@
-//! TAP 14: a test point for each file, with its findings, including those that do not fail it.
+//! TAP 14: a test point for each file, with all findings, including those that do not fail the
+//! file.
 
 use std::io::{self, Write};
 use std::path::Path;

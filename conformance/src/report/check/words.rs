@@ -1,4 +1,4 @@
-//! Plain text about a finding, shared by several forms.
+//! Descriptions of findings, shared by several forms.
 
 use crate::check::{Finding, Place};
 use crate::report::Printable;

@@ -8,7 +8,7 @@ use super::tally::{Scores, Tally};
 use crate::cause::{self, Cause};
 use crate::results::Results;
 
-/// The version of this form. Removing a key or changing its meaning makes a new version.
+/// The version of this form; incremented when a key is removed or changes its meaning.
 const FORMAT: u32 = 2;
 
 #[derive(Serialize)]

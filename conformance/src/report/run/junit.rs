@@ -1,7 +1,7 @@
 //! JUnit XML: a suite for each implementation in a role, a test case for each result.
 //!
-//! No answer is an error, a wrong answer a failure. JUnit cannot express a known failure; as in other
-//! tools, it is skipped with its reason.
+//! A missing answer is an error, a wrong answer a failure. JUnit cannot express a known failure; as
+//! in other tools, it appears as skipped, with its reason.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -37,11 +37,11 @@ pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<(
 
 /// Writes all reports to their targets.
 ///
-/// If one cannot be written, the others still are.
+/// If one report cannot be written, the others still are.
 ///
 /// # Errors
 ///
-/// The first file that could not be written, and why. A closed stdout is not an error.
+/// Returns the first file that could not be written, and why. A closed stdout is not an error.
 pub fn write_all(results: &Results, targets: &[Target]) -> io::Result<()> {
     let mut failure = None;
     for target in targets {

@@ -19,7 +19,7 @@ use crate::rules;
 const WIDTH: usize = 100;
 /// The maximum number of causes on a screen.
 const MOST_CAUSES: usize = 28;
-/// The maximum number of implementations with their own column beside the causes.
+/// The maximum number of implementations with their own column next to the causes.
 const MOST_COLUMNS: usize = 8;
 const CAUSE_LETTERS: usize = 46;
 const NAME_LETTERS: usize = 24;
@@ -44,7 +44,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     legend(results, &groups, out)
 }
 
-/// Returns the letter that heads an implementation's column beside the causes.
+/// Returns the letter that heads an implementation's column next to the causes.
 fn letter(testee: usize) -> char {
     u8::try_from(testee).map_or('?', |seq| char::from(b'A'.saturating_add(seq)))
 }
@@ -123,7 +123,7 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
-    // A last cause takes no more room than a line that counts it.
+    // A single remaining cause takes no more room than a line that counts it.
     let shown = if groups.len() > MOST_CAUSES {
         MOST_CAUSES - 1
     } else {

@@ -16,7 +16,7 @@ pub struct Tally {
     pub failed: u64,
     /// Failures on a failure list.
     pub known: u64,
-    /// Skipped, since the implementation does not support them.
+    /// Skipped because the implementation does not support them.
     pub skipped: u64,
 }
 
@@ -64,7 +64,7 @@ impl Tally {
 pub struct Scores {
     /// Events and their values.
     pub data: Counted,
-    /// A reader's statements about them.
+    /// What a reader reports about them.
     pub label: Counted,
 }
 
@@ -109,7 +109,7 @@ impl fmt::Display for Counted {
 /// One column of a matrix: an implementation in a role.
 pub(super) type Column = (usize, Role);
 
-/// Returns the implementations in their graded roles, and all roles of refused ones.
+/// Returns the implementations with their graded roles; for refused implementations, all roles.
 pub(super) fn columns(results: &Results) -> Vec<Column> {
     let claimed = results.testees.iter().enumerate();
     let claimed = claimed.filter(|(_, testee)| testee.refused.is_some());
@@ -120,8 +120,8 @@ pub(super) fn columns(results: &Results) -> Vec<Column> {
     columns.into_iter().collect()
 }
 
-/// Counts results by column and by the keys that `keys` returns. A result may have several keys with
-/// different states.
+/// Counts results by column and by the keys that `keys` returns. A result may have several keys,
+/// each with its own state.
 pub(super) fn matrix<'a, Key: Ord>(
     results: &'a Results,
     keys: impl Fn(&'a CaseResult) -> BTreeMap<Key, State>,

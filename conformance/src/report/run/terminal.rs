@@ -1,4 +1,5 @@
-//! Text for a terminal: each failure in full, then the matrices, then the totals, which stay visible.
+//! Text for a terminal: each failure in full, then the matrices, and finally the totals, which stay
+//! visible.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -108,7 +109,7 @@ fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     if any { writeln!(out) } else { Ok(()) }
 }
 
-/// Writes problems of implementations and failure lists, rather than of single cases.
+/// Writes the problems of implementations and failure lists, as opposed to those of single cases.
 pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut any = false;
     for testee in &results.testees {
@@ -230,7 +231,7 @@ fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     editions(results, out)
 }
 
-/// Writes the editions graded with, and the time, system and command of the run.
+/// Writes the editions used for grading, and the time, system and command of the run.
 pub(super) fn editions(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let editions = &results.editions;
     let (kit, spec) = (Printable(&editions.kit), Printable(&editions.spec));

@@ -1,4 +1,4 @@
-//! Summarizes in a line whether a run went as expected.
+//! Summarizes in one line whether a run went as expected.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(super) fn is_good(results: &Results) -> bool {
     faults(results).is_empty()
 }
 
-/// Lists what was not as expected, with counts.
+/// Lists everything unexpected, with counts.
 fn faults(results: &Results) -> Vec<String> {
     let failed = Tally::of(&results.cases).failed;
     let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();
@@ -32,7 +32,7 @@ fn faults(results: &Results) -> Vec<String> {
         .collect()
 }
 
-/// Returns the faults, or how many results passed.
+/// Returns the faults or, if there are none, the number of passed results.
 pub(super) fn headline(results: &Results) -> String {
     let Tally { passed, known, .. } = Tally::of(&results.cases);
     let faults = faults(results);
@@ -58,7 +58,7 @@ pub(super) fn scores<'a>(
     }
 }
 
-/// Formats both scores and what was not graded: `…; not graded: footers (321 cases)`.
+/// Formats both scores and the ungraded parts: `…; not graded: footers (321 cases)`.
 pub(super) fn graded<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult> + Clone,
@@ -70,7 +70,7 @@ pub(super) fn graded<'a>(
     }
 }
 
-/// Formats what was not graded: `footers (321 cases)`.
+/// Formats the ungraded parts: `footers (321 cases)`.
 pub(super) fn gaps<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Option<String> {
     let mut counts: BTreeMap<Lack, u64> = BTreeMap::new();
     for lack in cases.into_iter().flat_map(|case| &case.not_graded) {

@@ -1,4 +1,4 @@
-//! Plain text about failures, shared by all forms.
+//! Descriptions of failures, shared by all forms.
 
 use crate::cause::Cause;
 use crate::report::hexdump;
@@ -6,9 +6,9 @@ use crate::report::printable::{Printable, clipped};
 use crate::results::{CaseResult, Difference, Hexdump, Note, Outcome, Results};
 use crate::rules::{self, Severity};
 
-/// The shown length of a value; JSON has all of it.
+/// The maximum length of a shown value; JSON contains all of it.
 const VALUE_LETTERS: usize = 200;
-/// The shown part of standard error: its last lines.
+/// The number of lines shown from the end of standard error.
 const STDERR_LINES: usize = 20;
 const STDERR_LETTERS: usize = 300;
 
@@ -55,7 +55,7 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
     if let Outcome::Failed { differences, .. } = &case.outcome {
         for (seq, difference) in differences.iter().enumerate() {
             self::difference(difference, &mut lines);
-            // Only the first hexdump fits; JSON has all of them.
+            // There is only room for the first hexdump; JSON contains all of them.
             if let Some(dump) = difference.hexdump.as_ref().filter(|_| seq == 0) {
                 bytes(dump, &mut lines);
             }

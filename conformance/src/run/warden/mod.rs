@@ -1,13 +1,15 @@
 //! Processes that supervise implementations under test.
 //!
-//! A warden runs one implementation at a time, each in its own process group, and reports how it ended. It
-//! is a subreaper: orphans become the warden's children, even after `setsid`, so it can find and end them.
-//! Once the warden has no children, nothing is left. It is a separate process of the kit's program, since one
-//! process could not tell the orphans of several implementations apart. It ends when the kit ends for any
-//! reason, because that closes its standard input.
+//! A warden runs one implementation at a time, each in its own process group, and reports how the
+//! implementation ended. The warden is a subreaper: orphans become its children, even after
+//! `setsid`, so it can find and end them. Once the warden has no children, no process is left. It
+//! is a separate process of the kit's program because one process could not tell the orphans of
+//! several implementations apart. When the kit ends, for whatever reason, the warden's standard
+//! input closes and the warden ends too.
 //!
-//! An implementation may stop or kill its warden. Each warden therefore has a keeper, also a subreaper, which
-//! then ends the remaining processes. The kit waits no longer than an answer can take.
+//! An implementation may stop or kill its warden. Each warden therefore has a keeper, also a
+//! subreaper, which ends the remaining processes in that case. The kit waits no longer than an
+//! answer can take.
 
 #[cfg(unix)]
 mod keeper;
@@ -64,13 +66,13 @@ pub enum End {
     Killed(i32),
     /// It was still running at the time limit.
     Timeout,
-    /// Its resident memory, these bytes, exceeded the limit.
+    /// Its resident memory, in bytes, exceeded the limit.
     Memory(u64),
     /// It wrote more than this many bytes to standard output.
     Output(u64),
     /// It could not be started.
     NotStarted(String),
-    /// Unknown, because its warden failed in this way.
+    /// Unknown because the warden failed in this way.
     Unwatched(String),
 }
 
@@ -83,7 +85,7 @@ struct Report {
     output_size: u64,
 }
 
-/// The kit's handle of a warden.
+/// The kit's handle to a warden.
 #[derive(Debug)]
 pub struct Warden {
     /// Its keeper.
@@ -125,12 +127,12 @@ impl Warden {
         })
     }
 
-    /// Runs a command in a folder until it ends or exceeds a limit. None of its processes is left then.
+    /// Runs a command in a folder until it ends or exceeds a limit. Leaves none of its processes.
     ///
     /// # Errors
     ///
-    /// If the warden is gone or does not answer, or once `interrupt` is not 0. Drop the warden then, which
-    /// also leaves no process.
+    /// If the warden is gone or does not answer, or once `interrupt` is not 0. In these cases, drop
+    /// the warden, which also leaves no processes.
     pub fn run(
         &mut self,
         command: &[String],
@@ -158,7 +160,7 @@ impl Warden {
                     let message = "it stopped or killed its supervising process";
                     return Err(io::Error::other(message));
                 }
-                // Counts polls instead of time, so that a stopped kit does not time out.
+                // Counts polls rather than time so that a stopped kit does not time out.
                 Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
             }
             if interrupt.load(Ordering::Relaxed) != 0 {
@@ -170,13 +172,13 @@ impl Warden {
         Err(io::Error::new(io::ErrorKind::TimedOut, message))
     }
 
-    /// Kills everything but the keeper, which ends what they leave.
+    /// Kills everything except the keeper, which ends the remaining processes.
     fn kill_descendants(&self) {
         #[cfg(unix)]
         tree::kill_descendants(rustix::process::Pid::from_child(&self.process));
     }
 
-    /// Returns whether it is neither ended nor stopped.
+    /// Returns whether the process has neither ended nor stopped.
     fn runs(&self) -> bool {
         #[cfg(unix)]
         {
@@ -210,7 +212,7 @@ fn answer(from: &mut BufReader<ChildStdout>) -> io::Result<Ended> {
 
 impl Drop for Warden {
     fn drop(&mut self) {
-        // An empty line says that the kit continues.
+        // An empty line tells the warden that the kit continues.
         let _ = self.input.take().map(|mut input| input.write_all(b"\n"));
         let mut left = PATIENCE;
         while !left.is_zero() && self.runs() {

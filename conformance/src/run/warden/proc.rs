@@ -1,4 +1,4 @@
-//! Finds a process's descendants and their memory in `/proc`.
+//! Finds a process's descendants and their memory use in `/proc`.
 
 use std::collections::HashSet;
 use std::fs;
@@ -37,7 +37,7 @@ fn children(of: Pid) -> Vec<Pid> {
     children
 }
 
-/// Finds the children through the parent of every process.
+/// Finds the children by checking the parent of every process.
 fn children_by_parent(of: Pid) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| pid(&entry.file_name().to_string_lossy()));
@@ -54,7 +54,7 @@ pub(super) fn is_running(process: Pid) -> bool {
     stat(process).is_some_and(|fields| !fields.trim_start().starts_with(['Z', 'X']))
 }
 
-/// Returns the fields of `/proc/PID/stat` from the state on.
+/// Returns the fields of `/proc/PID/stat`, starting with the state.
 fn stat(of: Pid) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", of.as_raw_nonzero())).ok()?;
     // The name in parentheses may contain anything.
@@ -66,9 +66,10 @@ fn pid(text: &str) -> Option<Pid> {
     Pid::from_raw(text.parse().ok()?)
 }
 
-/// Returns the resident bytes of the processes, if more than `limit`.
+/// Returns the resident bytes of the processes if there are more than `limit`.
 ///
-/// Shared pages count once: if the plain sum is above the limit, the slower proportional set size decides.
+/// Shared pages count only once: if the plain sum is above the limit, the proportional set size,
+/// which is slower to get, decides.
 pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     let sum = |file: &str, key: &str| {
         let bytes = processes.iter().filter_map(|process| {

@@ -29,14 +29,14 @@ enum Event {
     Done,
     /// The kit is gone.
     Gone,
-    /// The process of that job ended and can be reaped.
+    /// The process of the job with this number ended and can be reaped.
     Ended(u64, End),
-    /// The process of that job wrote too much.
+    /// The process of the job with this number wrote too much.
     TooMuch(u64),
 }
 
-/// Takes jobs from standard input and reports to standard output until the input ends. Then removes the
-/// folder `cases`, unless told that the kit continues.
+/// Takes jobs from standard input and reports to standard output until the input ends. Finally
+/// removes the folder `cases`, unless told that the kit continues.
 pub fn serve(cases: &Path) -> ExitCode {
     adopt_orphans();
     let (sender, events) = channel();
@@ -57,7 +57,7 @@ pub fn serve(cases: &Path) -> ExitCode {
             Ok(Event::Gone) | Err(_) => break,
         }
     }
-    // The kit is gone, perhaps while writing a case.
+    // The kit is gone, perhaps in the middle of writing a case.
     let _ = crate::run::folder::remove(cases);
     ExitCode::FAILURE
 }
@@ -146,7 +146,7 @@ impl Warden {
             match self.events.recv_timeout(pause.min(left)) {
                 Ok(Event::Ended(which, end)) if which == number => return Ok(end),
                 Ok(Event::TooMuch(which)) if which == number => return Ok(End::Output(job.output)),
-                // The kit sends no job before it has the answer.
+                // The kit sends no job before it has received the answer.
                 Ok(Event::Ended(..) | Event::TooMuch(_) | Event::Job(_)) => {}
                 Ok(Event::Gone | Event::Done) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(Gone);
@@ -194,7 +194,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         // A program inherits ignored signals across exec.
         Some(_) => {
             let mut shell = Command::new("sh");
-            // In the shell, `/proc/self/exe` would be the shell.
+            // In the shell, `/proc/self/exe` would refer to the shell.
             let own = format!("/proc/{}/exe", std::process::id());
             let program = match program.as_str() {
                 "/proc/self/exe" => &own,
@@ -213,7 +213,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    // A program that was just built is busy while a process started meanwhile still has it open.
+    // A newly built program is busy as long as a process started during the build has it open.
     let mut tries = 0_u32;
     loop {
         match command.spawn() {
@@ -226,7 +226,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
     }
 }
 
-/// Sets the file size limit that the next process inherits, until dropped.
+/// Sets, until dropped, the file size limit that the next process inherits.
 struct FileSize(Rlimit);
 
 impl FileSize {
@@ -260,8 +260,8 @@ fn ended(process: Pid) -> End {
     }
 }
 
-/// Returns the resident bytes of the implementation and its descendants, if more than `limit`. Only Linux
-/// reports them.
+/// Returns the resident bytes of the implementation and its descendants if there are more than
+/// `limit`. Only Linux reports resident bytes.
 fn memory_above(limit: u64) -> Option<u64> {
     #[cfg(target_os = "linux")]
     return super::proc::memory_above(limit, &descendants(getpid()));

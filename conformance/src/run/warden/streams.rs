@@ -1,4 +1,4 @@
-//! Reads a process's output in threads, so its pipes never fill up.
+//! Reads a process's output in separate threads, so its pipes never fill up.
 
 use std::io::{ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The time to wait for the end of a pipe whose writers are gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The bytes of standard error kept from its start, and as many from its end.
+/// The number of bytes of standard error to keep at the start, and again at the end.
 const KEPT: usize = 8 << 10;
 
 /// The kept bytes of a stream.
@@ -58,7 +58,8 @@ impl<T: Default + Send + 'static> Stream<T> {
     }
 }
 
-/// Keeps a stream up to a limit. One more byte calls `exceeded` and ends the reading.
+/// Keeps a stream up to a limit. Once the stream exceeds the limit, calls `exceeded` and stops
+/// reading.
 pub(super) fn bounded(
     from: impl Read + Send + 'static,
     limit: u64,
@@ -105,7 +106,7 @@ impl Ends {
     }
 }
 
-/// Reads all of a stream and keeps its start and end.
+/// Reads a whole stream and keeps its start and end.
 pub(super) fn ends(from: impl Read + Send + 'static) -> Stream<Ends> {
     Stream::read(from, |kept: &mut Ends, bytes| {
         kept.push(bytes);

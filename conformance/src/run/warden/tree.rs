@@ -10,13 +10,14 @@ use rustix::process::{
     kill_process_group,
 };
 
-/// The time to keep trying to end a process that cannot be ended, such as one waiting for a broken disk.
+/// How long to keep trying to end a process that cannot be ended, such as one waiting for a broken
+/// disk.
 const STUBBORN: Duration = Duration::from_secs(10);
 
-/// The number of SIGKILL, as a process's status has it.
+/// The number of SIGKILL, as it appears in the status of a process.
 const KILLED: i32 = Signal::KILL.as_raw();
 
-/// Makes this process the parent of its descendants' orphans.
+/// Makes this process the parent of its orphaned descendants.
 pub(super) fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
@@ -46,7 +47,7 @@ pub(super) fn end_all(leader: Pid) -> usize {
     loop {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
-                // The group's processes may have ended before a search finds them.
+                // Processes of the group may have ended before a search finds them.
                 Ok(Some((process, status))) if status.terminating_signal() == Some(KILLED) => {
                     left.insert(process);
                 }
@@ -75,8 +76,8 @@ pub(super) fn end_all(leader: Pid) -> usize {
     }
 }
 
-/// Kills all descendants of a process and waits until they have ended. Stops them first, until a search
-/// finds no new one, since a stopped process cannot start others.
+/// Kills all descendants of a process and waits until they have ended. First stops them until a
+/// search finds no new ones, because a stopped process cannot start others.
 pub(super) fn kill_descendants(of: Pid) {
     let mut stopped = HashSet::new();
     loop {

@@ -1,4 +1,4 @@
-//! Programs that end before they finalize all threads.
+//! Programs that end before finalizing all threads.
 
 use super::{Builder, CALL, Happening, Recipe, event, nested, noise, registers, type_of};
 

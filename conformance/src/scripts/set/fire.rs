@@ -1,4 +1,4 @@
-//! Writers whose process is killed, whose threads are closed without finalizing, or whose disk is full.
+//! Writers that are killed, that close threads without finalizing them, or whose disk is full.
 
 use super::{Builder, Recipe, nested, noise, registers, type_of};
 
@@ -185,7 +185,7 @@ fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     script
 }
 
-/// Adds events of thread 0, two of three with details.
+/// Adds events of thread 0; two out of three have details.
 fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) {
     for seq in seqs {
         let event = nested(seq);

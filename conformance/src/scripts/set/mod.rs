@@ -20,12 +20,12 @@ pub struct Scripted {
     pub wire: u8,
     /// The rules that it tests.
     pub rules: Vec<&'static str>,
-    /// Its content, and the mistake that it reveals.
+    /// The script's content, and the mistake that it reveals.
     pub note: &'static str,
-    /// Whether `arch` and `os` must be those of the script. In other scripts, a tracer may write
-    /// those of the machine it runs on.
+    /// Whether `arch` and `os` must match the script. In other scripts, a tracer may write the
+    /// values of the machine it runs on.
     pub is_platform_exact: bool,
-    /// The limit that the kit sets on the size of each file, in bytes, to simulate a full disk.
+    /// The size limit in bytes that the kit sets on each file to simulate a full disk.
     pub limit: Option<u64>,
     /// The operations.
     pub script: Script,
@@ -106,7 +106,7 @@ impl Recipe {
 }
 
 impl Scripted {
-    /// Returns its operations, after a comment with the limit that the kit sets.
+    /// Returns the script's operations, preceded by a comment with the limit that the kit sets.
     #[must_use]
     pub fn operations(&self) -> String {
         match self.limit {
@@ -119,7 +119,7 @@ impl Scripted {
     }
 }
 
-/// Prints the script after comments with its name and purpose.
+/// Prints the script, preceded by comments with its name and purpose.
 impl Display for Scripted {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(
@@ -152,7 +152,7 @@ const fn event(event_kind: u8, after: u64, symbol: u64, call_depth: u32) -> Happ
     }
 }
 
-/// Returns event `seq` of calls that nest three deep and return.
+/// Returns event `seq` of a series of calls that nest three deep and return.
 const fn nested(seq: u64) -> Happening {
     match seq % 6 {
         0 => event(CALL, 100 * seq, 1, 1),
@@ -164,7 +164,7 @@ const fn nested(seq: u64) -> Happening {
     }
 }
 
-/// Returns the type of a call's or a return's details.
+/// Returns the type of the details of a call or return.
 const fn type_of(event: Happening) -> u16 {
     match event.event_kind {
         RETURN => 4,
@@ -184,8 +184,8 @@ fn noise(size: usize) -> Vec<u8> {
     (0..size).map(|_| next()).collect()
 }
 
-/// Returns the payload of a call or a return, byte by byte as in S4: function, x0 to x7, lr, fp, sp,
-/// size of the stack snapshot, two reserved bytes, the snapshot.
+/// Returns the payload of a call or return, with the bytes in the order of S4: function, x0 to x7,
+/// lr, fp, sp, size of the stack snapshot, two reserved bytes, the snapshot.
 fn registers(function_id: u64, x0: u64, stack_size: u16) -> Vec<u8> {
     let mut payload = function_id.to_le_bytes().to_vec();
     for register in 0..8 {

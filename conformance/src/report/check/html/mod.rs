@@ -1,7 +1,7 @@
-//! The page of a check: sessions by rules, and each finding.
+//! The page of a check: a table of sessions by rules, and each finding.
 //!
-//! The page is limited in size so browsers can open it. It shows the worst sessions, counts all of them, and
-//! says what it leaves out.
+//! The page is limited in size so browsers can open it. It shows the worst sessions, counts all of
+//! them, and lists what it omits.
 
 mod page;
 mod session;
@@ -23,7 +23,7 @@ use session::Session;
 /// The maximum number of sessions and of unreadable paths on a page.
 const SESSIONS: usize = 1000;
 const UNREADABLE: usize = 200;
-/// The approximate limit on their size, in bytes.
+/// The approximate limit on the total size of these sessions, in bytes.
 const BYTES: usize = 4_000_000;
 
 /// Collects what the page shows.
@@ -32,7 +32,7 @@ pub(super) struct Html<W> {
     deny: Severity,
     /// The session whose files are arriving.
     current: Option<(PathBuf, Session)>,
-    /// The worst sessions so far; equals in order of arrival.
+    /// The worst sessions so far; equally bad ones are in order of arrival.
     kept: BTreeMap<(Reverse<Option<Severity>>, u64), Session>,
     bytes: usize,
     totals: Totals,
@@ -45,7 +45,8 @@ struct Totals {
     sessions: u64,
     /// Sessions that fail the check.
     denied: u64,
-    /// Sessions left out of the page, by the strictest rule that each breaks.
+    /// The numbers of sessions left out of the page, by the severity of the strictest rule that
+    /// each breaks.
     left_out: BTreeMap<Option<Severity>, u64>,
     rules: BTreeMap<&'static str, RuleTotal>,
 }
@@ -87,7 +88,7 @@ impl<W: Write> Html<W> {
         self.bytes += session.size();
         let key = (Reverse(session.worst()), totals.sessions);
         self.kept.insert(key, session);
-        // One session takes much less than the limit, since its findings are limited too.
+        // One session takes much less than the limit because its findings are limited too.
         while self.kept.len() > SESSIONS || self.bytes > BYTES {
             let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
                 return;

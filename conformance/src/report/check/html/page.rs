@@ -60,7 +60,7 @@ struct CellView {
     severity: &'static str,
     files: u64,
     label: String,
-    /// Whether the page shows a finding of the rule to link to.
+    /// Whether the page shows a finding that the rule can link to.
     is_shown: bool,
 }
 
@@ -71,7 +71,7 @@ impl Page {
         let kept = std::mem::take(&mut html.kept);
         let unreadable = std::mem::take(&mut html.unreadable);
         let mut rules: Vec<_> = totals.rules.iter().filter_map(rule).collect();
-        // The strictest first, then by id.
+        // By severity, strictest first, then by id.
         rules.sort_by_key(|rule| rules::find(rule.id).map(|rule| std::cmp::Reverse(rule.severity)));
         let editions = Editions::current();
         let mut left_out: Vec<_> = totals
@@ -135,7 +135,7 @@ fn headline(sessions: u64, denied: u64, summary: &Summary, deny: Severity) -> St
     verdict + &unreadable
 }
 
-/// Returns the severity as rules spell it.
+/// Returns the severity as the rules spell it.
 const fn name(severity: Severity) -> &'static str {
     match severity {
         Severity::Must => "MUST",

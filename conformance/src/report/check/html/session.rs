@@ -50,7 +50,7 @@ pub(super) struct FindingView {
     message: String,
     times: u64,
     next: Option<String>,
-    /// Whether it is the session's first finding of the rule, which a cell links to.
+    /// Whether it is the session's first finding for the rule; the cell links to it.
     pub(super) is_first: bool,
 }
 

@@ -16,12 +16,12 @@ pub(super) struct CauseView {
     title: String,
     state: &'static str,
     count: usize,
-    /// The number of its failures in each implementation: `ada-c 12, ada-py 3`.
+    /// The number of failures per implementation: `ada-c 12, ada-py 3`.
     testees: String,
     failures: Vec<FailureView>,
 }
 
-/// Returns all causes, largest first. If the page has no room for all details, examples get theirs
+/// Returns all causes, largest first. If the page has no room for all details, the examples come
 /// first.
 pub(super) fn causes(results: &Results) -> Vec<CauseView> {
     let groups = cause::groups(results);

@@ -10,10 +10,11 @@ use crate::report::printable::{Printable, clipped};
 use crate::report::run::words;
 use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 
-/// The maximum length of standard error; JSON has all of it.
+/// The maximum length of standard error; JSON contains all of it.
 const STDERR_LETTERS: usize = 4000;
 
-/// The bytes of details left on a page. Failures past the limit say that their details are left out.
+/// The number of bytes left for details on a page. Failures past the limit say that their details
+/// are omitted.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -24,7 +25,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Takes the estimated size of a part; returns whether it fits.
+    /// Reserves the estimated size of a part; returns whether it fits.
     fn take(&mut self, bytes: usize) -> bool {
         let rest = self.0.checked_sub(bytes);
         self.0 = rest.unwrap_or(0);
@@ -80,7 +81,7 @@ struct DumpView {
     lines: Vec<LineView>,
 }
 
-/// A line in runs of bytes, inside or outside the field.
+/// A line, split into runs of bytes inside and outside the field.
 #[derive(Serialize)]
 struct LineView {
     offset: String,
@@ -208,7 +209,7 @@ impl Details {
 mod tests {
     use super::*;
 
-    /// Details without any text.
+    /// Returns details without any text.
     const fn nothing() -> Details {
         Details {
             message: None,
@@ -271,7 +272,7 @@ mod tests {
             },
         ];
         for details in many {
-            // The page contains the template's input, each part with some markup.
+            // The page contains the template's input and some markup around each part.
             let given = serde_json::to_string(&details).unwrap().len();
             let size = details.size();
             let text = serde_json::to_string(&details).unwrap();

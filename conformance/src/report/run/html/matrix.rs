@@ -33,7 +33,7 @@ struct CellView {
     label: String,
     testee: usize,
     role: &'static str,
-    /// The number of the first failure, which the cell links to.
+    /// The number of the first failure; the cell links to it.
     failure: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ struct CrossCell {
     state: &'static str,
     text: String,
     label: String,
-    /// The pair's position, if it failed.
+    /// The position of the pair, if the pair failed.
     pair: Option<usize>,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Page {
     roles: BTreeSet<&'static str>,
     wires: BTreeSet<String>,
     rules: BTreeSet<String>,
-    /// The rules that failures name, in full.
+    /// The full text of the rules that failures mention.
     texts: Vec<RuleText>,
     made: Option<MadeView>,
 }

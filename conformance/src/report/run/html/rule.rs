@@ -1,4 +1,4 @@
-//! The rules that failures name: their requirements, decisions and sources.
+//! The rules that failures mention: requirements, decisions and sources.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::report::page::shown;
 use crate::results::{Outcome, Results};
 use crate::rules::{self, Decision, table};
 
-/// A rule by its id, with a link to its text if the spec has it.
+/// A rule's id, with a link to its text if the spec has the rule.
 #[derive(Serialize)]
 pub(super) struct RuleLink {
     id: String,
@@ -61,7 +61,7 @@ struct DecisionText {
     sources: String,
 }
 
-/// Returns the rules that failures name, in the spec's order.
+/// Returns the rules that failures mention, in the spec's order.
 pub(super) fn named(results: &Results) -> Vec<RuleText> {
     let mut named = BTreeSet::new();
     for case in &results.cases {
