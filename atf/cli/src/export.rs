@@ -1,5 +1,5 @@
-//! Writes a trace in a form of other tools: to a file, which appears when it is complete, or to standard
-//! output.
+//! Writes a trace in the format of another tool: to standard output, or to a file that appears once
+//! it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -32,13 +32,13 @@ pub(crate) struct Selection<'a> {
     pub(crate) symbols: Option<&'a Path>,
 }
 
-/// A trace that was opened, with what to read of it.
+/// An open trace, with the selection to read.
 struct Opened {
     parts: Vec<Part>,
     options: Options,
 }
 
-/// Writes a trace in a form. `-` as `out` is standard output.
+/// Writes a trace in a form. If `out` is `-`, writes to standard output.
 pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selection<'_>) -> Outcome {
     let opened = match Opened::new(paths, selection)? {
         Ok(opened) => opened,
@@ -50,7 +50,7 @@ pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selecti
     Ok(opened.tell(&summary, &mut Told::default()))
 }
 
-/// Writes a trace in a form to an open file, with the file's error named by `what`.
+/// Writes a trace in a form to an open file, which error messages call `what`.
 pub(crate) fn to_file(
     form: Form,
     paths: &[PathBuf],
@@ -68,7 +68,7 @@ pub(crate) fn to_file(
     Ok(opened.tell(&summary, &mut Told::default()))
 }
 
-/// Writes the flame graph of a trace, or of the difference to an earlier one.
+/// Writes the flame graph of a trace, or of the difference from an earlier one.
 pub(crate) fn flamegraph(
     before: Option<&PathBuf>,
     paths: &[PathBuf],
@@ -100,7 +100,7 @@ pub(crate) fn flamegraph(
 }
 
 impl Opened {
-    /// Opens a trace; the inner error is the state of one that is unreadable.
+    /// Opens a trace; the inner error is the state of an unreadable trace.
     fn new(paths: &[PathBuf], selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
         let names = other_names(selection.symbols)?;
         let parts = match Part::all(paths, &names, selection.clock)? {
@@ -155,7 +155,8 @@ impl Opened {
     }
 }
 
-/// Writes to standard output or a file. A new file gets its name at the end; a failure leaves nothing.
+/// Writes to standard output or a file. A new file gets its name at the end; a failure leaves no
+/// file.
 fn write_to<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
@@ -188,7 +189,8 @@ fn write_to<T>(
 
 const BUFFER: usize = 256 << 10;
 
-/// Creates a file next to the final one, with the permissions of any new file. It is removed when dropped.
+/// Creates a file next to the final one, with the usual permissions of a new file. The file is
+/// removed when dropped.
 fn part_file(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".atf-export-");

@@ -1,5 +1,5 @@
-//! JSON values. 64-bit numbers are always decimal strings, since many parsers read numbers as
-//! 64-bit floats; all others are numbers.
+//! JSON values. 64-bit numbers are always decimal strings because many parsers read numbers as
+//! 64-bit floats; all other numbers are JSON numbers.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(crate) fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A function: its id, its name if it has one, and the name's length if it is cut.
+/// A function: its id, its name if it has one, and the length of the name if it is truncated.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Named<'a> {
     function_id: U64,

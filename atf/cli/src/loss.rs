@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::json::U64;
 use crate::text::Counted;
 
-/// The events and the details that a tracer lost, of a thread or of a session.
+/// The events and details of a thread or session that a tracer lost.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Lost {
     #[serde(rename = "lost_events", skip_serializing_if = "Option::is_none")]
@@ -17,7 +17,7 @@ pub(crate) struct Lost {
     pub(crate) details: Option<LossInfo>,
 }
 
-/// How many were lost, and the timestamps of the first and the last.
+/// The number of lost events or details, and the timestamps of the first and the last.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct LossInfo {
     pub(crate) count: U64,
@@ -26,7 +26,7 @@ pub(crate) struct LossInfo {
 }
 
 impl Lost {
-    /// Returns a thread's losses, except those of 0.
+    /// Returns a thread's losses, ignoring losses of 0.
     pub(crate) fn of(thread: &ManifestThread) -> Self {
         Self {
             events: info(thread.lost_events),
@@ -34,7 +34,7 @@ impl Lost {
         }
     }
 
-    /// Returns a session's losses of threads that the manifest does not list, except those of 0.
+    /// Returns a session's losses in threads that the manifest does not list, ignoring losses of 0.
     pub(crate) fn of_no_thread(manifest: &Manifest) -> Self {
         Self {
             events: info(manifest.lost_events),
@@ -42,7 +42,7 @@ impl Lost {
         }
     }
 
-    /// Adds what another thread lost.
+    /// Adds the losses of another thread.
     pub(crate) fn plus(self, other: Self) -> Self {
         let both = |all: Option<LossInfo>, one: Option<LossInfo>| match (all, one) {
             (Some(all), Some(one)) => Some(LossInfo {
@@ -58,7 +58,7 @@ impl Lost {
         }
     }
 
-    /// Returns the first and the last timestamp of all that was lost; `None` if nothing was.
+    /// Returns the first and the last timestamp of all losses; `None` if there are none.
     pub(crate) fn times(&self) -> Option<(u64, u64)> {
         let losses = [self.events, self.details].into_iter().flatten();
         let times = losses.map(|loss| (loss.first_ns.0, loss.last_ns.0));
@@ -66,7 +66,7 @@ impl Lost {
     }
 }
 
-/// Describes how a tracer ended that did not say what it has not written.
+/// Describes the end of a tracer that did not report its unwritten events.
 pub(crate) fn end_of_tracer(is_known: bool) -> &'static str {
     if is_known {
         "was killed"

@@ -1,7 +1,7 @@
 //! The command `atf`: records programs, and inspects, recovers, converts and scrubs traces.
 //!
-//! `cli` has a file per subcommand with its options, its help and its `run`; the folders with a
-//! subcommand's name implement it. All offsets and names come from the layout that the spec resolves
+//! `cli` has a file per subcommand with its options, its help and its `run`; the folder named after
+//! a subcommand implements it. All offsets and names come from the layout resolved by the spec
 //! (`format`).
 
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! Gives a trace to Perfetto UI, as <https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui>
-//! describes: the page fetches it from 127.0.0.1, once.
+//! Serves a trace to Perfetto UI, which fetches it from 127.0.0.1 once; see
+//! <https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui>.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
@@ -14,11 +14,12 @@ use crate::output::{Failure, Outcome, stdout};
 
 /// The only page that may read the trace.
 const PAGE: &str = "https://ui.perfetto.dev";
-/// How many bytes of a request are read, and how long it may take, and each write of the answer.
+/// The maximum size of a request in bytes, and the time limit for the request and for each write of
+/// the answer.
 const LONGEST: u64 = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Exports a trace, and serves it to one request.
+/// Exports a trace and serves it for one request.
 pub(crate) fn run(paths: &[PathBuf], port: u16, selection: &Selection<'_>) -> Outcome {
     let at = |error: io::Error| Failure::Usage(format!("127.0.0.1:{port}: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(at)?;
@@ -31,14 +32,14 @@ pub(crate) fn run(paths: &[PathBuf], port: u16, selection: &Selection<'_>) -> Ou
     out.flush()?;
     loop {
         let (client, _) = listener.accept().map_err(at)?;
-        // A client that fails or leaves early is no reason to stop: the page may ask again.
+        // Continue after a client that fails or leaves early: the page may request the trace again.
         if serve(&client, &host, &mut file).unwrap_or(false) {
             return Ok(state);
         }
     }
 }
 
-/// Answers a request. Returns whether it got the trace.
+/// Answers a request. Returns whether the client got the trace.
 fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     client.set_write_timeout(Some(PATIENCE))?;
     let head = Head {
@@ -53,7 +54,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
         if line.is_empty() {
             break;
         }
-        // A page with a name that leads here is another site.
+        // A page whose host name resolves to this machine is still another site.
         if let Some((name, value)) = line.split_once(':') {
             is_for_us |= name.eq_ignore_ascii_case("host") && value.trim() == host;
             is_from_page |= name.eq_ignore_ascii_case("origin") && value.trim() == PAGE;
@@ -65,7 +66,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
         _ if !is_for_us => answer(&mut client, "403 Forbidden", 0)?,
         // Browsers ask first whether a public page may read from this machine.
         (Some("OPTIONS"), Some("/trace")) => answer(&mut client, "204 No Content", 0)?,
-        // Another page cannot read the trace, but could use up the one request for it.
+        // Another page cannot read the trace but could use up the only request.
         (Some("GET"), Some("/trace")) if !is_from_page => answer(&mut client, "403 Forbidden", 0)?,
         (Some("GET"), Some("/trace")) => {
             trace.rewind()?;
@@ -79,7 +80,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Reads a request up to a point in time, however slowly its bytes come.
+/// Reads a request until a deadline, however slowly the bytes arrive.
 struct Head<'a> {
     client: &'a TcpStream,
     end: Instant,

@@ -1,4 +1,4 @@
-//! Standard output and error, and the outcome of a subcommand.
+//! Standard output, standard error and the outcome of a subcommand.
 
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -13,9 +13,9 @@ use crate::text::Printable;
 pub(crate) enum Failure {
     /// Standard output failed. A closed pipe, as in `| head`, is not an error.
     Output(io::Error),
-    /// The command line asks for something that is missing or invalid.
+    /// The command line refers to something missing or invalid.
     Usage(String),
-    /// The command line must name one of these choices.
+    /// The command line must select one of these choices.
     Choice(String, Vec<String>),
     /// A path could not be read.
     Input(atf::Error),
@@ -62,7 +62,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// `Damaged` if `is_damaged`, else `Fine`.
+    /// Returns `Damaged` if `is_damaged`, otherwise `Fine`.
     pub(crate) fn of(is_damaged: bool) -> Self {
         if is_damaged {
             Self::Damaged
@@ -72,7 +72,7 @@ impl State {
     }
 }
 
-/// Writes a message to stderr. An error of stderr itself is ignored.
+/// Writes a message to stderr. Ignores errors of stderr itself.
 pub(crate) fn complain(message: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "atf: {}", Printable(message));
 }
@@ -87,7 +87,7 @@ pub(crate) fn offer(names: &[String]) {
 /// Buffered standard output.
 pub(crate) type Out = BufWriter<StdoutLock<'static>>;
 
-/// Standard output, buffered.
+/// Returns buffered standard output.
 pub(crate) fn stdout() -> Out {
     BufWriter::with_capacity(64 << 10, io::stdout().lock())
 }
@@ -108,7 +108,7 @@ pub(crate) struct Colours {
 }
 
 impl Colours {
-    /// The colours for standard output: none if it is not a terminal or `NO_COLOR` is set.
+    /// Returns the colours for standard output: none if it is not a terminal or `NO_COLOR` is set.
     pub(crate) fn of_stdout() -> Self {
         match AutoStream::choice(&io::stdout()) {
             ColorChoice::Always | ColorChoice::AlwaysAnsi => Self::terminal(),

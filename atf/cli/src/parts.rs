@@ -1,4 +1,4 @@
-//! The parts of a trace that are analysed one by one: sessions, or a thread, or a file.
+//! The parts of a trace that are analysed one by one: sessions, a thread or a file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ use crate::output::{Failure, complain};
 use crate::target::Target;
 use crate::text::Counted;
 
-/// How many threads a message lists at most.
+/// The maximum number of threads to list in a message.
 const NAMED: usize = 20;
 
 /// A session, the segments of a process, a thread's folder or an index file.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// Its path; that of the first segment.
+    /// The path, or that of the first segment.
     pub(crate) path: PathBuf,
     /// The times of the first event, from which relative times count, and of the last event. Parts that share a
     /// clock have the same.
@@ -39,7 +39,7 @@ pub(crate) struct Part {
     names: OtherNames,
 }
 
-/// The names of another session's manifest, if they replace those of a trace.
+/// The names in another session's manifest, if they replace the trace's own names.
 pub(crate) type OtherNames = Option<Arc<SymbolTable>>;
 
 /// Reads the names in the manifest at a path.
@@ -59,7 +59,7 @@ pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
 enum Reader {
     /// A process, with all segments of its recording.
     Process(Segments),
-    /// A thread's folder, and the session that it belongs to.
+    /// A thread's folder, and the session that it belongs to, if any.
     Thread(Box<ThreadReader>, Option<Box<SessionReader>>),
     Index(Box<IndexReader>),
 }
@@ -176,7 +176,7 @@ impl Part {
         }
     }
 
-    /// Its calls, for an export.
+    /// Returns the part's calls, for an export.
     pub(crate) fn process(&self) -> Process<'_> {
         let process = match &self.reader {
             Reader::Process(segments) => Process::of_segments(segments),
@@ -193,7 +193,7 @@ impl Part {
         }
     }
 
-    /// Describes it for people.
+    /// Describes the part for people.
     pub(crate) fn what(&self) -> String {
         match &self.reader {
             Reader::Process(segments) => match segments.sessions() {
@@ -205,7 +205,7 @@ impl Part {
         }
     }
 
-    /// Its sessions, or that of the thread.
+    /// Returns the part's sessions, or the session of the thread.
     pub(crate) fn sessions(&self) -> &[SessionReader] {
         match &self.reader {
             Reader::Process(segments) => segments.sessions(),
@@ -216,7 +216,7 @@ impl Part {
         }
     }
 
-    /// A function with its name, as far as a manifest has it.
+    /// Returns a function with its name, if a manifest contains it.
     pub(crate) fn function(&self, id: u64) -> Function<'_> {
         match (&self.names, &self.reader) {
             (Some(names), _) => names.symbols().function(id),
@@ -226,19 +226,19 @@ impl Part {
         }
     }
 
-    /// A thread's name in the last manifest that has one.
+    /// Returns a thread's name from the last manifest that contains one.
     pub(crate) fn thread_name(&self, id: u32) -> Option<&str> {
         let manifests = self.sessions().iter().rev().filter_map(|it| it.manifest());
         let mut threads = manifests.flat_map(|it| &it.threads);
         threads.find_map(|it| it.name.as_deref().filter(|_| it.id == id))
     }
 
-    /// The manifest of the last session, or of the one that the thread belongs to.
+    /// Returns the manifest of the last session, or of the session that the thread belongs to.
     pub(crate) fn manifest(&self) -> Option<&Manifest> {
         self.sessions().last()?.manifest()
     }
 
-    /// Returns the events that the tracer lost of threads without files, in all segments.
+    /// Returns the tracer's losses of events of threads without files, in all segments.
     pub(crate) fn lost_events(&self) -> Option<Loss> {
         let lost = match &self.reader {
             Reader::Process(segments) => segments.lost_events(),
@@ -254,7 +254,7 @@ impl Part {
         })
     }
 
-    /// The problems of a session itself, which no single thread has.
+    /// Returns the problems of a session itself, as opposed to those of single threads.
     pub(crate) fn problems(&self) -> Vec<Error> {
         match &self.reader {
             Reader::Process(segments) => segments.problems(),
@@ -262,7 +262,7 @@ impl Part {
         }
     }
 
-    /// The ids of its threads.
+    /// Returns the ids of the part's threads.
     fn thread_ids(&self) -> BTreeSet<u32> {
         match &self.reader {
             Reader::Process(segments) => segments
@@ -276,7 +276,7 @@ impl Part {
         }
     }
 
-    /// The ids of its threads that are selected: all if `ids` is empty.
+    /// Returns the ids of the selected threads of the part; all if `ids` is empty.
     pub(crate) fn selected(&self, ids: &[u32]) -> BTreeSet<u32> {
         let mut selected = self.thread_ids();
         selected.retain(|id| ids.is_empty() || ids.contains(id));
@@ -285,7 +285,7 @@ impl Part {
 }
 
 impl Reader {
-    /// The times of the first and the last event, of all threads of the session.
+    /// Returns the times of the first and the last event across all threads of the session.
     fn times(&self) -> Option<(u64, u64)> {
         let threads: Threads<'_> = match self {
             Self::Process(segments) => segments.into(),

@@ -11,7 +11,7 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE};
 
 use crate::output::Failure;
 
-/// How deep sessions are searched below a folder: `NAME/session_…/pid_N`.
+/// How deep to search for sessions below a folder: `NAME/session_…/pid_N`.
 const DEPTH: usize = 3;
 
 /// The kind of file or folder at a path.
@@ -19,19 +19,19 @@ const DEPTH: usize = 3;
 pub(crate) enum Target {
     /// A file with the magic bytes of `index.atf` or `detail.atf`.
     File(PathBuf, FileKind),
-    /// A file without them that may be damaged: it has such a name, is too short, or begins with
-    /// zeros.
+    /// A file without these bytes that may be a damaged trace file: it has the name of one, is too
+    /// short, or begins with zeros.
     OtherFile(PathBuf),
     /// A folder with `index.atf` or `detail.atf`.
     Thread(PathBuf),
     /// A folder with `manifest.json` or folders `thread_N`.
     Session(PathBuf),
-    /// Sessions below a folder, at least one, ordered by name.
+    /// One or more sessions below a folder, ordered by name.
     Sessions(Vec<PathBuf>),
 }
 
 impl Target {
-    /// Finds out what a path is; of files, reads only the magic bytes.
+    /// Finds out what a path is. Reads only the magic bytes of files.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
         if !fs::metadata(path).map_err(failed)?.is_dir() {
@@ -40,7 +40,7 @@ impl Target {
                 None => Self::other_file(path)?,
             });
         }
-        // An error in listing the folder is not the same as a folder without a trace.
+        // An error while listing the folder is different from a folder without a trace.
         fs::read_dir(path).map_err(failed)?;
         if has_file(path, INDEX_FILE) || has_file(path, DETAIL_FILE) {
             return Ok(Self::Thread(path.to_owned()));

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-/// Text that may come from a file or its name. Escapes what could control a terminal: control
-/// characters, line breaks, marks that change the writing direction.
+/// Text that may come from a file or its name. Escapes everything that could control a terminal:
+/// control characters, line breaks, marks that change the writing direction.
 #[derive(Debug)]
 pub(crate) struct Printable<T>(pub(crate) T);
 

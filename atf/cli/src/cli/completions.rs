@@ -23,7 +23,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    // Buffered, since clap_complete panics if its output fails, for example on a closed pipe.
+    // Buffered because clap_complete panics if its output fails, for example on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Cli::command(), "atf", &mut script);
     let mut out = stdout();

@@ -1,4 +1,4 @@
-//! `explain`: names every byte of a file.
+//! `explain`: shows the meaning of every byte of a file.
 
 use std::ops::Range;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `export`: writes a trace in a form of other tools.
+//! `export`: writes a trace in the format of another tool.
 
 use std::path::PathBuf;
 

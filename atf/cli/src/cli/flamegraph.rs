@@ -1,4 +1,4 @@
-//! `flamegraph`: draws where the time of a trace went.
+//! `flamegraph`: shows where the time of a trace went.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `last`: tells what was running when a trace ended.
+//! `last`: shows what was running when a trace ended.
 
 use std::path::PathBuf;
 

@@ -188,7 +188,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
 }
 
 impl Options {
-    /// Refuses options that have no meaning together.
+    /// Rejects combinations of options that make no sense.
     fn check(&self) -> Result<(), Failure> {
         let details = self.details.as_deref();
         let is_windowed = details == Some("trigger");
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn no_line_of_the_help_is_wider_than_the_help_may_be() {
-        // As `max_term_width` of all commands.
+        // The same limit as `max_term_width` of all commands.
         let widths = AFTER_HELP.lines().map(str::len);
         assert!(widths.max() <= Some(100));
     }

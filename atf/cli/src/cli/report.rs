@@ -1,4 +1,4 @@
-//! `report`: tells where the time of a trace went.
+//! `report`: shows where the time of a trace went.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Options, progress and report, shared by `recover`, `convert`, `scrub` and `cut`.
+//! The options, progress display and report shared by `recover`, `convert`, `scrub` and `cut`.
 
 use std::fmt::Display;
 use std::fs;
@@ -30,7 +30,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// The durability of the new trace.
+    /// Returns the durability of the new trace.
     pub(super) fn durability(&self) -> Durability {
         if self.sync {
             Durability::Finalize
@@ -46,7 +46,7 @@ impl Common {
         offers_salvage: bool,
         rewrite: impl FnOnce(&Path, &Path, &dyn Fn(u64, u64)) -> atf::Result<Report>,
     ) -> Outcome {
-        // A single file is not a trace that can be rewritten.
+        // A single file cannot be rewritten.
         let failed = |error: &dyn Display| {
             let path = self.path.display();
             Failure::Usage(format!("{path}: {error}"))
@@ -86,7 +86,7 @@ impl Common {
     }
 
     /// Reports the system's error if the new trace could not be written, without the temporary name
-    /// that its files have until it is complete.
+    /// that files have until the trace is complete.
     fn failure(&self, error: atf::Error) -> Failure {
         let is_about_input = error
             .path()
@@ -112,7 +112,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Another run's manifest. Its problems are reported and the rest is used, if any.
+    /// Reads another run's manifest. Reports its problems and returns the readable rest, if any.
     pub(super) fn manifest(&self) -> Result<Option<Manifest>, Failure> {
         let Some(path) = &self.symbols else {
             return Ok(None);
@@ -131,7 +131,7 @@ impl Names {
     }
 }
 
-/// Whether `--salvage` would find more than was kept.
+/// Returns whether `--salvage` would find more than was kept.
 fn leaves_some_behind(report: &Report) -> bool {
     let mut dropped = report.threads().flat_map(|thread| &thread.dropped);
     let is_salvageable = |why: DropReason| {

@@ -1,4 +1,4 @@
-//! `symbolize`: adds names found in the modules' files to a session's manifest.
+//! `symbolize`: adds names found in module files to a session's manifest.
 
 use std::io::Write;
 use std::path::PathBuf;

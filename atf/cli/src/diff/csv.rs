@@ -1,4 +1,4 @@
-//! CSV: a line per function, with the names of the columns first.
+//! CSV: a line of column names, then one line per function.
 
 use std::io::Write;
 
@@ -48,7 +48,7 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
         writeln!(out, "{}", fields.join(","))?;
     }
     out.flush()?;
-    // The table has no place for the rest.
+    // The table has no columns for the rest.
     for (count, how) in [
         (shown.more, "not shown; --limit 0 shows all"),
         (shown.noise, "within the noise not shown; --all shows them"),

@@ -32,9 +32,10 @@ struct RunRow<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Noise {
-    /// Differences up to a share of the greater value.
+    /// A difference up to this share of the greater value is noise.
     Assumed { percent: u32 },
-    /// Ranges that overlap. Without a change, they are apart by chance `luck` times in `of` cases.
+    /// A difference is noise if the ranges overlap. Without a change, ranges are disjoint by chance
+    /// in `luck` out of `of` cases.
     Ranges { luck: U64, of: U64 },
 }
 
@@ -129,7 +130,7 @@ impl<'a> From<&'a Subject> for Function<'a> {
         let (name, id) = match subject {
             Subject::Named { name, .. } => (Some(name.as_str()), None),
             Subject::Unnamed { id, .. } => (None, Some(U64(*id))),
-            // Neither name nor id: functions that were not told apart.
+            // Functions that were not told apart have neither a name nor an id.
             _ => (None, None),
         };
         Self {

@@ -22,11 +22,11 @@ use crate::text::Printable;
 pub(crate) struct Comparison<'a> {
     pub(crate) before: Paths<'a>,
     pub(crate) after: Paths<'a>,
-    /// The difference in percent up to which two single runs count as equal.
+    /// The largest difference, in percent, at which two single runs count as equal.
     pub(crate) noise_percent: u32,
     /// The maximum number of functions.
     pub(crate) limit: usize,
-    /// Whether to show functions that differ no more than by noise.
+    /// Whether to show functions whose difference is only noise.
     pub(crate) all: bool,
     pub(crate) form: Form,
 }
@@ -46,20 +46,20 @@ struct Side {
     about: Vec<About>,
 }
 
-/// A run's path, and the problems of its sessions.
+/// The path of a run, and the problems of its sessions.
 struct About {
     path: PathBuf,
     problems: Vec<String>,
 }
 
-/// A comparison, and what of it is shown.
+/// A comparison, and the parts to show.
 struct Shown<'a> {
     diff: &'a Diff,
     about: [&'a [About]; 2],
     rows: Vec<&'a Change>,
-    /// How many functions are left out as noise.
+    /// The number of functions omitted as noise.
     noise: u64,
-    /// How many functions are left out because of the limit.
+    /// The number of functions omitted because of the limit.
     more: u64,
     noise_percent: u32,
 }
@@ -104,7 +104,7 @@ impl Comparison<'_> {
 }
 
 impl Side {
-    /// Reads the runs at some paths. The inner error is that of a thread or a file alone.
+    /// Reads the runs at some paths. The inner error is for a lone thread or file.
     fn read(traces: &Paths<'_>, told: &mut Told) -> Result<Result<Self, Error>, Failure> {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();
@@ -142,7 +142,7 @@ impl Side {
 }
 
 impl Shown<'_> {
-    /// Each side's runs with their sums.
+    /// Returns the runs of each side with their sums.
     fn sides(&self) -> [(&'static str, impl Iterator<Item = (&About, &Totals)>); 2] {
         let [before, after] = self.about;
         [
@@ -151,13 +151,13 @@ impl Shown<'_> {
         ]
     }
 
-    /// Whether each side is a single run.
+    /// Returns whether each side is a single run.
     fn is_single(&self) -> bool {
         self.about.iter().all(|side| side.len() == 1)
     }
 }
 
-/// Tells what became of a function.
+/// Describes how a function changed.
 fn state(change: &Change) -> &'static str {
     match () {
         () if change.is_noise => "noise",
@@ -167,7 +167,7 @@ fn state(change: &Change) -> &'static str {
     }
 }
 
-/// Shows a function as `report` does.
+/// Shows a function the way `report` does.
 fn shown_name(subject: &Subject) -> String {
     if let Subject::Unnamed {
         id, module: None, ..
@@ -183,7 +183,7 @@ fn shown_name(subject: &Subject) -> String {
     }
 }
 
-/// Warns if only one side has names, since its functions match none of the other side's.
+/// Warns if only one side has names, in which case no functions of the two sides match.
 fn warn_without_names(diff: &Diff) {
     let is_unnamed = |is_there: fn(&Change) -> bool| {
         let mut there = diff

@@ -100,7 +100,8 @@ pub(super) fn write(
     Ok(out.flush()?)
 }
 
-/// A function for [`Modules`]. Names differ in their modules' file names, so no id is needed.
+/// Returns a function for [`Modules`]. Functions of the same name differ in their modules' file
+/// names, so no id is needed.
 fn listed(subject: &Subject) -> Listed<'_> {
     match subject {
         Subject::Named { name, module, .. } => (Some(name), module.as_deref(), 0),
@@ -108,7 +109,7 @@ fn listed(subject: &Subject) -> Listed<'_> {
     }
 }
 
-/// The change of a row's self time, in percent.
+/// Returns the change of a row's self time, in percent.
 fn percent(row: &Change) -> String {
     match row.before.self_ns.median {
         0 => "-".to_owned(),

@@ -9,8 +9,8 @@ use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
 use crate::output::Failure;
 
-/// Passes on the calls of a thread, each when it ends, until `take` breaks. Returns how many files were read
-/// partly.
+/// Passes each call of a thread to `take` when the call ends, until `take` breaks. Returns the
+/// number of partially read files.
 pub(super) fn each_call(
     trace: &Trace,
     clocks: &Clocks,

@@ -1,4 +1,4 @@
-//! Details of events: registers and stack, or a payload that only its tracer understands.
+//! Details of events: registers and stack, or a payload that only the tracer understands.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -34,13 +34,13 @@ impl<'a> Detail<'a> {
         Self { event, file }
     }
 
-    /// A detail event of a file that is still being written.
+    /// Makes a detail from an event of a file that is still being written.
     pub(crate) fn followed(follower: &'a DetailFollower, event: DetailEvent) -> Self {
         let file = File::Followed(follower);
         Self { event, file }
     }
 
-    /// Registers and stack, if the payload has that shape.
+    /// Returns registers and stack, if the payload has that shape.
     pub(crate) fn function(&self) -> Result<Option<FunctionPayload>, Error> {
         match self.file {
             File::Read(reader) => reader.function_payload(&self.event),
@@ -48,7 +48,7 @@ impl<'a> Detail<'a> {
         }
     }
 
-    /// Fills `buffer` from byte `start` of the payload on, and returns the number of bytes.
+    /// Fills `buffer` with the payload, starting at byte `start`, and returns the number of bytes.
     fn read(&self, start: u64, buffer: &mut [u8]) -> Result<usize, Error> {
         match self.file {
             File::Read(reader) => reader.read_payload(&self.event, start, buffer),
@@ -56,7 +56,7 @@ impl<'a> Detail<'a> {
         }
     }
 
-    /// The first bytes of the payload, `size` at most.
+    /// Returns up to `size` bytes from the start of the payload.
     pub(crate) fn head(&self, size: usize) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; size];
         let read = self.read(0, &mut bytes)?;
@@ -64,7 +64,7 @@ impl<'a> Detail<'a> {
         Ok(bytes)
     }
 
-    /// The payload in hexadecimal.
+    /// Returns the payload in hexadecimal.
     pub(crate) fn hex(&self) -> PayloadHex<'_> {
         PayloadHex {
             detail: self,
@@ -73,14 +73,14 @@ impl<'a> Detail<'a> {
     }
 }
 
-/// A payload in hexadecimal, read while it is printed, since it can be as large as its file.
+/// A payload in hexadecimal, read while it is printed because it can be as large as its file.
 pub(crate) struct PayloadHex<'a> {
     detail: &'a Detail<'a>,
     failure: RefCell<Option<Error>>,
 }
 
 impl PayloadHex<'_> {
-    /// The error that ended it early, if any.
+    /// Returns the error that cut the payload short, if any.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.failure.borrow_mut().take()
     }
@@ -107,15 +107,15 @@ impl fmt::Display for PayloadHex<'_> {
     }
 }
 
-/// How many threads are kept open for their details. Together with the 128 index files that a merge
-/// keeps open, they stay below 256, the limit of some systems.
+/// The number of threads kept open for their details. Together with the 128 index files that a
+/// merge keeps open, this stays below 256 files, the limit of some systems.
 const MOST_OPEN: usize = 48;
 
 /// Looks up the details of events and opens threads as needed.
 pub(crate) struct Details<'a> {
     trace: &'a Trace,
-    /// The places of the threads by process and id. Several folders can share an id: `thread_1` and
-    /// `thread_01`.
+    /// The places of the threads by process and id. Several folders can share an id, such as
+    /// `thread_1` and `thread_01`.
     places: BTreeMap<(u32, u32), Vec<ThreadPlace>>,
     /// Open threads by process and position, each with the time of its last use.
     open: BTreeMap<(u32, usize), (u64, Option<ThreadReader>)>,
@@ -128,12 +128,12 @@ pub(crate) enum Found<'a> {
     None,
     /// The event's detail.
     Detail(Detail<'a>),
-    /// No detail at the event's link points back to the event.
+    /// The event's link leads to no detail that points back to the event.
     Dangling,
 }
 
 impl<'a> Details<'a> {
-    /// Prepares the lookup in these threads.
+    /// Prepares lookups in these threads.
     pub(crate) fn new(trace: &'a Trace, threads: &[ThreadPlace]) -> Self {
         let mut places: BTreeMap<_, Vec<ThreadPlace>> = BTreeMap::new();
         for thread in threads {
@@ -191,7 +191,8 @@ impl<'a> Details<'a> {
                 told.tell(&error);
                 None
             });
-            // A thread that cannot be opened is kept too, so it is not retried for every event.
+            // Keeps a thread that cannot be opened too, so opening it is not retried for every
+            // event.
             self.open.insert(key, (self.uses, thread));
         }
         let (used, thread) = self.open.get_mut(&key)?;

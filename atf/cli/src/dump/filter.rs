@@ -38,7 +38,7 @@ impl FromStr for Kind {
 pub(crate) struct Filter<'a> {
     times: RangeInclusive<u64>,
     kinds: &'a [Kind],
-    /// The functions that match the patterns; `None` for all, without a pattern.
+    /// The functions that match the patterns; `None` means all, if there is no pattern.
     functions: Option<BTreeSet<(Option<u32>, u64)>>,
 }
 
@@ -66,21 +66,21 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// The times of the events that are written.
+    /// Returns the range of times of the events to write.
     pub(crate) fn times(&self) -> RangeInclusive<u64> {
         self.times.clone()
     }
 
-    /// Whether no event can be written, since no function matches.
+    /// Returns whether no event can be written because no function matches.
     pub(crate) fn admits_none(&self) -> bool {
         self.functions.as_ref().is_some_and(BTreeSet::is_empty)
     }
 
-    /// Whether to write a call that overlaps the time range, or an unmatched return.
+    /// Returns whether to write a call that overlaps the time range, or an unmatched return.
     pub(crate) fn admits_span(&self, process: u32, paired: &Paired) -> bool {
         let (start, end, function_id) = match paired {
             Paired::Span(span) => {
-                // A call that never ended stays open.
+                // A call that never ended has an open end.
                 (
                     span.start_ns,
                     span.end_ns.unwrap_or(u64::MAX),
@@ -108,7 +108,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// The times of the events that are written.
+/// Returns the range of times of the events to write.
 pub(crate) fn times(
     options: &Dump<'_>,
     start_ns: Option<u64>,

@@ -27,7 +27,7 @@ use crate::clock::Clock;
 use crate::output::{Failure, Outcome, State, complain};
 use crate::target::Target;
 
-/// How many events of one thread are written before the next thread's turn.
+/// The number of events of one thread to write before it is the next thread's turn.
 const TURN: usize = 4096;
 
 /// Writes events as they arrive, until all files are finalized.
@@ -89,7 +89,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         let mut is_quiet = true;
         if let Some(session) = &mut session {
             if session.follower.poll_manifest()? {
-                // With new names, a pattern may match other functions.
+                // With new names, a pattern may match more functions.
                 output.filter = None;
             }
             if session.has_threads {
@@ -254,7 +254,7 @@ impl Seqs {
     }
 }
 
-/// Finds out what a path is; `None` while that is undecided.
+/// Finds out what a path is; `None` while it cannot be decided yet.
 fn target(path: &Path) -> Result<Option<Target>, Failure> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -269,7 +269,7 @@ fn target(path: &Path) -> Result<Option<Target>, Failure> {
     }
 }
 
-/// The new threads of a session that `--thread` selects.
+/// Returns the new threads of a session that `--thread` selects.
 fn new_threads(dump: &Dump<'_>, session: &mut SessionFollower) -> Result<Vec<Thread>, Error> {
     let is_wanted = |id| dump.threads.is_empty() || dump.threads.contains(&id);
     let new = session.poll_threads()?.into_iter();
@@ -295,9 +295,9 @@ enum Source {
 
 /// How a thread's turn ended.
 enum Turn {
-    /// There may be more.
+    /// There may be more events.
     More,
-    /// Nothing more for now.
+    /// There are no more events for now.
     NotYet,
     /// All events were written, or the thread cannot be read further.
     Over,
@@ -332,7 +332,7 @@ impl Source {
         })
     }
 
-    /// Continues without details if the error is about them; returns whether it continues.
+    /// Continues without details if the error is about details; returns whether it continues.
     fn goes_on_after(&mut self, error: &Error) -> bool {
         match self {
             Self::Both(both) if error.path() == Some(both.detail().path()) => {
@@ -345,7 +345,7 @@ impl Source {
 }
 
 impl Thread {
-    /// The id in its folder's name, else in its header, if known yet.
+    /// Returns the id in the folder's name, or else the one in the header, if known yet.
     fn id(&self) -> Option<u32> {
         let header = self.source.index().header();
         self.id.or(header.map(|header| header.thread_id))
@@ -383,7 +383,7 @@ struct Output<'a, 'b> {
     start_ns: Option<u64>,
     /// The filter, resolved with the first event and the names known so far.
     filter: Option<Filter<'a>>,
-    /// How many events may still be written.
+    /// The number of events that may still be written.
     left: u64,
     state: State,
     seqs: Seqs,

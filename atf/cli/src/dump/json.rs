@@ -140,12 +140,12 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// Fails with the error that ended a payload early, if any.
+/// Fails with the error that cut a payload short, if any.
 fn failure_of(hex: &PayloadHex<'_>) -> Result<(), Failure> {
     hex.failure().map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// The members of a function's name.
+/// Returns the JSON members for a function's name.
 fn name_members(function: symbols::Function<'_>) -> String {
     let Some(name) = function.name else {
         return String::new();

@@ -1,9 +1,9 @@
-//! A line of numbers, put together without `fmt` or allocation: a dump has a line per event.
+//! A line of numbers, built without `fmt` or allocation because a dump has one line per event.
 
-/// Bytes of the longest line: fewer than twenty numbers with their keys.
+/// The size of the longest line in bytes: fewer than twenty numbers with their keys.
 const LONGEST: usize = 1 << 9;
 
-/// The most spaces that numbers and text are filled up with.
+/// The maximum number of padding spaces for numbers and text.
 const MOST_SPACES: usize = 8;
 
 /// The numbers from 0 to 99, two digits each.
@@ -17,7 +17,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// The beginning of a line. The text in it is short; names are written separately.
+/// The beginning of a line. It contains only short text; names are written separately.
 #[derive(Debug)]
 pub(crate) struct Line {
     bytes: [u8; LONGEST],
@@ -25,13 +25,13 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// An empty line.
+    /// Makes an empty line.
     pub(crate) const fn new() -> Self {
         let bytes = [0; LONGEST];
         Self { bytes, end: 0 }
     }
 
-    /// Begins again.
+    /// Clears the line.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.end = 0;
@@ -49,14 +49,14 @@ impl Line {
         self.next(text.len()).copy_from_slice(text.as_bytes());
     }
 
-    /// Appends short text, filled up with spaces to `width` bytes.
+    /// Appends short text, padded with spaces to `width` bytes.
     #[inline(always)]
     pub(crate) fn padded(&mut self, text: &str, width: usize) {
         self.text(text);
         self.spaces(width.saturating_sub(text.len()));
     }
 
-    /// Appends a number, at least `width` characters wide, filled up with spaces on the left.
+    /// Appends a number, padded on the left with spaces to at least `width` characters.
     #[inline(always)]
     pub(crate) fn decimal(&mut self, number: u64, width: usize) {
         let count = number.checked_ilog10().map_or(1, |log| log as usize + 1);
@@ -78,7 +78,7 @@ impl Line {
         }
     }
 
-    /// Appends a time as [`Since`](crate::text::Since) displays it.
+    /// Appends a time the way [`Since`](crate::text::Since) displays it.
     #[inline]
     pub(crate) fn since(&mut self, time_ns: u64, origin_ns: Option<u64>) {
         if let Some(origin_ns) = origin_ns {
@@ -90,7 +90,7 @@ impl Line {
         self.digits(ns % 1_000_000_000, 9);
     }
 
-    /// Appends spaces, a few of them: all are stored at once.
+    /// Appends a few spaces, all with one store.
     #[inline(always)]
     fn spaces(&mut self, count: usize) {
         let start = self.end;

@@ -89,7 +89,7 @@ pub(crate) struct Dump<'a> {
     pub(crate) kinds: &'a [Kind],
     /// The maximum number of events.
     pub(crate) limit: u64,
-    /// The maximum number of events from each thread's end; `None` for all.
+    /// The maximum number of events from the end of each thread; `None` for all.
     pub(crate) last: Option<usize>,
     /// Whether to write details.
     pub(crate) details: bool,
@@ -104,7 +104,7 @@ pub(crate) struct Dump<'a> {
 /// An event to write.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    /// The thread, by the id in its folder's name or in a file's header, and its process.
+    /// The thread, with the id in its folder's name or in a file's header, and its process.
     pub(crate) thread: ThreadName,
     /// The event's position in its thread.
     pub(crate) seq: u64,
@@ -118,7 +118,7 @@ pub(crate) struct Row<'a> {
     pub(crate) detail: Option<Detail<'a>>,
 }
 
-/// Writes events or calls, in the order it receives them.
+/// Writes events or calls in the order in which it receives them.
 pub(crate) trait Sink {
     /// Sets the time that times in text count from; `None` to write them as they are.
     fn start(&mut self, origin_ns: Option<u64>) -> Result<(), Failure>;
@@ -291,7 +291,7 @@ impl Dump<'_> {
         Ok(told.state())
     }
 
-    /// Refuses filters that a `detail.atf` alone cannot apply.
+    /// Rejects filters that cannot be applied to a lone `detail.atf`.
     fn check_details_alone(&self, path: &Path) -> Result<(), Failure> {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
         if is_filtered || !self.threads.is_empty() || self.what == What::Spans {
@@ -315,7 +315,8 @@ impl Dump<'_> {
         let range = filter::times(self, start_ns)?;
         sink.start(Some(start_ns.unwrap_or(0)))?;
         let mut told = Told::default();
-        // Opening the file read all of it, so its problems are known wherever the dump ends.
+        // Opening the file has read all of it, so its problems are known no matter where the dump
+        // ends.
         reader.problems()?.iter().for_each(|error| told.tell(error));
         let mut left = self.limit;
         for event in reader.events() {
@@ -347,11 +348,11 @@ struct Output<'a> {
     clocks: &'a Clocks,
     sink: &'a mut dyn Sink,
     told: Told,
-    /// By thread: the first event with a dangling link, and their number.
+    /// By thread: the first event with a dangling link, and the number of such events.
     dangling: BTreeMap<ThreadName, (u64, u64)>,
-    /// By thread: the first event of zeros, and their number.
+    /// By thread: the first event of zeros, and the number of such events.
     zeros: BTreeMap<ThreadName, (u64, u64)>,
-    /// How many events a thread of a session has in earlier segments, if it has any.
+    /// The number of events in earlier segments of each thread that has any.
     first_seqs: BTreeMap<(u32, u32), u64>,
     /// The number of events written.
     written: u64,
@@ -442,7 +443,7 @@ impl Output<'_> {
         })
     }
 
-    /// Reports the remaining problems, wherever the dump ended.
+    /// Reports the remaining problems, no matter where the dump ended.
     fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
         for problem in merge.problems() {
             self.told.tell(&problem.error);
@@ -453,7 +454,8 @@ impl Output<'_> {
                 "thread {thread}: missing details of {events}, first events[{seq}]"
             ));
         }
-        // A full read has reported them as a gap, or a checksum has proven that they were written.
+        // A full read has reported the zeros as a gap, or a checksum has proven that they were
+        // written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {
             let events = Counted(*count, "event");
@@ -470,7 +472,8 @@ impl Output<'_> {
     }
 }
 
-/// How many events threads have in earlier segments, if any, by session and id.
+/// Returns the number of events in earlier segments, by session and id, of the threads that have
+/// any.
 fn first_seqs(threads: &[ThreadPlace]) -> BTreeMap<(u32, u32), u64> {
     let later = threads.iter().filter(|place| place.first_seq > 0);
     later
@@ -478,7 +481,8 @@ fn first_seqs(threads: &[ThreadPlace]) -> BTreeMap<(u32, u32), u64> {
         .collect()
 }
 
-/// Whether an event's bytes are all zeros. A zero link field reads as a link to the first detail.
+/// Returns whether an event's bytes are all zeros. A zero link field reads as a link to the first
+/// detail.
 fn is_zero(event: &IndexEvent) -> bool {
     event.timestamp_ns == 0
         && event.function_id == 0
@@ -517,7 +521,7 @@ fn damaged(error: &Error) -> State {
     State::Damaged
 }
 
-/// The wire version of an event's file, by whether it records a depth.
+/// Returns the wire version of an event's file, judged by whether the event records a depth.
 fn wire_of(event: &IndexEvent) -> Wire {
     let has_depth = event.call_depth.is_some();
     let mut wires = Wire::ALL.iter().copied();

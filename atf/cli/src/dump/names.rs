@@ -14,24 +14,24 @@ use super::Pattern;
 use super::trace::Trace;
 use crate::output::Failure;
 
-/// How many bytes of a function's name a line shows at most, since many lines repeat it.
+/// The maximum number of bytes of a function's name in a line, because many lines repeat the name.
 const LONGEST: usize = 4096;
 
-/// The part of a name that a line shows.
+/// Returns the part of a name that a line shows.
 pub(crate) fn head(name: &str) -> &str {
     &name[..name.floor_char_boundary(LONGEST)]
 }
 
-/// A name's length in bytes, if a line does not show all of it.
+/// Returns a name's length in bytes if a line does not show all of it.
 pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
     Some(name.len()).filter(|length| *length > LONGEST)
 }
 
-/// Function names. If a function has several, the first one counts.
+/// Function names. If a function has several names, the first one is used.
 #[derive(Debug)]
 pub(crate) struct Names<'t> {
     known: Known<'t>,
-    /// Functions as the last lines showed them: the place follows from the function.
+    /// The texts of functions in recent lines; a function determines its place here.
     shown: RefCell<Vec<Shown>>,
 }
 
@@ -41,24 +41,24 @@ enum Known<'t> {
     Processes(Vec<&'t Segments>),
     /// The names of a session, if it has a manifest.
     Session(Option<(Symbols<'t>, &'t Manifest)>),
-    /// The names of the manifest given by `--symbols`, for all processes.
+    /// The names in the manifest given with `--symbols`, for all processes.
     Other(BTreeMap<u64, String>),
 }
 
-/// A function and its text in a line.
+/// A function and its text in lines.
 #[derive(Debug, Clone, Default)]
 struct Shown {
     function: Option<Function>,
     text: String,
 }
 
-/// How many functions are kept as shown: `1 << SHOWN`.
+/// The binary logarithm of the number of functions whose texts are kept.
 const SHOWN: u32 = 12;
 
 /// A function of a process.
 pub(crate) type Function = (u32, u64);
 
-/// A function of an event, looked up when it is shown.
+/// The function of an event, looked up when it is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<'a> {
     names: &'a Names<'a>,
@@ -66,8 +66,8 @@ pub(crate) struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// Writes the function as `show` does. All calls must pass the same `show`: its text is kept for
-    /// the next events of the function.
+    /// Writes the function the way `show` does. All calls must pass the same `show`, because its
+    /// text is kept for later events of the function.
     pub(crate) fn write(
         &self,
         out: &mut impl Write,
@@ -96,12 +96,13 @@ impl<'t> Names<'t> {
         Self { known, shown }
     }
 
-    /// No names.
+    /// Makes an empty set of names.
     pub(crate) fn none() -> Self {
         Self::new(Known::Session(None))
     }
 
-    /// The names in the manifest at `path`, or else in the trace's own manifests.
+    /// Returns the names in the manifest at `path` or, without a path, in the trace's own
+    /// manifests.
     pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
         if let Some(path) = path {
             return Self::in_file(path);
@@ -114,7 +115,7 @@ impl<'t> Names<'t> {
         Ok(Self::new(Known::Processes(processes)))
     }
 
-    /// The names in the manifest at `path`.
+    /// Returns the names in the manifest at `path`.
     pub(crate) fn in_file(path: &Path) -> Result<Self, Failure> {
         let manifest = Manifest::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
         let mut names = BTreeMap::new();
@@ -129,12 +130,12 @@ impl<'t> Names<'t> {
         Ok(Self::new(Known::Other(names)))
     }
 
-    /// The names of one session, if it has a manifest.
+    /// Returns the names of one session, if it has a manifest.
     pub(crate) fn of_manifest(manifest: Option<&'t Manifest>, symbols: Symbols<'t>) -> Self {
         Self::new(Known::Session(manifest.map(|manifest| (symbols, manifest))))
     }
 
-    /// A function, to be looked up when it is shown.
+    /// Returns a function to look up when it is shown.
     pub(crate) fn named(&self, function: Function) -> Named<'_> {
         Named {
             names: self,
@@ -142,7 +143,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// A function with its name and module, as far as known.
+    /// Returns a function with its name and module, as far as known.
     pub(crate) fn get(&self, (process, function_id): Function) -> symbols::Function<'_> {
         let name = match &self.known {
             Known::Processes(processes) => match processes.get(process as usize) {
@@ -156,7 +157,8 @@ impl<'t> Names<'t> {
         symbols::Function::new(function_id, name)
     }
 
-    /// The functions that match a pattern. Those without a process apply to all processes.
+    /// Returns the functions that match a pattern. Functions without a process apply to all
+    /// processes.
     pub(crate) fn find(&self, pattern: &Pattern) -> Vec<(Option<u32>, u64)> {
         if let Pattern::Id(id) = pattern {
             return vec![(None, *id)];

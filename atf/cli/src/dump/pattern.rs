@@ -3,21 +3,21 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Selects one or several functions.
+/// Selects one or more functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pattern {
     /// The function with this id.
     Id(u64),
     /// Functions with this exact name.
     Exact(String),
-    /// Functions whose whole name matches; `*` matches any characters, `?` one.
+    /// Functions whose whole name matches; `*` matches any characters, `?` exactly one.
     Glob(String),
     /// Functions whose name contains this text.
     Piece(String),
 }
 
 impl Pattern {
-    /// Whether a name matches.
+    /// Returns whether a name matches.
     pub(crate) fn fits(&self, name: &str) -> bool {
         match self {
             Self::Id(_) => false,
@@ -28,7 +28,7 @@ impl Pattern {
     }
 }
 
-/// Prints the pattern as on the command line.
+/// Prints the pattern in the form used on the command line.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -57,13 +57,14 @@ impl FromStr for Pattern {
     }
 }
 
-/// Whether all of `name` matches. Backtracks only to the last `*`, so the time is at most
-/// proportional to the product of both lengths.
+/// Returns whether all of `name` matches. Backtracks only to the last `*`, so the time is at most
+/// proportional to the product of the two lengths.
 fn glob(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut place) = (0, 0);
-    // The pattern position after the last star, and the position in the name that it reaches.
+    // The position after the last star in the pattern, and the position in the name that the star
+    // extends to.
     let mut star: Option<(usize, usize)> = None;
     while place < name.len() {
         match pattern.get(at) {

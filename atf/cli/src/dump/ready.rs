@@ -22,7 +22,7 @@ pub(crate) struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Prepares a trace. The inner error is that of a trace with a single file.
+    /// Prepares a trace. The inner error is for a trace that is a single file.
     pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Result<Self, Error>, Failure> {
         let names = Names::of(dump.symbols, trace)?;
         let clocks = Clocks::of(trace, dump.clock)?;
@@ -52,7 +52,7 @@ impl<'a> Ready<'a> {
     /// Reports why nothing was written.
     pub(crate) fn tell_nothing(&self) {
         if self.filter.admits_none() {
-            // Already reported per pattern.
+            // Already reported for each pattern.
             return;
         }
         match self.times {

@@ -56,7 +56,7 @@ pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
     span_ns(text).map(Duration::from_nanos)
 }
 
-/// Converts a span such as `1.5ms` to nanoseconds, exactly. Fractions of a nanosecond are refused.
+/// Converts a span such as `1.5ms` to nanoseconds exactly. Rejects fractions of a nanosecond.
 fn span_ns(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, unit) = text.split_at(split.unwrap_or(text.len()));

@@ -21,7 +21,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Reports a problem, unless it was reported before.
+    /// Reports a problem unless it was reported before.
     pub(crate) fn tell(&mut self, problem: &Error) {
         let message = text_with_rule(problem);
         if !self.said.contains(&message) {
@@ -30,13 +30,13 @@ impl Told {
         }
     }
 
-    /// The state for the exit status: damaged if any problem was reported.
+    /// Returns the state for the exit status: damaged if any problem was reported.
     pub(crate) fn state(&self) -> State {
         State::of(!self.said.is_empty())
     }
 }
 
-/// Reports how many threads were read only partly, so their checksums were not compared.
+/// Reports the number of partially read threads, whose checksums were not verified.
 pub(crate) fn tell_unverified(threads: usize) {
     if threads > 0 {
         let threads = Counted(threads as u64, "thread");
@@ -46,8 +46,8 @@ pub(crate) fn tell_unverified(threads: usize) {
     }
 }
 
-/// Reports what the tracer lost of the dumped threads in the dumped time. The exit status stays: the
-/// events that are in the files are intact, and no other copy has those that are not.
+/// Reports the tracer's losses for the dumped threads and times. This does not affect the exit
+/// status: the events in the files are intact, and no copy contains the lost ones.
 pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
     let dumped = |session: usize, id| {
         let mut places = ready.threads.iter();

@@ -1,4 +1,4 @@
-//! The threads of a trace: of a file, a folder or sessions.
+//! The threads of a trace, which is a file, a folder or sessions.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,16 @@ use crate::target::Target;
 /// A file, a thread's folder, or the sessions of some processes.
 #[derive(Debug)]
 pub(crate) enum Trace {
-    /// An index file alone.
+    /// A lone index file.
     File(PathBuf),
-    /// A thread's folder, and the session that it belongs to.
+    /// A thread's folder, and the session that it belongs to, if any.
     Folder(PathBuf, Option<Box<SessionReader>>),
-    /// One or several processes, which share the machine's clock, each with its segments. A session's
-    /// position is that among the sessions of all processes.
+    /// One or more processes that share the machine's clock, each with its segments. The position
+    /// of a session is its position among the sessions of all processes.
     Processes(Vec<Segments>),
 }
 
-/// A thread's name: its folder's id, and its process if there are several.
+/// The name of a thread: the id of its folder, and its process if there are several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ThreadName {
     /// The process id, in a trace of several processes.
@@ -54,11 +54,11 @@ pub(crate) struct ThreadPlace {
     pub(crate) name: ThreadName,
     /// Its position among the threads of its session.
     pub(crate) position: usize,
-    /// How many events it has in earlier segments.
+    /// The number of the thread's events in earlier segments.
     pub(crate) first_seq: u64,
-    /// Whether it is the thread's first segment.
+    /// Whether this is the thread's first segment.
     pub(crate) is_first: bool,
-    /// Whether events between the segment before and this one are missing.
+    /// Whether events between the previous segment and this one are missing.
     pub(crate) is_after_gap: bool,
 }
 
@@ -69,7 +69,7 @@ impl Trace {
         Ok(Self::Processes(processes.collect::<Result<_>>()?))
     }
 
-    /// Opens what is at some paths: a file, a thread's folder, or processes that share a clock.
+    /// Opens the trace at some paths: a file, a thread's folder, or processes that share a clock.
     pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut sessions = Vec::new();
         for path in paths {
@@ -93,13 +93,14 @@ impl Trace {
         Ok(this)
     }
 
-    /// Opens a thread's folder. If it is in a session, names and the first time are the session's.
+    /// Opens a thread's folder. If the folder is in a session, names and the first time come from
+    /// the session.
     pub(crate) fn of_thread(path: PathBuf) -> Self {
         let session = session_around(&path).map(Box::new);
         Self::Folder(path, session)
     }
 
-    /// The processes whose sessions it has.
+    /// Returns the processes whose sessions the trace contains.
     pub(crate) fn processes(&self) -> &[Segments] {
         match self {
             Self::File(_) | Self::Folder(..) => &[],
@@ -107,7 +108,7 @@ impl Trace {
         }
     }
 
-    /// All sessions, or that of a thread, by position.
+    /// Returns all sessions, or the session of a thread, by position.
     pub(crate) fn sessions(&self) -> Vec<&SessionReader> {
         match self {
             Self::File(_) | Self::Folder(_, None) => Vec::new(),
@@ -116,7 +117,7 @@ impl Trace {
         }
     }
 
-    /// The process id of each session, if there are several processes.
+    /// Returns the process id of each session, if there are several processes.
     pub(crate) fn process_ids(&self) -> Vec<Option<u32>> {
         let is_several = self.processes().len() > 1;
         let name = |session: &SessionReader| Some(ProcessName::of(session.path())?.pid);
@@ -126,7 +127,8 @@ impl Trace {
             .collect()
     }
 
-    /// The threads with these ids; all if `ids` is empty. The segments of a thread are side by side.
+    /// Returns the threads with these ids; all if `ids` is empty. The segments of a thread are
+    /// adjacent.
     pub(crate) fn threads(&self, ids: &[u32]) -> Result<Vec<ThreadPlace>, Failure> {
         let mut all = Vec::new();
         if self.processes().is_empty() {
@@ -161,7 +163,7 @@ impl Trace {
                         is_after_gap: segment.is_after_gap,
                     });
                     if thread.segments.len() > 1 {
-                        // One that cannot be opened is reported when its events are read.
+                        // A segment that cannot be opened is reported when its events are read.
                         let index = segment.entry.open_index();
                         let count = index.map_or(0, |index| index.event_count());
                         first_seq = first_seq.saturating_add(count);
@@ -177,8 +179,8 @@ impl Trace {
         Ok(all)
     }
 
-    /// Merges the events of the threads with these ids; all if `ids` is empty. A session's threads
-    /// are opened later.
+    /// Merges the events of the threads with these ids; all if `ids` is empty. The threads of a
+    /// session are opened later.
     pub(crate) fn merge(&self, ids: &[u32]) -> Result<Merge> {
         let merge = match self {
             Self::Processes(processes) => Merge::of_processes(processes),
@@ -203,8 +205,8 @@ impl Trace {
         session.threads().get(place.position)
     }
 
-    /// Opens the events of a thread; in a session without its details, which would take a pass over
-    /// the file.
+    /// Opens the events of a thread. In a session, does not open the details, because that would
+    /// take a pass over the file.
     pub(crate) fn index(&self, place: &ThreadPlace) -> Result<IndexReader> {
         match self.entry(place) {
             Some(entry) => entry.open_index(),
@@ -265,7 +267,7 @@ pub(crate) fn are_of_one_run<'a>(mut folders: impl Iterator<Item = &'a PathBuf>)
     folders.all(|path| place(path).is_some() && Some(place(path)) == first)
 }
 
-/// How many threads a message lists at most.
+/// The maximum number of threads to list in a message.
 const NAMED: usize = 20;
 
 fn no_thread(id: u32, all: &[ThreadPlace]) -> String {
@@ -280,7 +282,7 @@ fn no_thread(id: u32, all: &[ThreadPlace]) -> String {
     format!("there is no thread {id} (threads: {})", names.join(", "))
 }
 
-/// The session that a thread's folder belongs to.
+/// Returns the session that a thread's folder belongs to, if any.
 pub(crate) fn session_around(folder: &Path) -> Option<SessionReader> {
     let folder = folder.canonicalize().ok()?;
     let session = SessionReader::open(folder.parent()?).ok()?;

@@ -7,10 +7,10 @@ use atf::{FileSource, ReadAt};
 
 use crate::output::Failure;
 
-/// The number of bytes read at once. The longest payload that has fields fits.
+/// The number of bytes to read at once; enough for the longest payload that has fields.
 const PIECE: usize = 128 << 10;
 
-/// A file and the piece that was read last.
+/// A file and the piece read last.
 pub(super) struct Bytes {
     source: FileSource,
     name: String,
@@ -29,7 +29,7 @@ impl Bytes {
         })
     }
 
-    /// Returns the size of the file in bytes, when it was opened.
+    /// Returns the size of the file in bytes at the time it was opened.
     pub(super) fn size(&self) -> u64 {
         self.source.size()
     }

@@ -38,7 +38,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
 /// Returns the wire version in a header; 1 if it is unknown.
 pub(super) fn wire_of(walk: &mut Walk<'_>) -> Result<Wire, Failure> {
     let header = walk.peek(64)?;
-    // The same place in every header.
+    // The field has the same offset in every header.
     let version = Record::DetailHeader.field(Wire::V1, "version");
     let version = version.and_then(|field| header.get(field.offset).copied());
     Ok(version.and_then(Wire::from_version).unwrap_or(Wire::V1))

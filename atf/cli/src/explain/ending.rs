@@ -12,7 +12,7 @@ pub(super) struct Rest {
     pub(super) zero_tail_bytes: u64,
 }
 
-/// Shows the footer, or what there is of it. Returns what an unfinalized file has left to show.
+/// Shows the footer or its existing part. Returns the rest to show of an unfinalized file.
 pub(super) fn footer(
     walk: &mut Walk<'_>,
     footer: Shape,

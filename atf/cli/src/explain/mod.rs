@@ -1,5 +1,5 @@
-//! Names every byte of a file: walks from its first byte to its last, over the records that the
-//! readers find, with the fields of the layout.
+//! Shows the meaning of every byte of a file: walks from the first byte to the last over the
+//! records that the readers find, using the fields of the layout.
 //!
 //! A walk only moves forward, so it shows no byte twice. It also shows the bytes between records
 //! and after the last one.
@@ -46,7 +46,7 @@ pub(crate) enum Selection {
 }
 
 impl Selection {
-    /// Returns the positions to show, of `count` events; ascending and disjoint.
+    /// Returns the positions to show out of `count` events, ascending and disjoint.
     fn of(&self, count: u64) -> [Range<u64>; 2] {
         match self {
             Self::All => [0..count, count..count],
@@ -90,7 +90,7 @@ enum Kind {
     Ring,
 }
 
-/// Returns the kind of file, by its magic bytes, or by its name if they are damaged.
+/// Returns the kind of file, judged by its magic bytes or, if these are damaged, by its name.
 fn kind(walk: &mut Walk<'_>, path: &Path) -> Result<Option<Kind>, Failure> {
     let magic = walk.peek(4)?.first_chunk().copied();
     let by_magic = match magic {

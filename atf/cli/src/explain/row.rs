@@ -53,7 +53,7 @@ pub(crate) trait Sink {
     /// Takes bytes without fields, `start` bytes after the start of their stretch.
     fn opaque(&mut self, name: &str, start: u64, offset: u64, bytes: &[u8]) -> Result<(), Failure>;
 
-    /// Takes the size of a part that the options leave out.
+    /// Takes the size of a part that the options exclude.
     fn left_out(&mut self, what: &str, offset: u64, size: u64) -> Result<(), Failure>;
 
     /// Ends the output.

@@ -52,7 +52,7 @@ impl<'s> Walk<'s> {
         })
     }
 
-    /// Writes problems of the file to standard error, as `info` does.
+    /// Writes problems of the file to standard error, like `info`.
     pub(super) fn tell(&mut self, kind: Kind, problems: impl IntoIterator<Item = Error>) {
         for problem in problems {
             complain(Problem::of(kind, &problem));
@@ -70,7 +70,7 @@ impl<'s> Walk<'s> {
         self.bytes.size()
     }
 
-    /// Returns the next bytes, fewer at the end of the file, without moving on.
+    /// Returns the next bytes (fewer at the end of the file) without moving on.
     pub(super) fn peek(&mut self, size: u64) -> Result<&[u8], Failure> {
         self.bytes.get(self.place, size)
     }
@@ -159,7 +159,7 @@ impl<'s> Walk<'s> {
         self.stretch(end, name)
     }
 
-    /// Shows the bytes up to `end`, or the first of them.
+    /// Shows the bytes up to `end`, or only the first few.
     pub(super) fn stretch(&mut self, end: u64, name: &str) -> Result<(), Failure> {
         let start = self.place;
         let told = match self.selection {

@@ -7,7 +7,7 @@ use atf_spec::layout::{Field, Value};
 use super::enumeration;
 use crate::text::{Hex, Printable, Seconds, Since};
 
-/// Fields shown in hexadecimal: addresses, ids with two halves, checksums.
+/// The fields shown in hexadecimal: addresses, ids with two halves, checksums.
 const IN_HEX: [&str; 6] = ["checksum", "function_id", "x_regs", "lr", "fp", "sp"];
 
 /// A field and its bytes in a file.
@@ -15,7 +15,7 @@ const IN_HEX: [&str; 6] = ["checksum", "function_id", "x_regs", "lr", "fp", "sp"
 pub(crate) struct Decoded<'a> {
     /// The field, as the layout describes it.
     pub(crate) field: &'static Field,
-    /// Its bytes; fewer than its size if the file ends there.
+    /// The field's bytes; fewer than its size if the file ends within it.
     pub(crate) bytes: &'a [u8],
 }
 
@@ -36,18 +36,18 @@ pub(crate) enum Meaning {
 }
 
 impl<'a> Decoded<'a> {
-    /// Whether the file ends before the field does.
+    /// Returns whether the file ends before the field does.
     pub(crate) fn is_cut(&self) -> bool {
         self.bytes.len() as u64 != u64::from(self.field.ty.size())
     }
 
-    /// Its number, if it is a whole scalar.
+    /// Returns the field's number, if it is a complete scalar.
     pub(crate) fn number(&self) -> Option<u64> {
         let is_scalar = self.field.ty.count.is_none() && !self.is_cut();
         is_scalar.then(|| number(self.bytes))
     }
 
-    /// The elements of an array of numbers, or the field itself.
+    /// Returns the elements of an array of numbers, or the field itself.
     pub(crate) fn elements(&self) -> impl Iterator<Item = (Option<usize>, &'a [u8])> {
         let size = self.field.ty.scalar.size() as usize;
         let is_list = self.field.ty.count.is_some() && size > 1;
@@ -60,7 +60,7 @@ impl<'a> Decoded<'a> {
         chunks.map(move |(position, bytes)| (is_list.then_some(position), bytes))
     }
 
-    /// Its value in JSON: 64-bit numbers as decimal strings, bytes in hexadecimal.
+    /// Returns the field's value in JSON: 64-bit numbers as decimal strings, bytes in hexadecimal.
     pub(crate) fn json(&self) -> serde_json::Value {
         if self.is_text() {
             return self.bytes.escape_ascii().to_string().into();
@@ -72,7 +72,7 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Its meaning. Times are relative to `start_ns`, if given.
+    /// Returns the field's meaning. Times are relative to `start_ns`, if given.
     pub(crate) fn meaning(&self, start_ns: Option<u64>) -> Meaning {
         if self.is_cut() {
             let (there, size) = (self.bytes.len(), self.field.ty.size());
@@ -137,7 +137,7 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Whether its bytes are text.
+    /// Returns whether the field's bytes are text.
     fn is_text(&self) -> bool {
         matches!(self.field.value, Some(Value::Text(_)))
     }
@@ -150,7 +150,7 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Prints its value for people. Arrays of numbers are printed element by element, see
+/// Prints the field's value for people. Arrays of numbers are printed element by element; see
 /// [`elements`](Decoded::elements).
 impl fmt::Display for Decoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,7 +165,7 @@ impl fmt::Display for Decoded<'_> {
     }
 }
 
-/// A field's number in decimal or hexadecimal.
+/// Formats a field's number in decimal or hexadecimal.
 pub(crate) fn number_text(field: &Field, bytes: &[u8]) -> String {
     let number = number(bytes);
     if IN_HEX.contains(&field.name.as_str()) {

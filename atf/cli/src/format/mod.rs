@@ -1,4 +1,4 @@
-//! Decodes bytes by the format's layout: fields, their values and meanings.
+//! Decodes bytes according to the format's layout: fields, their values and meanings.
 
 mod field;
 
@@ -38,7 +38,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The record with this name, which must be in the layout.
+    /// Returns the record with this name, which must be in the layout.
     pub(crate) fn of(record: &str, wire: Wire) -> Self {
         let record = layout().record(record);
         let layout = record.and_then(|record| record.layout(wire.version()));
@@ -66,7 +66,7 @@ impl Shape {
         self.record.size.into()
     }
 
-    /// Its fields, as far as the bytes reach; the last one may be truncated.
+    /// Returns the record's fields, as far as the bytes reach; the last field may be truncated.
     pub(crate) fn decode<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = Decoded<'a>> {
         self.fields.iter().filter_map(move |field| {
             let start = usize::try_from(field.offset).ok()?;

@@ -1,4 +1,4 @@
-//! Finds what an earlier recovery left next to the files of a session or a thread.
+//! Finds the files that an earlier recovery left next to those of a session or a thread.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::json::U64;
 
-/// In bytes. Reports are far smaller: they name only the first places of each kind.
+/// The maximum size of a report in bytes. Real reports are far smaller because they list only the
+/// first places of each kind.
 const LARGEST_REPORT: u64 = 16 << 20;
 
 /// An earlier recovery, as its `recovery.json` describes it.
@@ -19,13 +20,13 @@ const LARGEST_REPORT: u64 = 16 << 20;
 pub(crate) struct Recovered {
     /// The reports, one per recovery that changed something.
     pub(crate) reports: Vec<String>,
-    /// The number of things lost or changed, from the reports that state it.
+    /// The number of losses and changes, from the reports that contain it.
     pub(crate) losses: U64,
     /// Whether there are unreadable files in `unreadable`.
     pub(crate) has_unreadable: bool,
 }
 
-/// A file with events that fit nowhere.
+/// A file of events that fit nowhere.
 #[derive(Debug, Serialize)]
 pub(crate) struct SetAside {
     pub(crate) file: String,
@@ -82,7 +83,7 @@ fn losses(report: &Path) -> Option<u64> {
     report.get("losses")?.as_u64()
 }
 
-/// Returns the sorted names of the regular files in a folder that `is_wanted` accepts.
+/// Returns the sorted names of the regular files in a folder, filtered by `is_wanted`.
 fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));

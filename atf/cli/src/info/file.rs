@@ -39,14 +39,14 @@ pub(crate) struct Facts {
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     pub(crate) event_count: U64,
-    /// Events that a finalized header counts but the file no longer has.
+    /// The number of events that a finalized header counts but the file no longer contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) missing_events: Option<U64>,
     pub(crate) count_source: &'static str,
     pub(crate) events_offset: U64,
     pub(crate) time: Option<Times>,
     pub(crate) checksum: ChecksumInfo,
-    /// Statistics of all events, if they were read.
+    /// Statistics of all events, if the events were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contents: Option<Contents>,
 }
@@ -106,7 +106,8 @@ impl FileInfo {
         })
     }
 
-    /// Describes a file with facts and problems from `facts`; an error becomes a problem.
+    /// Describes a file with the facts and problems that `facts` returns; an error becomes a
+    /// problem.
     pub(crate) fn new(
         path: &Path,
         kind: Kind,
@@ -180,7 +181,7 @@ impl FileInfo {
         let behind = behind_footer(reader.file_size(), reader.bytes_after_footer());
         problems.extend(behind.map(|problem| problem.breaks(&rules::ATF_DFTR_009)));
         let stored = reader.footer().map(|footer| footer.checksum);
-        // Opening the file already compared it.
+        // The checksum was already verified when the file was opened.
         let checksum = Some(reader.checksum()?);
         let ieee = ieee_problem(checksum, reader.footer_offset());
         problems.extend(ieee.map(|problem| problem.breaks(&rules::ATF_DFTR_005)));
@@ -213,7 +214,7 @@ fn missing(count: u64) -> Option<U64> {
     (count > 0).then_some(U64(count))
 }
 
-/// Returns the fields of a record; reserved fields only if they are not 0.
+/// Returns the fields of a record, including reserved fields only if they are not 0.
 fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
     let told = |decoded: &Decoded<'_>| {
         !decoded.field.reserved || decoded.bytes.iter().any(|byte| *byte != 0)

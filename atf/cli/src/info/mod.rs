@@ -47,7 +47,7 @@ pub(crate) enum Info {
 }
 
 impl Info {
-    /// Describes what is at a path. With `verify`, reads all events.
+    /// Describes the file or folder at a path. With `verify`, reads all events.
     pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
         let session = |path: &Path| SessionInfo::of(path, verify, progress);
         Ok(match Target::of(path)? {

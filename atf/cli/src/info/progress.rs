@@ -1,4 +1,4 @@
-//! A progress display on stderr, if that is a terminal.
+//! A progress display on stderr, if stderr is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -25,7 +25,7 @@ impl Progress {
         self.0.inc(1);
     }
 
-    /// Removes it from the screen.
+    /// Removes the display from the screen.
     pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
     }

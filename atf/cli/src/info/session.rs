@@ -42,7 +42,7 @@ pub(crate) struct SessionInfo {
 /// A description of a manifest.
 #[derive(Debug, Serialize)]
 pub(crate) struct ManifestInfo {
-    /// Whether no part of it could be read.
+    /// Whether no part of the manifest could be read.
     #[serde(skip)]
     pub(crate) is_unreadable: bool,
     pub(crate) format_version: Option<String>,
@@ -56,7 +56,7 @@ pub(crate) struct ManifestInfo {
     pub(crate) modules: Vec<ModuleInfo>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) timing_anchors: Vec<AnchorInfo>,
-    /// How many of its last events each thread may lack.
+    /// The maximum number of events that may be missing at the end of each thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unwritten_events: Option<U64>,
     /// The signal that ended the traced process.
@@ -64,7 +64,8 @@ pub(crate) struct ManifestInfo {
     pub(crate) ended_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) clock_error_ns: Option<U64>,
-    /// Threads whose `has_detail` is wrong. Tracers in the field write it before they know.
+    /// Threads whose `has_detail` is wrong. Tracers in the field write it before they know the
+    /// right value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) wrong_has_detail: Vec<HasDetail>,
     pub(crate) problem_count: U64,
@@ -95,7 +96,7 @@ pub(crate) struct ModuleInfo {
 #[derive(Debug, Serialize)]
 pub(crate) struct AnchorInfo {
     pub(crate) host_time_ns: U64,
-    /// As text, since it may need 64 bits.
+    /// As text because it may need 64 bits.
     pub(crate) media_time: String,
     pub(crate) media_timescale: i32,
 }
@@ -166,7 +167,7 @@ impl SessionInfo {
         contents.cloned().reduce(Contents::plus)
     }
 
-    /// Returns the links of all threads, if they were followed.
+    /// Returns the links of all threads, if the links were followed.
     pub(crate) fn links(&self) -> Option<Links> {
         let links = self
             .threads

@@ -1,4 +1,4 @@
-//! Text output: a line for each file or session, its content below, problems at the end.
+//! Text output: a line for each file or session, its content below the line, problems at the end.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::loss::{Lost, end_of_tracer};
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Seconds, Span};
 
-/// The maximum number of problems written per session; JSON has all.
+/// The maximum number of problems written per session; JSON contains all of them.
 const PROBLEMS: usize = 50;
 
 /// Writes an `Info` as text.
@@ -71,7 +71,7 @@ impl<W: Write> Text<W> {
         self.facts(facts, file.kind)
     }
 
-    /// Writes how a file ends, or how many of its events are left if events are missing.
+    /// Writes how a file ends or, if events are missing, how many are left.
     fn state(&mut self, facts: &Facts) -> Written {
         let Some(missing) = facts.missing_events else {
             return self.ending(&facts.completeness);
@@ -151,7 +151,7 @@ impl<W: Write> Text<W> {
 
     fn fields(&mut self, fields: &[FieldInfo]) -> Written {
         let told = fields.iter().filter(|field| {
-            // Fields that are the same in every file or are in the first line.
+            // These fields are the same in every file or are in the first line.
             !matches!(field.name, "magic" | "endian" | "version" | "event_size")
         });
         for (position, field) in told.enumerate() {
@@ -307,7 +307,7 @@ impl<W: Write> Text<W> {
         self.problems(session.problems.iter().chain(manifest).chain(threads))
     }
 
-    /// Writes what the tracer lost, if anything.
+    /// Writes the tracer's losses, if any.
     fn lost(&mut self, lost: &Lost) -> Written {
         let Some((first, last)) = lost.times() else {
             return Ok(());

@@ -60,9 +60,9 @@ pub(crate) struct ThreadInfo {
 pub(crate) struct CutInfo {
     pub(crate) from_ns: U64,
     pub(crate) to_ns: U64,
-    /// How many of its first events are repeated calls.
+    /// The number of repeated calls at the start of the thread.
     pub(crate) calls: U64,
-    /// How many of its last events are added returns.
+    /// The number of added returns at the end of the thread.
     pub(crate) returns: U64,
 }
 
@@ -101,12 +101,12 @@ pub(crate) struct Links {
     pub(crate) dangling: U64,
     /// Links to a detail event that links elsewhere.
     pub(crate) crossed: U64,
-    /// Detail events without a link to them.
+    /// Detail events that no event links to.
     pub(crate) orphans: U64,
 }
 
 impl ThreadInfo {
-    /// Describes a thread's folder. Of its session, only the manifest's entry counts.
+    /// Describes a thread's folder. From its session, uses only the thread's entry in the manifest.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
         let this = Self {
             recovered: Recovered::of(path),
@@ -155,7 +155,7 @@ impl ThreadInfo {
             Ok(thread) => this.look(path, &thread, verify),
             Err(error) => {
                 this.problems.push(Problem::of(Kind::Index, &error));
-                // There may still be details.
+                // There may be details even so.
                 let detail = path.join(DETAIL_FILE);
                 if std::fs::symlink_metadata(&detail).is_ok_and(|data| data.is_file()) {
                     this.detail = Some(FileInfo::of_detail(&detail, verify));
@@ -202,7 +202,7 @@ impl ThreadInfo {
             };
             self.problems.push(Problem::of(kind, error));
         }
-        // If details cannot be read, some that are linked were not counted.
+        // If details cannot be read, some linked details were not counted.
         let is_read = self.detail.as_ref().is_none_or(|file| file.facts.is_some());
         if verify && (is_read || thread.detail().is_none()) {
             match Links::of(thread, linked.count) {
@@ -225,7 +225,7 @@ impl ThreadInfo {
                 self.problems.push(problem.breaks(&rules::ATF_LINK_001));
             }
             if links.dangling.0 > 0 {
-                // Whether that breaks a rule depends on what the files lost.
+                // Whether dangling links break a rule depends on what the files lost.
                 let problem = problem(links.dangling.0, "to missing detail events");
                 self.problems.push(problem);
             }
@@ -257,8 +257,8 @@ impl Links {
         }
     }
 
-    /// Counts all links, given the number of details that their events link to; `None` if there are
-    /// neither details nor links.
+    /// Counts all links, given the number of details that link to an event that links back; `None`
+    /// if there are neither details nor links.
     fn of(thread: &ThreadReader, good: u64) -> Result<Option<Self>, Error> {
         let scan = thread.index().scan()?;
         let there = thread.detail().map_or(0, DetailReader::event_count);

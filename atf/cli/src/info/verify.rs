@@ -23,12 +23,12 @@ pub(crate) struct Contents {
     /// Events of unknown kinds, or of types that are not counted separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) other_kinds: U64,
-    /// Events with an earlier time than the previous event.
+    /// The number of events with an earlier time than the previous event.
     pub(crate) out_of_order: U64,
-    /// Index events with a link to a detail event.
+    /// The number of index events with a link to a detail event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<U64>,
-    /// Index events that are all zeros.
+    /// The number of index events that are all zeros.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) zero_events: U64,
 }
@@ -58,7 +58,7 @@ impl Contents {
     }
 }
 
-/// Makes a problem that names where time first goes back.
+/// Makes a problem that shows where time first goes backwards.
 fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
     let what = format!("time goes back, at {} in total", Counted(count, "event"));
     Problem::new(Some(format!("events[{seq}]")), offset, &what)
@@ -88,7 +88,7 @@ pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Proble
     }
 }
 
-/// Counts the details whose index event links to them. Without an index, it counts nothing.
+/// Counts the details whose index event links back. Without an index, counts nothing.
 #[derive(Debug, Default)]
 pub(crate) struct LinkedDetails<'a> {
     events: Option<IndexCursor<'a>>,

@@ -31,14 +31,14 @@ struct Session<'a> {
     /// The signal that ended the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_by: Option<&'a str>,
-    /// Events of threads that have no files.
+    /// Lost events of threads that have no files.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost_events: Option<Lost>,
-    /// How many of its last events each thread may lack.
+    /// The maximum number of events that may be missing at the end of each thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     unwritten_events: Option<U64>,
     threads: Vec<Thread<'a>>,
-    /// The messages of problems, also those on standard error.
+    /// The messages of problems, including those on standard error.
     problems: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Tells what was running when the threads of a trace ended.
+//! Shows what was running when the threads of a trace ended.
 
 mod json;
 mod text;
@@ -15,7 +15,7 @@ use crate::parts::{Part, check_threads, other_names};
 use json::Json;
 use text::Text;
 
-/// A trace whose end to tell, and the options.
+/// A trace whose end to show, and the options.
 #[derive(Debug)]
 pub(crate) struct Ends<'a> {
     /// The trace.
@@ -83,7 +83,7 @@ fn end_ns(thread: &LastOfThread) -> Option<u64> {
     thread.times.map(|(_, end_ns)| end_ns)
 }
 
-/// Whether a thread's writer stopped before the thread was finalized.
+/// Returns whether a thread's writer stopped before finalizing the thread.
 fn died(thread: &LastOfThread) -> bool {
     thread.is_unfinalized() && thread.missing_events == 0
 }

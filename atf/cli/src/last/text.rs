@@ -1,4 +1,4 @@
-//! Text: some lines per thread.
+//! Text: several lines per thread.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ pub(super) struct Text<W> {
 
 type Written = Result<(), Failure>;
 
-/// A thread with what is needed to show its functions and times.
+/// A thread with the data needed to show its functions and times.
 struct Shower<'a> {
     part: &'a Part,
     origin_ns: Option<u64>,
@@ -77,7 +77,7 @@ impl<W: Write> Text<W> {
         self.events(by, thread)
     }
 
-    /// Writes the signal, the losses and the unwritten events that the manifest states.
+    /// Writes the signal, the losses and the unwritten events listed in the manifest.
     fn process(&mut self, by: &Shower<'_>, manifest: &Manifest) -> Written {
         let bad = self.colours.bad;
         if let Some(signal) = &manifest.ended_by {

@@ -1,5 +1,5 @@
-//! Finishes the sessions of a run: finalizes those of processes that died, names functions, and
-//! summarizes.
+//! Finishes the sessions of a run: finalizes the sessions of processes that died, adds function
+//! names, and prints a summary.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -21,15 +21,15 @@ use crate::symbolize;
 use crate::target::sessions_in;
 use crate::text::{Printable, Span};
 
-/// The library's file, in the list of what a process has mapped. A program that is linked with it
-/// has mapped its session's files.
+/// The library's file name in a process's list of mapped files. A program linked with the library
+/// instead has its session's files mapped.
 const LIBRARY_NAME: &str = "libatf_instrument";
 
-/// How many functions are told.
+/// The number of functions to show.
 const HOTTEST: usize = 10;
 
-/// Finishes the sessions in a folder. Returns why nothing was recorded, if so; the folder is then
-/// gone.
+/// Finishes the sessions in a folder. If nothing was recorded, removes the folder and returns the
+/// reason.
 pub(super) fn sessions(
     folder: &Path,
     settings: &Settings<'_>,
@@ -39,7 +39,8 @@ pub(super) fn sessions(
     let sessions = sessions_in(folder)?;
     let exited = last_program(&sessions, ended.process).filter(|_| ended.status.code().is_some());
     let mut summary = Summary::default();
-    // Whether a process runs or died, so that the session says something even without events.
+    // Whether a process is still running or died, which makes its session worth keeping even
+    // without events.
     let mut is_kept = false;
     for session in &sessions {
         if still_runs(session) {
@@ -63,7 +64,7 @@ pub(super) fn sessions(
     }
     if summary.events == 0 && !is_kept {
         let why = why_nothing(folder, settings, &summary);
-        // A program without hooks leaves nothing, one whose functions are all excluded leaves
+        // A program without hooks leaves nothing; a program whose functions are all excluded leaves
         // sessions without events.
         fs::remove_dir_all(folder)?;
         return Ok(Some(why));
@@ -76,7 +77,7 @@ pub(super) fn sessions(
     Ok(None)
 }
 
-/// Removes the folder of a segment that a process had only created when it ended.
+/// Removes the folder of a segment that a process had only just created when it ended.
 fn remove_begun(folder: &Path, process: u32) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -88,7 +89,7 @@ fn remove_begun(folder: &Path, process: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether a segment has no event yet: it gets its manifest before the first one.
+/// Returns whether a segment has no event yet: its manifest is written before the first event.
 fn is_begun(segment: &Path) -> bool {
     let is_empty = |thread: &ThreadEntry| match thread.open_index() {
         Ok(index) => index.event_count() == 0,
@@ -124,8 +125,9 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> Str
     }
 }
 
-/// Finalizes a session if its process did not, and names its functions. Returns whether it did not,
-/// as a process does that died. `has_exited` if it is known to have ended by itself.
+/// Finalizes a session if its process did not, for example because it died, and adds function
+/// names. Returns whether the process left the session unfinalized. `has_exited` says whether the
+/// process is known to have exited by itself.
 fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
@@ -159,18 +161,18 @@ fn unwritten_events(session: &Path) -> Option<u64> {
         .unwritten_events
 }
 
-/// Finds the last session of a process's last program.
+/// Finds the last session of the last program that a process ran.
 fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
     let name = |session: &PathBuf| ProcessName::of(session).filter(|name| name.pid == process);
     let named = sessions.iter().filter(|session| name(session).is_some());
     named.max_by_key(|session| name(session))
 }
 
-/// Returns whether the process of a session still runs, as a forked child may. Its files must not be
-/// replaced.
+/// Returns whether the process of a session is still running, as a forked child may be. Its files
+/// must not be replaced.
 ///
-/// The folder's name, `pid_N`, has the id that the process knows, which is that of its innermost
-/// namespace.
+/// The folder's name, `pid_N`, contains the process's own view of its id, which is the id in its
+/// innermost namespace.
 fn still_runs(session: &Path) -> bool {
     let name = ProcessName::of(session);
     let (Some(name), Ok(processes)) = (name, fs::read_dir("/proc")) else {
@@ -178,7 +180,7 @@ fn still_runs(session: &Path) -> bool {
     };
     let id = name.pid.to_string();
     processes.flatten().any(|process| {
-        // A process that has ended, and one of another user, have nothing to read here.
+        // There is nothing to read here for processes that have ended or belong to another user.
         let read = |name: &str| fs::read_to_string(process.path().join(name)).unwrap_or_default();
         let status = read("status");
         let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
@@ -190,7 +192,7 @@ fn still_runs(session: &Path) -> bool {
     })
 }
 
-/// Tells which functions of a process took the most time themselves.
+/// Shows the functions of a process that took the most time themselves.
 fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failure> {
     let process = Segments::open(segments)?;
     // `atf info` reports problems that the analysis finds.
@@ -215,18 +217,18 @@ fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failur
         }
         io::Result::Ok(())
     };
-    // As for other messages, an error of stderr itself is ignored.
+    // As with other messages, errors of stderr itself are ignored.
     let _ = write();
     Ok(())
 }
 
-/// Replaces the session of a process that died by a finalized one, if nothing is lost by that.
-/// Returns whether it had died.
+/// Replaces the session of a process that died with a finalized one, unless that would lose
+/// something. Returns whether the process had died.
 fn finalize(session: &Path) -> Result<bool, String> {
     if is_finalized(session).map_err(|error| error.to_string())? {
         return Ok(false);
     }
-    // Other commands know that the events in such a folder are duplicates.
+    // Other commands recognize the name and know that the events in this folder are duplicates.
     let name = format!(".atf-{}-{}", process::id(), u32::MAX);
     let copy = session.with_file_name(name);
     let report = recover(session, &copy, &RecoverOptions::default());
@@ -237,7 +239,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
         return Err("it is damaged; `atf recover` tells how".to_owned());
     }
     if let Err(error) = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE) {
-        // Not all file systems exchange names. The original is as good as it was.
+        // Not all file systems can exchange names. The original is unchanged.
         fs::remove_dir_all(&copy).map_err(failed)?;
         return Err(failed(error.into()));
     }
@@ -245,7 +247,8 @@ fn finalize(session: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Returns whether all threads have footers and are in the manifest, which a full disk prevents.
+/// Returns whether all threads have footers and are in the manifest, which is not the case after a
+/// full disk.
 fn is_finalized(session: &Path) -> atf::Result<bool> {
     let session = SessionReader::open(session)?;
     let listed = session.manifest().map(|manifest| &manifest.threads);

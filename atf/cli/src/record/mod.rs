@@ -1,4 +1,4 @@
-//! Runs a program with the library that records it, and finishes what it recorded.
+//! Runs a program with the recording library, and finishes the recorded sessions.
 
 mod finish;
 mod ring;
@@ -21,7 +21,7 @@ use atf::write::session_name;
 
 use crate::output::{Failure, complain};
 
-/// The library's file.
+/// The library's file name.
 const LIBRARY: &str = "libatf_instrument.so";
 
 /// How a program is recorded.
@@ -30,14 +30,15 @@ pub(crate) struct Settings<'a> {
     /// The library's settings.
     pub(crate) variables: Vec<(&'static str, String)>,
     pub(crate) debug_dirs: &'a [PathBuf],
-    /// The library, unless it is where it is installed.
+    /// The library, unless it is in its installed place.
     pub(crate) library: Option<&'a Path>,
     /// The program and its arguments.
     pub(crate) program: &'a [OsString],
 }
 
 impl Settings<'_> {
-    /// Describes the loss of a process that died with at most this many events of each thread in memory.
+    /// Describes the loss when a process died with at most this many events of each thread in
+    /// memory.
     fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
         let events = unwritten_events?;
         if self.is_flight() {
@@ -53,7 +54,7 @@ impl Settings<'_> {
         self.is_set("ATF_FLIGHT", "")
     }
 
-    /// Returns how much windows have of the time before their trigger, unless that is a size.
+    /// Returns how much time before their trigger the windows cover, unless the option is a size.
     fn pre_roll(&self) -> Option<Duration> {
         let number = |variable| self.value(variable)?.parse().ok();
         let seconds = number("ATF_FLIGHT").map(Duration::from_secs);
@@ -64,7 +65,7 @@ impl Settings<'_> {
         self.is_set("ATF_DETAILS", "") && !self.is_set("ATF_DETAILS", "off")
     }
 
-    /// Returns whether calls may be left out.
+    /// Returns whether calls may be filtered out.
     fn has_filters(&self) -> bool {
         let filters = ["ATF_FUNCTIONS", "ATF_MODULES", "ATF_MIN_SIZE", "ATF_DEPTH"];
         filters.iter().any(|filter| self.is_set(filter, ""))
@@ -97,13 +98,13 @@ impl Ended {
     }
 }
 
-/// Runs the program, and returns the exit status for this command.
+/// Runs the program and returns the exit status for this command.
 pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
     let library = library(settings.library)?;
     let folder = create_session(settings.out)?;
     let ended = run_program(settings, &library, &folder);
     let ended = ended.inspect_err(|_| {
-        // It is empty.
+        // The folder is empty.
         let _ = fs::remove_dir(&folder);
     })?;
     let why_nothing = finish::sessions(&folder, settings, &ended)?;
@@ -131,7 +132,7 @@ fn exit_status(status: ExitStatus) -> u8 {
         .unwrap_or(u8::MAX)
 }
 
-/// Finds the library: where the user says, next to this program, or where it is installed.
+/// Finds the library: at the user's path, next to this program, or in its installed place.
 fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
     let found = match chosen {
         Some(path) => Some(path.to_owned()),
@@ -148,8 +149,8 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
             "{LIBRARY} is neither next to atf nor in ../lib: pass it with --library, or build it with `cargo build --release -p atf-instrument`"
         ))
     })?;
-    // The loader takes a name without a slash for one of the system's libraries, and spaces and
-    // colons for the end of a name.
+    // The loader searches the system's libraries for a name without a slash, and takes spaces and
+    // colons as separators.
     let failed = |what: &dyn Display| Failure::Usage(format!("{}: {what}", found.display()));
     let path = fs::canonicalize(&found).map_err(|error| failed(&error))?;
     let mut bytes = path.as_os_str().as_bytes().iter();
@@ -172,7 +173,7 @@ fn create_session(out: &Path) -> Result<PathBuf, Failure> {
     let out = fs::canonicalize(out).map_err(failed)?;
     let name = session_name(SystemTime::now());
     for run in 1.. {
-        // Of several runs in one second, the first has the plain name.
+        // Of several runs in the same second, the first gets the plain name.
         let suffix = if run == 1 {
             String::new()
         } else {
@@ -218,7 +219,7 @@ fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result
     })
 }
 
-/// Joins folders for a program that may change its working directory.
+/// Joins folders into absolute paths, because the program may change its working directory.
 fn absolute(folders: &[PathBuf]) -> Result<OsString, Failure> {
     let folders: io::Result<Vec<_>> = folders.iter().map(path::absolute).collect();
     let joined = folders.map_err(|error| error.to_string());

@@ -8,14 +8,15 @@ use atf::session::ThreadEntry;
 
 use super::Settings;
 
-/// The most events of a ring, and the most bytes of their details.
+/// The maximum number of events in a ring, and of bytes of their details.
 const MOST_EVENTS: u64 = 1 << 25;
 const MOST_PAYLOAD: u64 = 1 << 30;
 
-/// The most of a stack that a detail has, in bytes.
+/// The maximum size of the stack in a detail, in bytes.
 const MOST_STACK: u64 = 256;
 
-/// Returns how many events a thread's window has that did not fit into its ring; `None` if all did.
+/// Returns the number of events in a thread's window if the window did not fit into its ring,
+/// otherwise `None`.
 pub(super) fn too_large(
     thread: &ThreadEntry,
     listed: &ManifestThread,
@@ -34,14 +35,14 @@ pub(super) fn too_large(
     if listed.lost_events.is_none() {
         return Ok(Some(in_window));
     }
-    // A full ring loses the beginning of its window as a whole. Signal handlers lose events in between.
+    // A full ring loses the whole beginning of its window. Signal handlers lose events in between.
     let is_whole = kept(loss.last_ns)? < loss.count;
     Ok(is_whole.then_some(in_window.saturating_add(loss.count)))
 }
 
-/// Returns the advice to record windows of this many events again without a loss.
+/// Returns advice on how to record windows of this many events without losses.
 pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
-    // Windows get half of a ring, and are a little larger another time.
+    // Windows get half of a ring and may be a little larger in another run.
     let events = window.saturating_mul(5) / 2;
     let most = if settings.has_details() {
         MOST_EVENTS.min(MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + MOST_STACK))

@@ -1,4 +1,4 @@
-//! Signals to this program while the recorded one runs.
+//! Signals to this program while the recorded program runs.
 
 use std::fs;
 use std::io;
@@ -9,11 +9,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-/// Signals that no longer end this program: it still has to finish what was recorded.
+/// Signals that no longer end this program, because it still has to finish the recording.
 pub(super) struct Held(Signals);
 
-/// Holds the signals, except those that are ignored, as by `nohup`: the program inherits that. A
-/// terminal sends SIGINT and SIGQUIT to the recorded program too.
+/// Holds the signals, except for ignored ones (for example due to `nohup`), which the program
+/// inherits. A terminal also sends SIGINT and SIGQUIT to the recorded program.
 pub(super) fn listen() -> io::Result<Held> {
     let ignored = ignored()?;
     let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
@@ -23,7 +23,7 @@ pub(super) fn listen() -> io::Result<Held> {
     Signals::new(held).map(Held)
 }
 
-/// Returns the ignored signals: the first is the lowest bit.
+/// Returns the ignored signals as bits; signal 1 is the lowest bit.
 fn ignored() -> io::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -32,7 +32,7 @@ fn ignored() -> io::Result<u64> {
 }
 
 impl Held {
-    /// Passes the signals that a terminal does not send to the child.
+    /// Passes on to the child the signals that a terminal does not send to it.
     pub(super) fn pass_to(self, child: &Child) {
         let child = Pid::from_child(child);
         let Self(mut signals) = self;
@@ -40,7 +40,7 @@ impl Held {
             for number in signals.forever() {
                 let signal = Signal::from_named_raw(number);
                 if let Some(signal) = signal.filter(|_| number != SIGINT && number != SIGQUIT) {
-                    // It may have ended meanwhile.
+                    // The child may have ended in the meantime.
                     let _ = kill_process(child, signal);
                 }
             }

@@ -1,4 +1,4 @@
-//! Counts what a run recorded, and tells what is known to be missing.
+//! Counts the results of a run and reports known losses.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,17 +15,17 @@ use crate::text::{Counted, Printable};
 #[derive(Default)]
 pub(super) struct Summary {
     pub(super) events: u64,
-    /// By the names of their first sessions.
+    /// The processes, by the names of their first sessions.
     pub(super) processes: BTreeSet<String>,
     /// Whether the program ended by itself and left a session unfinished.
     pub(super) is_unfinished: bool,
-    /// Each with its process: a thread is in several segments.
+    /// The threads with their processes; a set because a thread is in several segments.
     threads: BTreeSet<(String, u32)>,
     sessions: u64,
     lost: Lost,
-    /// The most events of a thread that were in memory when its process died.
+    /// The largest number of events of a thread that were in memory when its process died.
     unwritten: u64,
-    /// The most events of a window that did not fit into its ring.
+    /// The number of events in the largest window that did not fit into its ring.
     window: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Summary {
                 .threads
                 .iter()
                 .find(|listed| listed.id == thread.id());
-            // `atf info` reports problems of its files.
+            // `atf info` reports problems with the thread's files.
             let found = listed.map(|listed| ring::too_large(thread, listed, pre_roll));
             self.window = self.window.max(found.transpose().ok().flatten().flatten());
         }
@@ -88,7 +88,7 @@ impl Summary {
         is_some.then(|| format!("{} lost", self.lost))
     }
 
-    /// Counts the processes and the segments, if there are several.
+    /// Returns the numbers of processes and segments, if there are several.
     fn places(&self) -> String {
         let (processes, sessions) = (self.processes.len() as u64, self.sessions);
         match (processes, sessions > processes) {
@@ -99,7 +99,7 @@ impl Summary {
         }
     }
 
-    /// Describes all that is known to be missing.
+    /// Describes all known losses.
     fn missing(&self, settings: &Settings<'_>) -> String {
         let unwritten = match self.unwritten {
             0 => None,

@@ -1,10 +1,10 @@
-//! The values of options that the library would refuse only in the program, where it is too late: they
-//! are checked here and get the form that the library reads.
+//! The values of options that the library would reject only in the program, when it is too late.
+//! They are checked here and converted to the form that the library reads.
 
-/// The signals that programs leave to others.
+/// The signals that programs usually leave to other uses.
 const SIGNALS: [&str; 5] = ["HUP", "USR1", "USR2", "URG", "WINCH"];
 
-/// Parses what a flight recorder keeps: half of the largest ring at most.
+/// Parses how much a flight recorder keeps: at most half of the largest ring.
 pub(crate) fn flight(text: &str) -> Result<String, String> {
     length(text, 512 << 20).ok_or_else(|| "expected seconds, or a size up to 512M".to_owned())
 }
@@ -25,7 +25,7 @@ pub(crate) fn signal(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses seconds, as in `10` and `10s`, or a size in bytes with a unit.
+/// Parses seconds, such as `10` or `10s`, or a size in bytes with a unit.
 fn length(text: &str, most: u64) -> Option<String> {
     let text = text.to_ascii_uppercase();
     let sizes = [('K', 1_u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];

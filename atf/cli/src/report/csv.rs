@@ -1,4 +1,4 @@
-//! CSV: a line per row, with the names of the columns first.
+//! CSV: a line of column names, then one line per row.
 
 use std::fmt::{self, Display};
 use std::io::Write;
@@ -44,7 +44,7 @@ impl<W: Write> Csv<W> {
     }
 }
 
-/// A section's path and thread.
+/// The path and thread of a section.
 struct Place<'a>(&'a Section<'a>);
 
 impl Display for Place<'_> {
@@ -71,7 +71,7 @@ fn times(times: &Times) -> [String; 4] {
     [times.calls, times.open, times.self_ns, times.total_ns].map(|number| number.to_string())
 }
 
-/// A number, or nothing.
+/// Formats a number; empty if there is none.
 fn number(number: Option<impl Display>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
@@ -128,7 +128,7 @@ impl<W: Write> Sink for Csv<W> {
                 }
             }
         }
-        // The table has no place for the rest.
+        // The table has no columns for the rest.
         let place = Place(section);
         let cut = match &section.rows {
             Rows::Functions(_, cut) | Rows::Tree(_, cut) => cut.rows,

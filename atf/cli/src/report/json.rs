@@ -55,11 +55,11 @@ enum Content<'a> {
     },
 }
 
-/// The rows and calls that a table leaves out.
+/// The rows and calls omitted from a table.
 #[derive(Serialize)]
 struct Left {
     not_shown: U64,
-    /// Beyond the limit of the analysis.
+    /// The part beyond the limit of the analysis.
     #[serde(skip_serializing_if = "Option::is_none")]
     others: Option<Numbers>,
 }

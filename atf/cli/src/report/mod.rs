@@ -1,4 +1,4 @@
-//! Tells where the time of a trace went: its hottest functions, its call tree, callers and callees.
+//! Shows where the time of a trace went: hottest functions, call tree, callers and callees.
 
 mod csv;
 mod json;
@@ -41,7 +41,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The format that the options select.
+    /// Returns the format that the options select.
     pub(crate) const fn of(json: bool, csv: bool) -> Self {
         match (json, csv) {
             (true, _) => Self::Json,
@@ -56,9 +56,9 @@ impl Form {
 pub(crate) enum View {
     /// The hottest functions.
     Functions,
-    /// The call tree, down to a depth, without nodes that have less than a share of the time.
+    /// The call tree down to a depth, without nodes below a minimum share of the time.
     Tree { depth: u32, min_percent: f64 },
-    /// Who calls a function.
+    /// The callers of a function.
     Callers(Pattern),
     /// The callees of a function.
     Callees(Pattern),
@@ -95,10 +95,10 @@ enum Found {
     Pairs(Pairs),
 }
 
-/// A table with its subject.
+/// A table and its subject.
 struct Section<'a> {
     part: &'a Part,
-    /// The thread, if it has a table of its own.
+    /// The thread, if the table covers only one.
     thread: Option<u32>,
     rows: Rows<'a>,
     totals: Totals,
@@ -156,7 +156,7 @@ impl Report<'_> {
         if self.threads.is_empty() {
             part.problems().iter().for_each(|error| told.tell(error));
         }
-        // A few at a time, so that not all threads' results are in memory.
+        // A few at a time, so that the results of all threads are never in memory at once.
         let ids: Vec<u32> = ids.into_iter().collect();
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         for ids in ids.chunks(cores) {

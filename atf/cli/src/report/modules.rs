@@ -1,4 +1,4 @@
-//! Tells functions of equal names apart.
+//! Tells functions with equal names apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use crate::text::Printable;
 /// A function in a table: its name, its module's file name, and its id.
 pub(crate) type Listed<'a> = (Option<&'a str>, Option<&'a str>, u64);
 
-/// The names that several functions of a table have.
+/// The names shared by several functions in a table.
 pub(crate) struct Modules<'a>(BTreeMap<&'a str, BTreeSet<(Option<&'a str>, u64)>>);
 
 impl<'a> Modules<'a> {
-    /// Finds the functions of equal names. A function may be listed several times.
+    /// Finds functions with equal names. A function may be listed several times.
     pub(crate) fn of(functions: impl Iterator<Item = Listed<'a>>) -> Self {
         let mut this = BTreeMap::<_, BTreeSet<_>>::new();
         for (name, module, id) in functions {
@@ -24,8 +24,8 @@ impl<'a> Modules<'a> {
         Self(this)
     }
 
-    /// Returns what follows a function's name: nothing, its module, or if that is not enough, also
-    /// its id.
+    /// Returns the text to add after a function's name: nothing, the module, or, if that is not
+    /// enough, the module and the id.
     pub(crate) fn after_name(&self, (name, module, id): Listed<'_>) -> String {
         let Some(functions) = name.and_then(|name| self.0.get(head(name))) else {
             return String::new();

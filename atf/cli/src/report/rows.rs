@@ -32,14 +32,14 @@ pub(crate) enum Sort {
 pub(super) enum Rows<'a> {
     Functions(Vec<Row<'a, FunctionTimes>>, Cut),
     Tree(Vec<Row<'a, Node>>, Cut),
-    /// A table for each function that matches, with the pairs in which it is the callee or the
-    /// caller.
+    /// A table for each matching function, with the pairs in which the function is the callee or
+    /// the caller.
     Pairs(&'static str, Vec<PairRows<'a>>),
 }
 
 /// A function's row.
 pub(super) struct Row<'a, T> {
-    /// `None` for several functions that were not told apart.
+    /// `None` if it stands for several functions that were not told apart.
     pub(super) function: Option<Function<'a>>,
     pub(super) value: T,
 }
@@ -52,17 +52,17 @@ pub(super) struct PairRows<'a> {
     pub(super) cut: Cut,
 }
 
-/// The rows and calls that a table leaves out.
+/// The rows and calls omitted from a table.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Cut {
-    /// How many rows.
+    /// The number of rows.
     pub(super) rows: u64,
     /// The sums of functions or pairs that the analysis did not tell apart.
     pub(super) others: Option<Times>,
 }
 
 impl Report<'_> {
-    /// The rows that the options select.
+    /// Returns the rows that the options select.
     pub(super) fn rows<'p>(&self, part: &'p Part, found: &Found) -> Rows<'p> {
         match found {
             Found::Functions(found) => {
@@ -135,7 +135,7 @@ impl Report<'_> {
     }
 }
 
-/// Sorts rows. The stable sort keeps the analysis's order of equal ones.
+/// Sorts rows. The sort is stable, so equal rows stay in the order of the analysis.
 fn sort<T>(
     by: Sort,
     rows: &mut [Row<'_, T>],
@@ -151,7 +151,8 @@ fn sort<T>(
     }
 }
 
-/// The functions in these pairs that match a pattern, the one with the longest pair first.
+/// Returns the functions in these pairs that match a pattern; the function with the longest pair
+/// comes first.
 fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     let ids = pairs
@@ -168,7 +169,8 @@ fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
     .collect()
 }
 
-/// The nodes above a depth that have a share of all time, if the nodes above them do.
+/// Returns the nodes above a depth that have at least a minimum share of the total time, as do all
+/// nodes above them.
 fn branches<'p>(
     part: &'p Part,
     nodes: &[Node],

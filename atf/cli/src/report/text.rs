@@ -13,7 +13,7 @@ use crate::dump::Shown;
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Span};
 
-/// The depth from which nodes are not indented further.
+/// The depth beyond which nodes are not indented further.
 const DEEPEST: u32 = 60;
 
 /// Writes tables as text.
@@ -35,7 +35,7 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Writes the names of columns, the last one left-aligned.
+    /// Writes the names of the columns, with the last one left-aligned.
     fn columns(&mut self, names: &[&str], last: &str) -> Written {
         let dim = self.colours.dim;
         write!(self.out, "{dim}")?;
@@ -159,7 +159,7 @@ fn listed<'a>(function: &Function<'a>) -> Listed<'a> {
     (function.name, function.module_file(), function.id)
 }
 
-/// Finds the functions of equal names in a table.
+/// Finds functions with equal names in a table.
 fn modules<'a, T>(rows: &[Row<'a, T>]) -> Modules<'a> {
     Modules::of(
         rows.iter()
@@ -178,7 +178,7 @@ fn open(times: &Times) -> Vec<String> {
 pub(crate) struct Summed<'a>(pub(crate) &'a Totals);
 
 impl Summed<'_> {
-    /// Whether there is anything but calls that ended, in order.
+    /// Returns whether there are open, unmatched, out-of-order or abandoned calls, or lost events.
     pub(crate) fn has_more_than_calls(&self) -> bool {
         let totals = self.0;
         [

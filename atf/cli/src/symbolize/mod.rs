@@ -1,4 +1,4 @@
-//! `symbolize`: finds names of a session's functions in the files of its modules.
+//! `symbolize`: finds names for a session's functions in the files of its modules.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
@@ -14,15 +14,15 @@ use crate::json::U64;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// The functions that were named, and those that were not.
+/// The functions that got names, and those that did not.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     manifest: String,
     modules: Vec<ModuleReport>,
-    /// Functions without a name whose module the manifest does not list.
+    /// The number of unnamed functions whose module is not in the manifest.
     without_module: U64,
     names_added: U64,
-    /// Threads with events that could not be read.
+    /// The number of threads with events that could not be read.
     unread_threads: U64,
 }
 
@@ -32,9 +32,9 @@ struct ModuleReport {
     module_id: u32,
     path: Option<String>,
     functions: U64,
-    /// Those that had a name before.
+    /// The number of functions that already had a name.
     had_names: U64,
-    /// Those that have one now.
+    /// The number of functions that have a name now.
     named: U64,
     /// The file with the names.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ struct ModuleReport {
 }
 
 impl Report {
-    /// Names the functions of a session and writes its manifest.
+    /// Adds names for the functions of a session and writes the session's manifest.
     pub(crate) fn of(path: &Path, debug_dirs: &[PathBuf]) -> Result<Self, Failure> {
         let session = SessionReader::open(path)?;
         let path = session.path().join(MANIFEST_FILE);
@@ -76,7 +76,7 @@ impl Report {
         let has_name = |id: &u64| session.symbols().function(*id).name.is_some();
         let mut symbols = Vec::new();
         let mut size = 0;
-        // Of a module listed twice, the first entry counts.
+        // If a module is listed twice, the first entry is used.
         for module in &manifest.modules {
             let Some(mut ids) = functions.remove(&module.module_id) else {
                 continue;
@@ -116,8 +116,8 @@ impl Report {
         Ok(report)
     }
 
-    /// Returns the ids of the functions in the events. Other problems of the threads than unread events
-    /// are for `atf check`.
+    /// Returns the ids of the functions in the events. Problems other than unread events are left
+    /// to `atf check`.
     fn functions(&mut self, session: &SessionReader) -> HashSet<u64> {
         let mut ids = HashSet::new();
         for entry in session.threads() {
@@ -149,7 +149,7 @@ impl Report {
         ids
     }
 
-    /// Whether a function still has no name, or events were not read.
+    /// Returns whether a function still has no name, or events were not read.
     pub(crate) fn lacks_something(&self) -> bool {
         let is_lacking = |module: &ModuleReport| module.named < module.functions;
         self.modules.iter().any(is_lacking) || self.without_module.0 + self.unread_threads.0 > 0
@@ -183,7 +183,7 @@ impl Report {
 }
 
 impl ModuleReport {
-    /// Adds the names of these functions that the module's file has.
+    /// Adds the names that the module's file contains for these functions.
     fn look(&mut self, module: &Module, ids: &[u64], search: &Search, symbols: &mut Vec<Symbol>) {
         if ids.is_empty() {
             return;
