@@ -1,4 +1,4 @@
-//! Compiles the spec's folder to the resolved layout.
+//! Compiles the spec's folder into the resolved layout.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ use crate::resolve::resolve;
 /// The result of compiling.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The files, for the places in diagnostics.
+    /// The files, to locate places in diagnostics.
     pub files: Files,
     /// The spec, if all files are well-formed.
     pub spec: Option<Spec>,
     /// Claims and disagreements, if there is a spec.
     pub reconciliation: Option<Reconciliation>,
-    /// All faults. There is a layout only if this is empty.
+    /// All faults. There is a layout only if there are none.
     pub faults: Vec<Diagnostic>,
 }
 
@@ -29,8 +29,8 @@ pub fn compile(folder: &Path) -> Compiled {
     compile_with(folder, None)
 }
 
-/// Does the same with an overlay, if there is one: a folder of the same form with only what it
-/// changes, laid over the spec file by file.
+/// Does the same with an overlay, if there is one: a folder of the same form that contains only
+/// changes and is laid over the spec file by file.
 #[must_use]
 pub fn compile_with(folder: &Path, overlay: Option<&Path>) -> Compiled {
     let Loaded { files, spec } = load(folder, overlay);

@@ -7,10 +7,10 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::yaml::{FileId, Place, Tree};
 
-/// A fault: what is wrong, where, and the related places.
+/// A fault: a message, its place, and related places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Where the fault is.
+    /// The place of the fault.
     pub place: Place,
     /// The message, one sentence.
     pub message: String,
@@ -60,7 +60,8 @@ impl Diagnostic {
 /// A file of the spec.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Its path from the spec's folder, with `/` between folders: `records/index_event.yaml`.
+    /// Its path relative to the spec's folder, with `/` between folders:
+    /// `records/index_event.yaml`.
     pub path: String,
     /// Its bytes as text; invalid UTF-8 is replaced.
     pub text: String,
@@ -69,7 +70,8 @@ pub struct File {
 }
 
 impl File {
-    /// Returns a place as a range of whole characters, even if it cuts one.
+    /// Returns a place as a range of whole characters, even if the place begins or ends within a
+    /// character.
     fn range(&self, place: Place) -> Range<usize> {
         let offset = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
         let start = self.text.floor_char_boundary(offset(place.start));
@@ -160,7 +162,7 @@ impl Files {
         let title = Level::ERROR.primary_title(diagnostic.message.as_str());
         let file = self.get(diagnostic.place.file);
         let mut group = match file.filter(|file| file.text.trim().is_empty()) {
-            // A file that is missing, unreadable or empty has no line to show.
+            // There is no line to show in a file that is missing, unreadable or empty.
             Some(file) => title.element(Origin::path(file.path.as_str())),
             None => title.elements(self.snippet(
                 diagnostic.place,
@@ -237,7 +239,7 @@ mod tests {
         let fault = [Diagnostic::error(place, "wrong").help("fix it")];
         let (plain, coloured) = (files.render(&fault, false), files.render(&fault, true));
         assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
-        // A colour is an escape, a bracket and numbers, terminated by `m`.
+        // A colour is an escape character, a bracket and numbers, terminated by `m`.
         let words = coloured.split('\x1b').enumerate();
         let words: String = words
             .map(|(number, part)| match part.split_once('m') {

@@ -9,11 +9,12 @@ use crate::layout::{Field, Record, Wire};
 pub struct Difference<'a> {
     /// The field's name.
     pub name: &'a str,
-    /// The field in each wire version, as [`describe`] returns it; `None` if it lacks the field.
+    /// The field in each wire version, as returned by [`describe`]; `None` if the version lacks the
+    /// field.
     pub versions: Vec<Option<String>>,
 }
 
-/// Returns the fields of a record that differ, in the wire versions' order.
+/// Returns the fields of a record that differ, in the order of the wire versions.
 #[must_use]
 pub fn differences<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Difference<'a>> {
     let layouts: Vec<_> = wires.iter().map(|wire| record.layout(*wire)).collect();
@@ -34,7 +35,7 @@ pub fn differences<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Difference<'a>
     names.into_iter().filter_map(difference).collect()
 }
 
-/// Returns type, offset and special values of a field: `u32 at 28, 0xffffffff means none`.
+/// Returns the type, offset and special values of a field: `u32 at 28, 0xffffffff means none`.
 #[must_use]
 pub fn describe(field: &Field) -> String {
     let mut text = format!("{} at {}", field.ty, field.offset);

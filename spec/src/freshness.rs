@@ -2,8 +2,8 @@
 
 use crate::layout::Layout;
 
-/// Returns eight hexadecimal digits per line of a file: 32-bit FNV-1a. They detect an edit and its
-/// line, but not tampering.
+/// Returns eight hexadecimal digits per line of a file, its 32-bit FNV-1a hash. They reveal an edit
+/// and its line, but not tampering.
 #[must_use]
 pub fn fingerprint(text: &str) -> String {
     text.lines().map(line_digest).collect()
@@ -23,8 +23,8 @@ pub fn first_changed_line(fingerprint: &str, text: &str) -> Option<usize> {
     known.next().map(|_| count.max(1))
 }
 
-/// Compares a layout with the spec's files: returns `path:line: the line's text` for the first
-/// change in each file. `read` returns the text of a file by its path in the folder.
+/// Compares a layout with the spec's files and returns `path:line: the line's text` for the first
+/// change in each file. `read` returns the text of a file, given its path in the folder.
 pub fn changes(layout: &Layout, read: impl Fn(&str) -> std::io::Result<String>) -> Vec<String> {
     let change = |(path, known): (&String, &String)| match read(path) {
         Err(error) => Some(format!("{path}: {error}")),
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(first_changed_line(&known, ""), Some(1));
     }
 
-    /// Expected digests from FNV's authors.
+    /// The expected digests are from FNV's authors.
     #[test]
     fn lines_are_digested_with_fnv_1a() {
         assert_eq!(fingerprint("a\nfoobar"), "e40c292cbf9cf968");

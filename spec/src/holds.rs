@@ -7,21 +7,21 @@ use crate::model::{RuleSpec, Topic};
 /// An entry of `held_by`, relative to the repository's root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold<'a> {
-    /// `PATH.rs::NAME`: a test.
+    /// A test: `PATH.rs::NAME`.
     Test {
         /// Its file.
         path: &'a str,
         /// Its function.
         name: &'a str,
     },
-    /// `atf/bench/PATH.rs::WORK`: a benchmark.
+    /// A benchmark: `atf/bench/PATH.rs::WORK`.
     Benchmark {
         /// Its file.
         path: &'a str,
         /// The start of its text in the column `work`.
         work: &'a str,
     },
-    /// `PATH.md#ANCHOR`: a section of a document.
+    /// A section of a document: `PATH.md#ANCHOR`.
     Document {
         /// Its file.
         path: &'a str,
@@ -31,7 +31,7 @@ pub enum Hold<'a> {
 }
 
 impl<'a> Hold<'a> {
-    /// Parses an entry; returns `None` if it has none of the forms.
+    /// Parses an entry; returns `None` if it has none of these forms.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         if let Some((path, anchor)) = text.split_once(".md#") {
@@ -48,7 +48,7 @@ impl<'a> Hold<'a> {
     }
 }
 
-/// The kinds of verification; a statement counts as the first that applies.
+/// The kinds of verification; a statement counts under the first kind that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Not done, at least in part.
@@ -93,18 +93,18 @@ impl Kind {
 /// Everything that verifies a stance on a topic.
 #[derive(Debug)]
 pub struct Held<'a> {
-    /// The rules that cite the topic; an untestable rule alone verifies nothing.
+    /// The rules that cite the topic; an untestable rule by itself verifies nothing.
     pub rules: Vec<&'a RuleSpec>,
     /// Tests, benchmarks and documents.
     pub holds: Vec<Hold<'a>>,
-    /// Whether a decision overruled it.
+    /// Whether a decision overruled the stance.
     pub is_overruled: bool,
     /// The topic.
     pub topic: &'a Topic,
 }
 
 impl<'a> Held<'a> {
-    /// Finds what verifies a stance, which is one of the topic's terms.
+    /// Finds everything that verifies a stance, which is one of the topic's terms.
     #[must_use]
     pub fn of(spec: &'a Spec, topic: &'a Topic, term: &str) -> Self {
         let rules = spec.all_rules().map(|(_, rule)| rule);
@@ -125,7 +125,8 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Returns the kind that it counts as; `None` if nothing that can fail verifies it.
+    /// Returns the kind that the stance counts under; `None` if it is not verified by anything that
+    /// can fail.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
         let holds = self.holds.iter().map(|hold| match hold {

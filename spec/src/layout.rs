@@ -25,7 +25,7 @@ pub struct Layout {
     pub enums: Vec<Enum>,
     /// The records, index file first, in file order.
     pub records: Vec<Record>,
-    /// The YAML files it was built from, each with its
+    /// The YAML files that the layout was built from, each with its
     /// [`fingerprint`](crate::freshness::fingerprint). A build in a checkout uses them to detect a
     /// layout that is older than its spec.
     #[serde(default)]
@@ -101,7 +101,7 @@ pub struct Member {
 pub struct Record {
     /// Its name in the spec, for example `index_header`.
     pub name: String,
-    /// Its name in C, as the sources spell it: `AtfIndexHeader`.
+    /// Its name in C, in the sources' spelling: `AtfIndexHeader`.
     pub c_name: String,
     /// Its name in prose: `Index header`.
     pub title: String,
@@ -130,9 +130,9 @@ pub struct RecordLayout {
 /// A field of a record in one wire version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
-    /// Its name, as the sources of the wire version spell it.
+    /// Its name, in the spelling of the wire version's sources.
     pub name: String,
-    /// Its name in the spec, if another: the one in the other wire versions.
+    /// Its name in the spec, if different: the name in the other wire versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_as: Option<String>,
     /// Bytes from the start of the record.
@@ -148,16 +148,16 @@ pub struct Field {
     /// Constraints on its value, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    /// Whether it has no meaning: written 0, ignored when read.
+    /// Whether it has no meaning: written as 0, ignored when read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserved: bool,
-    /// The enumeration or flags of its value.
+    /// The enumeration or flags that its value belongs to.
     #[serde(default, rename = "enum", skip_serializing_if = "Option::is_none")]
     pub enumeration: Option<String>,
     /// Its only valid value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Its maximum value, if less than its type's.
+    /// Its maximum value, if less than the maximum of its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
     /// The value that means "none".
@@ -218,7 +218,7 @@ impl Scalar {
         u64::MAX >> (64 - 8 * self.size())
     }
 
-    /// Returns the name, the same in the spec and in Rust.
+    /// Returns the name, which is the same in the spec and in Rust.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -318,7 +318,7 @@ impl Layout {
 }
 
 impl Field {
-    /// Returns the name in the spec, the same in every wire version.
+    /// Returns the name in the spec, which is the same in every wire version.
     #[must_use]
     pub fn key(&self) -> &str {
         self.known_as.as_deref().unwrap_or(&self.name)
@@ -361,7 +361,7 @@ impl RecordLayout {
 }
 
 impl Field {
-    /// Returns the offset after its last byte.
+    /// Returns the offset after the field's last byte.
     #[must_use]
     pub const fn end(&self) -> u32 {
         self.offset.saturating_add(self.ty.size())
@@ -382,7 +382,7 @@ impl Enum {
     }
 }
 
-/// Returns a name of the spec in camel case, as Rust's types have it.
+/// Returns a name of the spec in camel case, as used for types in Rust.
 #[must_use]
 pub fn camel_case(name: &str) -> String {
     let word = |word: &str| {

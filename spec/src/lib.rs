@@ -1,8 +1,8 @@
 //! The layout spec of ATF v2 (ADA Trace Format): the sources' claims, the decisions, and the
-//! compiler that checks one against the other.
+//! compiler that checks them against each other.
 //!
 //! The YAML files in this crate are the single source of truth. Every other offset is generated
-//! from them, or typed by hand on purpose to catch mistakes in them:
+//! from them, or deliberately typed by hand to catch mistakes in them:
 //!
 //! - `sources/*.yaml`: each source document's claims as stated, including wrong sums;
 //!   `digests.yaml`: digests of the lines that they are made from ([`text`], [`holds`]);

@@ -28,7 +28,7 @@ pub struct Spec {
     pub enums: EnumsFile,
     /// The named constants.
     pub constants: ConstantsFile,
-    /// The topics of all files of `behaviour/`.
+    /// The topics in all files of `behaviour/`.
     pub topics: Vec<Topic>,
     /// Questions that no source answers.
     pub decisions: DecisionsFile,
@@ -42,7 +42,7 @@ pub struct Spec {
     pub editions: EditionsFile,
 }
 
-/// The result of loading: the files, for the places in diagnostics, and the spec or its faults.
+/// The result of loading: the files, to locate places in diagnostics, and the spec or its faults.
 #[derive(Debug)]
 pub struct Loaded {
     /// The files.
@@ -51,11 +51,11 @@ pub struct Loaded {
     pub spec: Result<Spec, Vec<Diagnostic>>,
 }
 
-/// The maximum size of a YAML file; our largest has about 20 KiB.
+/// The maximum size of a YAML file; our largest is about 20 KiB.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
-/// Reads all files of the spec's folder, with the overlay's laid over them. Reports each file that
-/// is unreadable or has the wrong form, and reads the others anyway.
+/// Reads all files of the spec's folder and lays the overlay's files over them. Reports each file
+/// that is unreadable or has the wrong form, and still reads the others.
 #[must_use]
 pub fn load(folder: &Path, overlay: Option<&Path>) -> Loaded {
     let mut loader = Loader {
@@ -212,7 +212,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Reads one file; `label` names it in diagnostics.
+    /// Reads one file; diagnostics call it `label`.
     fn tree(&mut self, path: &Path, label: &str) -> Option<Node> {
         let bytes = match read(path) {
             Ok(bytes) => bytes,
@@ -240,8 +240,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Refuses files of the overlay that nothing reads: a misspelled name must not pass for a change
-    /// without effect.
+    /// Rejects files of the overlay that nothing reads, because a file with a misspelled name would
+    /// be ignored silently.
     fn refuse_unread(&mut self) {
         let Some(overlay) = self.overlay else {
             return;
@@ -314,7 +314,7 @@ mod tests {
 
     use super::why;
 
-    /// Tests the text only: a test running as root is never denied access.
+    /// Tests only the text, because a test running as root is never denied access.
     #[test]
     fn read_errors_have_the_same_text_on_every_system() {
         let said = |kind| why(&Error::from(kind));

@@ -1,5 +1,5 @@
-//! Builds the resolved layout from a spec. It decides nothing: a consistent spec leaves nothing to
-//! decide.
+//! Builds the resolved layout from a spec. Makes no decisions, because a consistent spec leaves
+//! nothing to decide.
 
 use crate::layout::{
     Constant, ConstantValue, Enum, Field, Layout, Member, Record, RecordLayout, SourceDocument,

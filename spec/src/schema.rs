@@ -1,5 +1,5 @@
-//! Builds JSON Schemas: for the spec's YAML files, from the types that read them, and for
-//! manifest.json, from `manifest.yaml`.
+//! Builds JSON Schemas: those of the spec's YAML files from the types that read them, and that of
+//! manifest.json from `manifest.yaml`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde_json::{Map, Value, json};
@@ -27,7 +27,7 @@ impl JsonSchema for NumberOrText {
     }
 }
 
-/// Returns the schemas of the spec's own files: name and schema.
+/// Returns the name and schema of each of the spec's own files.
 #[must_use]
 pub fn of_spec() -> Vec<(&'static str, Value)> {
     vec![
@@ -46,7 +46,7 @@ pub fn of_spec() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns the schema of manifest.json. Unknown keys are allowed, since readers ignore them.
+/// Returns the schema of manifest.json. Unknown keys are allowed because readers ignore them.
 #[must_use]
 pub fn of_manifest(manifest: &ManifestFile) -> Value {
     let definition = |object: &ManifestObject| (object.object.value.clone(), self::object(object));
@@ -91,7 +91,7 @@ fn property(field: &ManifestField) -> Value {
         JsonType::U64 => integer(0, u64::MAX),
         JsonType::I64 => integer(i64::MIN, i64::MAX.unsigned_abs()),
         JsonType::PositiveI32 => integer(1, i32::MAX.unsigned_abs().into()),
-        // An empty name is ignored (ATF-MANI-013): no reason to refuse a manifest.
+        // An empty name is ignored (ATF-MANI-013), so it is no reason to reject a manifest.
         JsonType::Text | JsonType::Name => json!({ "type": "string" }),
         JsonType::Hex => json!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{1,16}$" }),
         JsonType::Object => of(),

@@ -1,5 +1,5 @@
 //! Compares claims with the documents' text. The text itself is not in the repository, but a digest
-//! of each span of lines is, so a claim cannot silently lose touch with its lines.
+//! of each span of lines is, so a claim cannot silently diverge from its lines.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,18 +18,19 @@ use crate::yaml::{At, Place};
 pub struct Span<'a> {
     /// The lines.
     pub lines: Lines,
-    /// Where the first entry with these lines is in the spec.
+    /// The place of the first entry with these lines in the spec.
     pub place: Place,
-    /// Why they claim nothing; `None` if a claim is made from them.
+    /// Why the lines claim nothing; `None` if a claim is made from them.
     pub silent: Option<Reason>,
-    /// The record whose fields they list, if any.
+    /// The record whose fields the lines list, if any.
     pub record: Option<&'a RecordClaim>,
     /// Number of claims that share them.
     pub claims: usize,
 }
 
 impl Span<'_> {
-    /// Returns whether the lines need a digest: their text does not prove why they claim nothing.
+    /// Returns whether the lines need a digest because their text does not prove that they claim
+    /// nothing.
     #[must_use]
     pub fn needs_digest(&self) -> bool {
         self.silent.is_none_or(|reason| reason.proves("").is_none())
@@ -64,7 +65,7 @@ pub(crate) fn claims(source: &SourceFile) -> impl Iterator<Item = Claim<'_>> {
         .chain(statements.map(move |said| claim(said.lines.as_ref(), said.topic.place)))
 }
 
-/// Returns a source's spans in document order; claims from the same lines share one.
+/// Returns a source's spans in document order; claims from the same lines share a span.
 #[must_use]
 pub fn spans(source: &SourceFile) -> Vec<Span<'_>> {
     let mut spans: Vec<Span<'_>> = Vec::new();
@@ -121,7 +122,7 @@ impl Document {
         })
     }
 
-    /// Returns a span's lines that exist in the document.
+    /// Returns the lines of a span, as far as they exist in the document.
     fn of(&self, lines: Lines) -> &[String] {
         let at = |line: u32| {
             usize::try_from(line)
@@ -142,9 +143,9 @@ impl Document {
 
 /// Compares the claims of all sources with the documents in a folder.
 ///
-/// A fault names a line that contradicts its claim: its digest differs, it does not match its
-/// reason for claiming nothing, or it is a line of a struct or table that names no claimed field.
-/// Each entry of a claimed list or table needs its own lines.
+/// A fault points to a line that contradicts its claim: its digest differs, it does not match its
+/// reason for claiming nothing, or it is a line of a struct or table that does not mention a
+/// claimed field. Each entry of a claimed list or table needs its own lines.
 #[must_use]
 pub fn compare(spec: &Spec, folder: &Path) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
@@ -200,7 +201,7 @@ fn source_faults(
     }
 }
 
-/// Returns what is wrong with a line of a span, if anything.
+/// Describes the problem with a line of a span, if any.
 fn wrong(span: &Span<'_>, line: u32, text: &str, document: &Document) -> Option<String> {
     if let Some(reason) = span.silent {
         let is_wrong = reason.proves(text) == Some(false);
@@ -243,10 +244,9 @@ fn has_word(text: &str, name: &str) -> bool {
     })
 }
 
-/// Returns a new `digests.yaml` for the documents in a folder; existing digests do not matter.
+/// Returns a new `digests.yaml` for the documents in a folder, ignoring existing digests.
 ///
-/// # Errors
-/// Faults in the claims' lines, and unreadable documents.
+/// # Errors Returns faults in the claims' lines, and unreadable documents.
 pub fn digests(spec: &Spec, folder: &Path) -> Result<String, Vec<Diagnostic>> {
     let mut faults = Vec::new();
     let mut yaml = String::from("# yaml-language-server: $schema=schema/digests.schema.json\n");

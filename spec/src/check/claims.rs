@@ -1,4 +1,4 @@
-//! Checks that each list of `claims` names exactly the sources that make a claim, and that every
+//! Checks that each list of `claims` contains exactly the sources that make a claim, and that every
 //! term of a topic is in use.
 
 use std::collections::BTreeSet;

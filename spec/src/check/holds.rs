@@ -1,4 +1,4 @@
-//! Checks that each topic is verified by something that can fail, or states what is not done.
+//! Checks that each topic is verified by something that can fail, or explains what is not done.
 
 use crate::diagnostic::Diagnostic;
 use crate::holds::{Held, Hold};

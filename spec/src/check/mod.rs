@@ -20,11 +20,11 @@ use crate::reconcile::Claims;
 
 pub(crate) use text::tiling;
 
-/// Returns all faults of the spec: `found` by `reconcile` among the claims, and those of the spec
-/// itself.
+/// Returns all faults of the spec: `found`, the faults that `reconcile` found in the claims, and
+/// those in the spec itself.
 ///
-/// A broken name would cause dozens of further faults in the claims about it, so claims are checked
-/// only if all names are valid.
+/// A broken name would cause dozens of further faults in the claims that use it, so claims are
+/// checked only if all names are valid.
 #[must_use]
 pub fn check(
     files: &Files,

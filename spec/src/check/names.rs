@@ -8,7 +8,7 @@ use crate::layout::Wire;
 use crate::load::Spec;
 use crate::yaml::{At, Place};
 
-/// Names of one kind, each unique.
+/// The names of one kind, which must be unique.
 pub(super) struct Unique {
     kind: &'static str,
     seen: BTreeMap<String, Place>,

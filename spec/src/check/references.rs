@@ -11,7 +11,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     choices(spec, faults);
 }
 
-/// Checks that each constant names a number of a record.
+/// Checks that each constant refers to a number in a record.
 pub(super) fn constants(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for constant in &spec.constants.constants {
         let named = constant.is.rsplit_once('.').and_then(|(path, property)| {
@@ -53,8 +53,8 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that only topics' decisions have a choice: a record or an enumeration states its own
-/// value.
+/// Checks that only decisions on topics have a choice: records and enumerations contain their own
+/// values.
 fn choices(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let records = spec.records.iter().flat_map(|record| {
         let fields = record.fields.iter().flat_map(|field| &field.decisions);
@@ -95,7 +95,7 @@ fn silences(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that every entry names a record, a record's field or an enumeration.
+/// Checks that every entry refers to a record, a field of a record or an enumeration.
 pub(super) fn about(spec: &Spec, about: &[At<String>], faults: &mut Vec<Diagnostic>) {
     for name in about {
         let field = name.split_once('.').and_then(|(record, field)| {

@@ -60,7 +60,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             faults.push(Diagnostic::error(rule.id.place, why));
         }
     }
-    // A misspelt name would also leave its silence without a rule; report one fault, not two.
+    // A misspelled name would also leave its silence without a rule; report one fault, not two.
     let mut names = spec
         .all_rules()
         .flat_map(|(_, rule)| rule.settled_by.iter());
@@ -73,7 +73,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that a rule gives a reason if, and only if, it requires readers to refuse a file.
+/// Checks that a rule has a reason if and only if it requires readers to reject a file.
 fn refusal(rule: &RuleSpec, faults: &mut Vec<Diagnostic>) {
     let must_reject = rule.reader.value == ReaderDoes::Reject && rule.allows.is_empty();
     match (&rule.because, must_reject) {
@@ -103,7 +103,7 @@ fn is_settled(spec: &Spec, name: &At<String>) -> bool {
     topics.any(|known| known.value == name.value) || silences.any(|known| known.value == name.value)
 }
 
-/// Checks that a silence has a rule or a reason for having none, but not both.
+/// Checks that a silence has either a rule or a reason for having none, but not both.
 fn rests(spec: &Spec, name: &At<String>, has_reason: bool, faults: &mut Vec<Diagnostic>) {
     let mut rules = spec.all_rules().map(|(_, rule)| rule);
     let resting =

@@ -1,5 +1,4 @@
-//! Checks the sources' claims: their form must be comparable, and the spec must have their
-//! subjects.
+//! Checks the sources' claims: they must be comparable, and the spec must contain their subjects.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;

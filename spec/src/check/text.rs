@@ -1,4 +1,5 @@
-//! Checks the documents' lines: each belongs to exactly one claim, or to a reason for having none.
+//! Checks that each line of the documents belongs to exactly one claim, or to a reason for having
+//! none.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
@@ -76,7 +77,7 @@ fn gap(source: &SourceFile, first: u32, last: u32, at: &At<()>, faults: &mut Vec
     );
 }
 
-/// Checks that a span has a digest if, and only if, no reason proves its text.
+/// Checks that a span has a digest if and only if its text does not prove its reason.
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let before = faults.len();
     for source in &spec.sources {

@@ -1,17 +1,17 @@
 //! Checks the form of names, so that generated code compiles.
 
-/// Returns whether a name is lower case, like fields in C, C++ and Rust: words of letters and
-/// digits separated by single underscores. A leading underscore marks padding.
+/// Returns whether a name is in lower case, like fields in C, C++ and Rust: words of letters and
+/// digits, separated by single underscores. A leading underscore marks padding.
 pub(super) fn is_identifier(name: &str) -> bool {
     is_lower_case(name.strip_prefix('_').unwrap_or(name))
 }
 
-/// Returns whether a name is lower case and starts with a letter.
+/// Returns whether a name is in lower case and starts with a letter.
 pub(super) fn is_lower_case(name: &str) -> bool {
     is_words(name, '_', |letter| letter.is_ascii_lowercase())
 }
 
-/// Returns whether a name is valid in C, in any case.
+/// Returns whether a name, in upper or lower case, is valid in C.
 pub(super) fn is_c_name(name: &str) -> bool {
     name.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && name
@@ -35,7 +35,8 @@ fn is_words(name: &str, separator: char, is_letter: impl Fn(char) -> bool) -> bo
     name.starts_with(&is_letter) && name.split(separator).all(is_word)
 }
 
-/// Keywords in lower case of C (to C23), C++ (to C++20) and Rust (to edition 2024), by initial.
+/// The lower-case keywords of C (up to C23), C++ (up to C++20) and Rust (up to edition 2024), by
+/// first letter.
 const KEYWORDS: &[&[&str]] = &[
     &[
         "abstract", "alignas", "alignof", "and", "and_eq", "as", "asm", "async", "auto", "await",

@@ -1,4 +1,5 @@
-//! Claims in one form, regardless of their form in the source: a value for a property of a subject.
+//! Claims in a uniform form, regardless of their form in the source: a value for a property of a
+//! subject.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +27,8 @@ impl Key {
 }
 
 impl Key {
-    /// Returns the key that an entry of `settles` names: a property of the decision's own subject,
-    /// or of another field of the same record.
+    /// Returns the key that an entry of `settles` refers to: a property of the decision's own
+    /// subject, or of another field of the same record.
     pub(crate) fn settled(at: &str, settled: &str) -> Self {
         match at.split_once('.').zip(settled.split_once('.')) {
             Some(((record, _), (field, property))) => {
@@ -51,14 +52,15 @@ pub enum How {
     States,
     /// An assert in its code checks the value.
     Asserts,
-    /// Arithmetic derives it from other claims of the source: sums of sizes, offsets by packing.
+    /// Arithmetic derives the value from other claims of the source: sums of sizes, offsets from
+    /// packing.
     Sums,
-    /// It describes the whole and omits this.
+    /// It describes the whole subject and omits this part.
     Omits,
 }
 
 impl How {
-    /// Returns the verb for it.
+    /// Returns the verb for messages.
     #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {
@@ -77,7 +79,7 @@ pub struct Claim {
     pub source: String,
     /// The wire version that the source describes.
     pub wire: Wire,
-    /// The claimed value, as text; equal values have equal text.
+    /// The claimed value as text; equal values have equal texts.
     pub value: String,
     /// How the source claims it.
     pub how: How,
@@ -102,7 +104,7 @@ pub fn layout_value(size: u32, offset: u32) -> String {
     format!("{size} {unit} at {offset}")
 }
 
-/// Converts the claims of all sources to one form.
+/// Converts the claims of all sources to the uniform form.
 #[must_use]
 pub fn collect(spec: &Spec) -> Claims {
     let mut claims = Claims::new();
@@ -147,7 +149,7 @@ pub fn collect(spec: &Spec) -> Claims {
     claims
 }
 
-/// Returns the key that a source's constant names: an enumeration's member, or an entry of
+/// Returns the key that a source's constant refers to: a member of an enumeration, or an entry of
 /// `constants.yaml`.
 #[must_use]
 pub fn constant_key(spec: &Spec, constant: &str) -> Option<Key> {
@@ -184,7 +186,7 @@ pub fn formula_base(formula: &str) -> Option<String> {
     (is_seq && !base.is_empty()).then(|| base.to_owned())
 }
 
-/// Returns the record of a file's section: `index_header` for the header of `index.atf`.
+/// Returns the record for a section of a file: `index_header` for the header of `index.atf`.
 #[must_use]
 pub fn section_record(file: &str, section: &str) -> String {
     format!("{}_{section}", file.trim_end_matches(".atf"))
@@ -278,8 +280,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Returns the offset in the same source's struct of a field that its definitions give only a
-    /// size.
+    /// Returns a field's offset from the same source's struct, if the source's definitions contain
+    /// only a size.
     fn own_offset(&self, record: &RecordClaim, field: &FieldClaim) -> Option<u32> {
         let same = |other: &&RecordClaim| {
             other.record.value == record.record.value && other.form == Form::Struct
@@ -440,8 +442,8 @@ impl Collector<'_> {
     }
 }
 
-/// Adds absence claims: a source that describes a record in full but lacks a field that another
-/// source has claims that the field is absent.
+/// Adds absence claims: if a source describes a record in full but omits a field that another
+/// source describes, it claims that the field is absent.
 fn add_omissions(spec: &Spec, claims: &mut Claims) {
     let layouts = |key: &Key| key.property == "layout";
     let fields: Vec<Key> = claims.keys().filter(|key| layouts(key)).cloned().collect();

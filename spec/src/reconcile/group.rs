@@ -14,8 +14,8 @@ pub struct Group<'a> {
 }
 
 impl Reconciliation {
-    /// Returns all decisions on disagreements: those on records and their fields in the format's
-    /// order, then those on enumerations, then those on topics.
+    /// Returns all decisions on disagreements: first on records and their fields in the format's
+    /// order, then on enumerations, and finally on topics.
     #[must_use]
     pub fn groups(&self, spec: &Spec) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();

@@ -1,5 +1,5 @@
-//! Finds where the sources contradict each other or arithmetic, and matches each disagreement with
-//! a decision in the spec.
+//! Finds contradictions among the sources or with arithmetic, and matches each disagreement with a
+//! decision in the spec.
 
 mod claim;
 mod group;

@@ -16,7 +16,8 @@ pub struct Disagreement {
     pub key: Key,
     /// All claims about it, by source.
     pub claims: Vec<Claim>,
-    /// Whether the sources of each wire version agree with each other, so both values could stay.
+    /// Whether the sources of each wire version agree with each other, so that both values could
+    /// stay.
     pub could_split: bool,
     /// The decision that settles it.
     pub settlement: Option<Settlement>,
@@ -29,7 +30,7 @@ pub struct Settlement {
     pub decision: Decision,
     /// The record, field, enumeration or topic that it belongs to.
     pub at: String,
-    /// The place of the entry that names this disagreement.
+    /// The place of the entry for this disagreement.
     pub place: Place,
 }
 
@@ -110,7 +111,7 @@ fn settlements(spec: &Spec, faults: &mut Vec<Diagnostic>) -> BTreeMap<Key, Settl
     found
 }
 
-/// Returns everything that has decisions, with those decisions.
+/// Returns all subjects that have decisions, with the decisions.
 fn decisions(spec: &Spec) -> Vec<(String, &[Decision])> {
     let mut all: Vec<(String, &[Decision])> = Vec::new();
     for record in &spec.records {
@@ -142,7 +143,7 @@ enum Says<'a> {
     Field(&'a FieldSpec),
     /// The same in every wire version.
     Number(At<u64>),
-    /// A topic, whose decision chooses the term.
+    /// None: for a topic, the decision chooses the term.
     Nothing,
 }
 
@@ -217,7 +218,7 @@ impl<'a> Subject<'a> {
         Some(with_claims(fault.label(says), claims))
     }
 
-    /// Returns the faults of a disagreement: none, if a suitable decision settles it and the spec
+    /// Returns the faults of a disagreement; none if a suitable decision settles it and the spec
     /// agrees.
     fn judge(&self, disagreement: &Disagreement) -> Vec<Diagnostic> {
         let Disagreement {
@@ -312,7 +313,7 @@ fn field_place(field: &FieldSpec, key: &Key, claim: &Claim) -> Option<Place> {
     }
 }
 
-/// Checks that a conflict on a topic names the chosen term.
+/// Checks that the decision on a topic's conflict contains the chosen term.
 fn choice(key: &Key, settlement: &Settlement) -> Option<Diagnostic> {
     let decision = &settlement.decision;
     let is_conflict = decision.decision.value == DecisionKind::Conflict;
@@ -323,7 +324,7 @@ fn choice(key: &Key, settlement: &Settlement) -> Option<Diagnostic> {
 }
 
 /// Returns whether a claim is comparable: types of different sizes are a disagreement about the
-/// layout, settled there.
+/// layout, which is settled there.
 fn comparable(key: &Key, value: &str, claim: &Claim) -> bool {
     let size = |ty: &str| ty.parse::<Type>().map(super::super::layout::Type::size);
     key.property != "type" || size(value) == size(&claim.value)

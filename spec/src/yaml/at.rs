@@ -1,4 +1,4 @@
-//! Values with their place in a file.
+//! Values with their places in a file.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,5 +1,5 @@
-//! Sequences and mappings that skip faulty entries, which the decoder has already reported, so one
-//! run finds the faults of all entries.
+//! Sequences and mappings that skip faulty entries, so that one run finds the faults of all
+//! entries. The decoder has already reported the skipped ones.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -52,7 +52,7 @@ impl<T> Pairs<T> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
-    /// Returns the value of a name.
+    /// Returns the value for a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&T> {
         self.iter()

@@ -51,14 +51,14 @@ struct Report {
     unknown: HashSet<Place>,
 }
 
-/// A format fault; its place is that of the innermost value it passed on its way out.
+/// A format fault; its place is that of the innermost value that contains it.
 #[derive(Debug)]
 struct Fault {
     message: String,
     place: Option<Place>,
     /// The missing key of a mapping.
     missing: Option<&'static str>,
-    /// Whether it is already among the diagnostics.
+    /// Whether the fault is already among the diagnostics.
     is_reported: bool,
 }
 
@@ -139,8 +139,8 @@ impl<'a> Decoder<'a> {
         result.map_err(|fault| fault.placed(self.node.place))
     }
 
-    /// Decodes an entry of a collection, or the whole, and reports its fault immediately: the
-    /// collections of this module skip a faulty entry and continue.
+    /// Decodes an entry of a collection, or the whole tree, and reports its fault immediately,
+    /// because the collections of this module skip a faulty entry and continue.
     fn entry<'de, S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Fault> {
         self.placed(seed.deserialize(self)).map_err(|mut fault| {
             if !fault.is_reported {
@@ -156,7 +156,7 @@ impl<'a> Decoder<'a> {
         if !report.faulty.insert(self.node) {
             return;
         }
-        // The key exists, but was skipped because its value is faulty.
+        // The key exists but was skipped because its value is faulty.
         let is_known = fault.missing.is_some_and(|missing| {
             let entries = self.entries().unwrap_or_default();
             entries.iter().any(|(key, _)| key.text == missing)
@@ -179,7 +179,7 @@ impl<'a> Decoder<'a> {
 impl<'de> de::Deserializer<'de> for Decoder<'_> {
     type Error = Fault;
 
-    /// Only fixed values use this; they may have two types.
+    /// Used only for fixed values, which may have two types.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.node.value {
             Value::Int(_) => self.deserialize_u64(visitor),

@@ -1,5 +1,5 @@
-//! Parses YAML with the place of every value and deserializes serde types from it, with many faults
-//! per pass.
+//! Parses YAML with the place of every value and deserializes serde types from it, reporting many
+//! faults per pass.
 
 mod at;
 mod collections;

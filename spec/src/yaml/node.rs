@@ -74,7 +74,7 @@ pub struct Key {
 /// A parsed file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
-    /// The root of its one document.
+    /// The root of the file's only document.
     pub root: Node,
 }
 
@@ -83,7 +83,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// Returns one diagnostic with its place for invalid UTF-8, invalid syntax, a duplicate key, an
+    /// Returns a diagnostic with its place for invalid UTF-8, invalid syntax, a duplicate key, an
     /// anchor or alias, a second document, or too many levels or nodes.
     pub fn parse(file: FileId, bytes: &[u8]) -> Result<Self, Diagnostic> {
         let root = parse::document(file, bytes)?;

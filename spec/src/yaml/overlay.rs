@@ -1,4 +1,4 @@
-//! Lays one document over another, so that an edition of the spec needs to state only what it
+//! Lays one document over another, so that an edition of the spec needs to contain only its
 //! changes.
 
 use super::node::{Node, Value};
@@ -6,8 +6,9 @@ use super::node::{Node, Value};
 /// Lays `over` over `base`.
 ///
 /// Mappings merge key by key, and `null` removes a key. Lists of mappings merge by their items'
-/// first key and its value, such as `name: event_kind`; other items are added at the end, unless
-/// the list has them already. Anything else replaces. Every value keeps the place that it is from.
+/// first key and its value, such as `name: event_kind`; other items are added at the end unless the
+/// list already contains them. Any other value replaces the old one. Every value keeps the place
+/// that it came from.
 pub(crate) fn lay(base: &mut Node, over: Node) {
     match (&mut base.value, over.value) {
         (Value::Map(entries), Value::Map(changes)) => {
@@ -41,7 +42,7 @@ pub(crate) fn lay(base: &mut Node, over: Node) {
     }
 }
 
-/// Returns a list item's first key and value. A decision has no identity: a list may have two of
+/// Returns a list item's first key and value. A decision has no identity: a list may contain two of
 /// the same kind.
 fn identity(item: &Node) -> Option<(&str, &Value)> {
     let Value::Map(entries) = &item.value else {

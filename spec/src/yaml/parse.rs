@@ -1,5 +1,5 @@
-//! Parses a file's bytes into a tree: YAML without anchors, aliases or further documents, of
-//! bounded depth and size.
+//! Parses a file's bytes into a tree: YAML of bounded depth and size, without anchors, aliases or
+//! further documents.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 
 /// Our deepest file has 10 levels.
 const MAX_DEPTH: usize = 32;
-/// Our largest file has about 3,000.
+/// Our largest file has about 3,000 nodes.
 const MAX_NODES: usize = 250_000;
 
 /// Parses a file's only document.
@@ -41,7 +41,7 @@ fn options() -> Options {
             flow_nesting_limit: MAX_DEPTH,
             max_nodes: MAX_NODES,
         },
-        // `no` and `on` are words.
+        // `no` and `on` are plain words.
         strict_booleans: true,
         // `<<` is an unknown key.
         merge_keys: MergeKeyPolicy::AsOrdinary,
@@ -154,7 +154,7 @@ impl Raw {
     }
 }
 
-/// Converts the parser's error, in our own words where they are clearer.
+/// Converts the parser's error, rewording it where that is clearer.
 fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
     let place = place(file, text, error.location().unwrap_or(Location::UNKNOWN));
     if let Some(tab) = tab_in_indentation(text, place) {
@@ -174,7 +174,7 @@ fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
         Error::DuplicateMappingKey { key: Some(key), .. } => {
             Diagnostic::error(place, format!("duplicate key `{key}`"))
         }
-        // The parser's text ends with the place, which the diagnostic shows itself.
+        // The parser's text ends with the place, which the diagnostic already shows.
         error => {
             let message = error.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
@@ -223,8 +223,8 @@ fn anchor_in_front(text: &str, place: Place) -> Place {
     }
 }
 
-/// Finds the first tab in the indentation of a fault's line or the next one: the parser's place is
-/// the value before it.
+/// Finds the first tab in the indentation of a fault's line or the next one, because the parser
+/// reports the place of the value before the tab.
 fn tab_in_indentation(text: &str, place: Place) -> Option<Place> {
     let start = usize::try_from(place.start).ok()?;
     let line = text.get(..start)?.rfind('\n').map_or(0, |end| end + 1);
