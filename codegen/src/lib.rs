@@ -1,7 +1,8 @@
-//! Emitters: text in C, Rust, Markdown and JSON from the resolved layout of ATF v2.
+//! Emitters of C, Rust, Markdown and JSON text from the resolved layout of ATF v2.
 //!
-//! An emitter only formats text: it decides nothing, checks nothing and never touches a file. The
-//! command `atf-codegen` (feature `command`) reads the spec, calls the emitters and writes files.
+//! An emitter only formats text: it makes no decisions, checks nothing and never touches a file.
+//! The command `atf-codegen` (feature `command`) reads the spec, calls the emitters and writes
+//! files.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +13,7 @@ pub mod emit;
 pub struct GeneratedFile {
     /// Its path from the root of the repository, with `/` between folders.
     pub path: String,
-    /// Its whole text, with a newline at the end.
+    /// Its whole text, ending with a newline.
     pub text: String,
 }
 

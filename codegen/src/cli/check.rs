@@ -1,5 +1,5 @@
-//! `spec check`: reports that the spec is consistent and compares its claims with the documents.
-//! Every subcommand reports the spec's own faults first.
+//! `spec check`: reports whether the spec is consistent and compares its claims with the documents.
+//! Every subcommand first reports the spec's own faults.
 
 use std::fs;
 use std::io;
@@ -53,7 +53,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the digests before the spec's own faults are reported, since stale digests are among
+/// Writes the digests before the spec's own faults are reported, because stale digests are among
 /// them. Returns `None` if `--bless` is not set or the spec is malformed.
 pub(super) fn bless(
     options: &Options,

@@ -1,4 +1,4 @@
-//! `spec edition`: shows what an overlay changes, and which cases of the corpus still apply.
+//! `spec edition`: shows the changes in an overlay, and the cases of the corpus that still apply.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ pub(super) struct Options {
     corpus: Option<PathBuf>,
 }
 
-/// A corpus's list of cases.
+/// The list of cases in a corpus.
 #[derive(Deserialize)]
 struct Corpus {
     cases: Vec<String>,
@@ -94,7 +94,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the fields and enumerations that differ in a wire version that both layouts have.
+/// Returns the fields and enumerations that differ in a wire version common to both layouts.
 fn changed_subjects(before: &Layout, after: &Layout) -> BTreeSet<String> {
     let mut changed = BTreeSet::new();
     for record in &after.records {
@@ -146,7 +146,7 @@ fn same(a: &Field, b: &Field) -> bool {
     a.key() == b.key() && facts(a) == facts(b)
 }
 
-/// Returns the manifest's new keys. Readers ignore unknown keys, so they change no case.
+/// Returns the manifest's new keys. They affect no case because readers ignore unknown keys.
 fn new_keys(before: &Spec, after: &Spec) -> BTreeSet<String> {
     let keys = |spec: &Spec| -> BTreeSet<String> {
         let objects = spec.manifest.objects.iter();

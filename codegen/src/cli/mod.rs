@@ -64,7 +64,7 @@ pub(crate) fn run() -> ExitCode {
     match dispatch(&cli) {
         Ok(code) => code,
         Err(error) => {
-            // If stderr is closed too, nothing can be done.
+            // If stderr is closed too, there is nothing left to do.
             let _ = print(io::stderr(), &format!("atf-codegen: {error}\n"));
             ExitCode::from(2)
         }

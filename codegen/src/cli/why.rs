@@ -78,7 +78,7 @@ fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     names
 }
 
-/// Shows a rule, by its id.
+/// Shows the rule with this id.
 fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
     let Some((_, rule)) = context
         .spec

@@ -1,8 +1,8 @@
 //! Emits C headers, which are also valid C++, and the probe that verifies them.
 //!
 //! The templates in `templates/c/` contain the C code; `view` prepares their names and numbers.
-//! Fields appear in the layout's order without padding, and the asserts state the layout's offsets:
-//! if the two disagree, the C compiler fails at that field.
+//! Fields appear in the layout's order without padding, and asserts check the layout's offsets: if
+//! the two disagree, the C compiler fails at that field.
 
 mod text;
 mod view;
@@ -39,9 +39,9 @@ const TEMPLATES: [(&str, &str); 8] = [
     ("shared.h", include_str!("../../templates/c/shared.h")),
 ];
 
-/// Emits the headers for writers and readers in C, C++ and Swift: `atf_v1.h` and `atf_v2.h` with
-/// one wire version each under the sources' names, `atf_wire.h` with all wire versions side by
-/// side, and the module map.
+/// Emits the headers for writers and readers in C, C++ and Swift: `atf_v1.h` and `atf_v2.h`, each
+/// with one wire version under the sources' names; `atf_wire.h`, with all wire versions side by
+/// side; and the module map.
 #[must_use]
 pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
     let mut headers: Vec<Header<'_>> = layout
@@ -64,7 +64,7 @@ pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
 }
 
 /// Returns the packed C definition of one record with its asserts, as in `atf_v1.h` or `atf_v2.h`,
-/// with the includes and macros it needs to compile alone.
+/// with the includes and macros needed to compile it on its own.
 ///
 /// # Panics
 /// Panics if the record has no layout in this wire version; a resolved layout has one for each wire
@@ -76,8 +76,8 @@ pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String
     render("definition.h", &BTreeMap::from([("record", record)]))
 }
 
-/// Emits a program in C and C++ that prints the compiler's layout of `atf_wire.h`, one item per
-/// line: each record with its size, each field with its offset and size, each constant with its
+/// Emits a program, valid in C and C++, that prints the compiler's layout of `atf_wire.h`, one item
+/// per line: each record with its size, each field with its offset and size, each constant with its
 /// value.
 #[must_use]
 pub fn probe(layout: &Layout) -> GeneratedFile {

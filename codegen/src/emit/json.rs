@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use crate::{GENERATED, GeneratedFile};
 
-/// Emits `atf-derive/layout.json`, in the package of the macro that includes it.
+/// Emits `atf-derive/layout.json`, which is in the package of the macro that includes it.
 ///
 /// # Panics
 ///
-/// Never: the layout's types are plain data.
+/// Never, because the layout's types are plain data.
 #[must_use]
 pub fn layout(layout: &Layout) -> GeneratedFile {
     let value = serde_json::to_value(layout).expect("the layout is plain data");
@@ -19,7 +19,7 @@ pub fn layout(layout: &Layout) -> GeneratedFile {
     }
 }
 
-/// Returns a JSON file's text; its first member, under `key`, names its generator.
+/// Returns the text of a JSON file whose first member, `key`, identifies the generator.
 pub(super) fn document(key: &str, value: Value) -> String {
     let value = match value {
         Value::Object(members) => {

@@ -1,6 +1,6 @@
 //! Emits the format's reference: Markdown pages and byte diagrams, under `docs/reference/`.
 //!
-//! The templates in `templates/markdown/` contain the prose and tables; the modules here prepare
+//! The templates in `templates/markdown/` contain the prose and tables. The modules here prepare
 //! their data: one module per kind of page, `links` for pages and anchors, `settled` for decisions,
 //! `diagram` and `sketch` for pictures.
 
@@ -30,7 +30,7 @@ use crate::GeneratedFile;
 /// The pages' folder, relative to the repository's root.
 const FOLDER: &str = "docs/reference";
 
-/// The data of the pages.
+/// The data for the pages.
 struct Book<'a> {
     spec: &'a Spec,
     found: &'a Reconciliation,
@@ -39,7 +39,8 @@ struct Book<'a> {
     decisions: Vec<Group<'a>>,
 }
 
-/// Emits the pages and their pictures. The spec must have no faults: every disagreement is settled.
+/// Emits the pages and their pictures. The spec must have no faults, so that every disagreement is
+/// settled.
 #[must_use]
 pub fn files(spec: &Spec, found: &Reconciliation, layout: &Layout) -> Vec<GeneratedFile> {
     let book = Book {

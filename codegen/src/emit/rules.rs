@@ -1,4 +1,4 @@
-//! Emits the rules as a table in Rust, for the conformance kit: a check names its rule by a
+//! Emits the rules as a table in Rust, for the conformance kit. Each check refers to its rule by a
 //! constant, so a check without a rule does not compile.
 
 use atf_spec::load::Spec;
@@ -13,7 +13,7 @@ use crate::{GENERATED, GeneratedFile};
 ///
 /// # Panics
 ///
-/// Never: the tokens are a Rust file by construction.
+/// Never, because the tokens are a Rust file by construction.
 #[must_use]
 pub fn table(spec: &Spec) -> GeneratedFile {
     let names: Vec<_> = spec.all_rules().map(|(_, rule)| name(rule)).collect();
@@ -77,7 +77,7 @@ fn edition(of: &str, edition: &EditionSpec) -> TokenStream {
     }
 }
 
-/// Returns the topics and silences that a rule names, in the spec's order.
+/// Returns the topics and silences that a rule cites, in the spec's order.
 fn decisions(spec: &Spec) -> Vec<TokenStream> {
     let is_named = |name: &str| {
         spec.all_rules()
@@ -88,7 +88,7 @@ fn decisions(spec: &Spec) -> Vec<TokenStream> {
         let titles = topic.decisions.iter().map(|it| it.title.as_str());
         let reasons = topic.decisions.iter().map(|it| it.reason.as_str());
         let reason = reasons.collect::<Vec<_>>().join(" ");
-        // Without a decision, all sources agree on the only term.
+        // If there is no decision, all sources agree on a single term.
         let answers: Vec<_> = if topic.decisions.is_empty() {
             topic.terms.iter().map(|(_, term)| term.as_str()).collect()
         } else {

@@ -1,11 +1,11 @@
 //! Emits Rust structs: zerocopy views of the records, and newtypes of the open enumerations.
 //!
 //! The macros of `atf-derive` expand to [`record`] and [`open_enum`]; [`library`] returns the
-//! records of crate `atf` as files. Every path in the expansions
-//! is absolute, so they compile wherever `zerocopy` is a dependency.
+//! records of crate `atf` as files. Every path in the expansions is absolute, so they compile in
+//! any crate that depends on `zerocopy`.
 //!
-//! Fields appear in the layout's order, and compile-time assertions state the layout's sizes and
-//! offsets. If the two disagree, rustc fails and names record and field.
+//! Fields appear in the layout's order, and compile-time assertions check the layout's sizes and
+//! offsets. If the two disagree, rustc fails and reports the record and field.
 
 mod doc;
 #[cfg(feature = "command")]
@@ -27,7 +27,7 @@ use proc_macro2::{Ident, Span};
 use quote::format_ident;
 use syn::{Attribute, Token, Visibility};
 
-/// The user's choices in an expansion; everything else comes from the layout.
+/// The user's choices for an expansion; everything else comes from the layout.
 pub struct Options {
     /// Attributes and documentation that precede the generated ones.
     pub attributes: Vec<Attribute>,
@@ -35,7 +35,7 @@ pub struct Options {
     pub visibility: Visibility,
     /// The item's name.
     pub ident: Ident,
-    /// Attributes that precede the generated ones of a record's fields, by field name.
+    /// Attributes that precede the generated ones on a record's fields, by field name.
     pub fields: BTreeMap<String, Vec<Attribute>>,
     /// Whether a record gets the constant `C_DEFINITION`.
     pub c_definition: bool,
@@ -64,7 +64,7 @@ pub fn value_type(ty: Type) -> String {
     }
 }
 
-/// Returns a number, or the name of the scalar's maximum: `u64::MAX`.
+/// Returns a number or, for the scalar's maximum, its name: `u64::MAX`.
 fn number(scalar: Scalar, number: u64) -> String {
     if number == scalar.max() {
         format!("{}::MAX", scalar.name())

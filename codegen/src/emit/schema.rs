@@ -1,5 +1,5 @@
-//! Emits JSON Schemas: for the spec's YAML files, for editors, and for manifest.json, for tracer
-//! authors.
+//! Emits JSON Schemas: those of the spec's YAML files, for editors, and that of manifest.json, for
+//! tracer authors.
 
 use atf_spec::load::Spec;
 use atf_spec::schema;

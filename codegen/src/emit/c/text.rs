@@ -5,8 +5,8 @@ use atf_spec::layout::Scalar;
 /// The width at which prose wraps: comments have 96 columns, and ` */` may take three of them.
 const COLUMNS: usize = 93;
 
-/// Wraps `prose` for a comment in lines of at most 93 columns. Each line starts with `prefix`,
-/// except the first, whose prefix is in the template. Newlines in the prose are kept.
+/// Wraps `prose` for a comment into lines of at most 93 columns. Each line starts with `prefix`,
+/// except for the first, which gets its prefix from the template. Newlines in the prose are kept.
 pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     let prose = prose.replace("*/", "* /").replace("/*", "/ *");
     let mut lines = Vec::new();
@@ -32,8 +32,8 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a number as a C literal, typed only by a suffix, so `#if` and Swift understand it too.
-/// The maximum of a type is in hexadecimal.
+/// Returns a number as a C literal whose type is shown only by a suffix, so that `#if` and Swift
+/// understand it too. The maximum of a type is in hexadecimal.
 pub(super) fn number(value: u64, scalar: Scalar) -> String {
     let suffix = if scalar == Scalar::U64 { "ull" } else { "u" };
     if value == scalar.max() {
@@ -48,7 +48,7 @@ pub(super) fn string(bytes: &str) -> String {
     format!("\"{}\"", bytes.escape_default())
 }
 
-/// Returns an initialiser of an array with these bytes, without a terminating NUL.
+/// Returns an initialiser for an array of these bytes, without a terminating NUL.
 pub(super) fn initialiser(bytes: &str) -> String {
     let bytes: Vec<String> = bytes.bytes().map(|byte| format!("0x{byte:02X}")).collect();
     format!("{{ {} }}", bytes.join(", "))

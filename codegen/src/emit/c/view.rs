@@ -1,4 +1,4 @@
-//! The data of the templates: the layout in C names and literals.
+//! The data for the templates: the layout in terms of C names and literals.
 
 use atf_spec::layout::{self, Layout, Scalar, SourceDocument, Value, Wire};
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub(super) struct Header<'a> {
     module: String,
     /// Its include guard.
     guard: String,
-    /// The guards of the headers that use the same names.
+    /// The guards of headers that use the same names.
     rivals: Vec<String>,
     sources: &'a [SourceDocument],
     /// The definitions common to all wire versions.
@@ -283,7 +283,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns the facts about a field other than its meaning, in sentences.
+/// Returns sentences with the facts about a field other than its meaning.
 fn facts(layout: &Layout, field: &layout::Field) -> String {
     let mut facts = vec![format!("Offset {}.", field.offset)];
     facts.extend(field.units.as_ref().map(|units| format!("Unit: {units}.")));

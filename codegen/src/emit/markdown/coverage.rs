@@ -1,4 +1,4 @@
-//! The page on coverage: each line's statement and what verifies it.
+//! The page on coverage: the statement on each line and its verification.
 
 use atf_spec::holds::{Held, Hold, Kind};
 use atf_spec::load::Spec;
@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// The tests that verify layouts: tables typed by hand from the documents, and compilers' results.
+/// The tests that verify layouts: against tables typed by hand from the documents, and against
+/// compilers.
 const LAYOUT: [&str; 2] = [
     "codegen/tests/layout.rs::every_field_is_where_the_documents_put_it",
     "codegen/tests/c_layout.rs::compilers_find_every_size_offset_and_value_of_the_layout",
@@ -19,7 +20,7 @@ const LAYOUT: [&str; 2] = [
 /// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
-    /// The number of statements, of lines that make them, and of lines that make none.
+    /// The numbers of statements, of lines that make them, and of lines that make none.
     count: usize,
     lines: u32,
     claimed: u32,
@@ -62,16 +63,16 @@ struct Answer<'a> {
     held: HeldBy<'a>,
 }
 
-/// The verification of something, in words and links.
+/// The verification of a statement or decision, in words and links.
 #[derive(Serialize, Default)]
 struct HeldBy<'a> {
     kind: &'static str,
     rules: Vec<Link>,
     /// Tests, benchmarks, sections of documents.
     tests: Vec<Link>,
-    /// The decision against it.
+    /// The decision against the statement.
     decision: Option<Link>,
-    /// Why it was overruled, is not done, or has no rule.
+    /// Why the statement was overruled, is not done, or has no rule.
     why: Option<&'a str>,
 }
 
@@ -130,7 +131,8 @@ fn source<'a>(spec: &'a Spec, source: &'a SourceFile) -> Source<'a> {
     }
 }
 
-/// Returns a source's statements in line order; on the same lines, layouts come first.
+/// Returns a source's statements in line order; among statements on the same lines, layouts come
+/// first.
 fn statements<'a>(spec: &'a Spec, source: &'a SourceFile) -> Vec<Said<'a>> {
     let mut all: Vec<(Option<Lines>, Said<'a>)> = Vec::new();
     let mut add = |lines: Option<&At<Lines>>, section, says, topic: Option<(&At<String>, &str)>| {
@@ -274,7 +276,7 @@ fn tests<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Link> {
     tests.map(|(path, name)| links::file(name, path)).collect()
 }
 
-/// Returns what verifies the decision on a silence.
+/// Returns the verification of the decision on a silence.
 fn answer<'a>(spec: &'a Spec, silence: &'a Silence) -> Answer<'a> {
     let rules = spec.all_rules().map(|(_, rule)| rule);
     let name = silence.silence.as_str();

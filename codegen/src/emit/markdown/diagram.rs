@@ -8,7 +8,7 @@ const BYTES_A_ROW: u32 = 8;
 // Lengths in pixels.
 const ROW_HEIGHT: u32 = 44;
 const MARGIN: u32 = 16;
-/// The space left of the rows, for their offsets.
+/// The space to the left of the rows, for their offsets.
 const GUTTER: u32 = 44;
 /// The space above the rows, for the title and the byte numbers.
 const HEAD: u32 = 64;
@@ -36,7 +36,7 @@ pub(super) struct Diagram<'a> {
     height: u32,
     /// The byte numbers above a row.
     columns: Vec<Mark>,
-    /// The offset of each row, at its left.
+    /// The offset of each row, shown to its left.
     rows: Vec<Mark>,
     fields: Vec<Entry<'a>>,
     boxes: Vec<Box<'a>>,
@@ -107,7 +107,7 @@ pub(super) fn alike(record: &Record) -> Vec<Vec<Wire>> {
     }
 }
 
-/// Returns the path of these wire versions' diagram, relative to the pages' folder.
+/// Returns the path of the diagram for these wire versions, relative to the pages' folder.
 pub(super) fn path(record: &Record, wires: &[Wire]) -> String {
     match wires {
         [wire] => format!("svg/{}.v{wire}.svg", record.name),
@@ -115,14 +115,14 @@ pub(super) fn path(record: &Record, wires: &[Wire]) -> String {
     }
 }
 
-/// Returns the diagrams of a record with their paths.
+/// Returns the diagrams of a record and their paths.
 pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_>)> {
     let diagram = |wires: Vec<Wire>| (path(record, &wires), Diagram::new(record, wires, scale));
     alike(record).into_iter().map(diagram).collect()
 }
 
 impl Scale {
-    /// Returns the width of a byte at which every text of every record fits its box.
+    /// Returns the width of a byte at which all texts of all records fit their boxes.
     pub(super) fn of(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {
@@ -203,7 +203,7 @@ struct Piece<'a> {
     size: u32,
     open_left: bool,
     open_right: bool,
-    /// The name in its largest piece; the others only show that it continues.
+    /// The name, in the field's largest piece; the others only show that the field continues.
     label: Option<(String, String)>,
     name: String,
 }
@@ -291,8 +291,8 @@ fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
     pieces.collect()
 }
 
-/// Returns the parts of a field with their own labels: the elements of an array, except single
-/// bytes.
+/// Returns the parts of a field that have their own labels: the elements of an array unless they
+/// are single bytes.
 fn units(field: &Field) -> Vec<(String, u32, Type)> {
     let Type { scalar, count } = field.ty;
     let element = Type {
@@ -310,7 +310,7 @@ fn units(field: &Field) -> Vec<(String, u32, Type)> {
     }
 }
 
-/// Splits a run of bytes at the ends of rows, but not between complete rows.
+/// Splits a run of bytes at row ends, but not between complete rows.
 fn cut<'a>(
     field: &'a Field,
     offset: u32,

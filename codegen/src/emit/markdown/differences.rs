@@ -12,7 +12,7 @@ pub(super) struct Difference {
     /// The record, by its title.
     record: Link,
     field: Link,
-    /// The field in each wire version, in their order; `None` if it lacks the field.
+    /// The field in each wire version, in their order; `None` if the version lacks the field.
     versions: Vec<Option<String>>,
 }
 

@@ -41,7 +41,7 @@ struct Entry<'a> {
 struct Named<'a> {
     name: &'a str,
     doc: &'a str,
-    /// The field that it names.
+    /// The field that the constant refers to.
     field: Link,
     /// The value in each wire version, in the order of the wire versions.
     values: Vec<Option<String>>,

@@ -16,7 +16,7 @@ pub(super) const SESSION: &str = "session.md";
 pub(super) const RULES: &str = "rules.md";
 /// The sources' claims and the decisions.
 pub(super) const RECONCILIATION: &str = "reconciliation.md";
-/// Each line of the sources with what verifies it.
+/// Each line of the sources and its verification.
 pub(super) const COVERAGE: &str = "coverage.md";
 /// The picture of the files.
 pub(super) const SKETCH: &str = "svg/files.svg";
@@ -79,7 +79,7 @@ pub(super) fn enumeration(name: &str) -> Link {
     Link::new(name, format!("{ENUMS}#{name}"))
 }
 
-/// Links to a rule. Its anchor is that of its heading, in lower case.
+/// Links to a rule. The anchor is that of the rule's heading, in lower case.
 pub(super) fn rule(id: &str) -> Link {
     Link::new(id, format!("{RULES}#{}", id.to_ascii_lowercase()))
 }
@@ -96,7 +96,7 @@ pub(super) fn disagreement(key: &Key) -> Link {
     Link::new(name, href)
 }
 
-/// Links to a file of the repository, by its path from the root.
+/// Links to a file of the repository, given by its path from the root.
 pub(super) fn file(text: &str, path: &str) -> Link {
     let href = match path.strip_prefix("docs/reference/") {
         Some(page) => page.to_owned(),
@@ -105,7 +105,7 @@ pub(super) fn file(text: &str, path: &str) -> Link {
     Link::new(text, href)
 }
 
-/// Returns the anchor of one of the manifest's objects on the session's page.
+/// Returns the anchor of one of the manifest's objects on the session page.
 pub(super) fn manifest_object_anchor(object: &str) -> String {
     format!("object-{object}")
 }

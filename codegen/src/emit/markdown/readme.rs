@@ -60,7 +60,7 @@ struct Fixed {
 #[derive(Serialize)]
 struct Limit {
     field: Link,
-    /// The maximum in each wire version; `None` if it lacks the field.
+    /// The maximum in each wire version; `None` if the version lacks the field.
     greatest: Vec<Option<String>>,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     }
 }
 
-/// Returns a record's fields, each once, as in the first wire version that has it.
+/// Returns a record's fields, each once, in the form of the first wire version that has it.
 fn fields(record: &Record) -> Vec<&Field> {
     let mut fields: Vec<&Field> = Vec::new();
     for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
@@ -165,14 +165,13 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Limit> {
     fields(record).into_iter().filter_map(limit).collect()
 }
 
-/// Returns whether a field counts something, which its type limits.
+/// Returns whether a field is a count, which is limited by the field's type.
 fn is_number(field: &Field) -> bool {
     let has_names = field.enumeration.is_some() || field.value.is_some();
     !field.reserved && !has_names && field.ty.count.is_none()
 }
 
-/// Returns a field's maximum, in groups of three digits; the value that means "none" does not
-/// count.
+/// Returns a field's maximum, in groups of three digits, excluding the value that means "none".
 fn greatest(field: &Field) -> String {
     let max = field.ty.scalar.max();
     let number = if field.none == Some(max) {

@@ -60,7 +60,7 @@ struct Table<'a> {
     key: String,
     /// The decided value.
     outcome: Vec<ByWire>,
-    /// Whether a source states more than a value.
+    /// Whether a source says more than just a value.
     has_words: bool,
     claims: Vec<Row<'a>>,
 }
@@ -68,9 +68,9 @@ struct Table<'a> {
 #[derive(Serialize)]
 struct Row<'a> {
     source: &'a str,
-    /// How the source claims it, unless it simply states it.
+    /// How the source makes the claim, unless it simply states the value.
     verb: Option<&'static str>,
-    /// `None` if the source omits it.
+    /// `None` if the source omits the value.
     value: Option<String>,
     section: &'a str,
     says: Option<&'a str>,
@@ -87,7 +87,7 @@ struct Quiet<'a> {
     confidence: &'static str,
     /// The rules that test it.
     rules: Vec<Link>,
-    /// The repository's tests that test it.
+    /// The tests in the repository that verify it.
     tests: Vec<&'a str>,
 }
 
@@ -218,7 +218,7 @@ fn table<'a>(book: &Book<'a>, found: &'a Disagreement) -> Table<'a> {
     }
 }
 
-/// Returns a value as the pages write it: the one that means "none" is in hexadecimal.
+/// Returns a value in the form used on the pages: the value that means "none" is in hexadecimal.
 fn shown(key: &Key, value: &str) -> String {
     match value.parse::<u64>() {
         Ok(number) if key.property == "none" => format!("0x{number:X}"),

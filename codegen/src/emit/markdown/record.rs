@@ -47,7 +47,7 @@ struct Layout<'a> {
 /// A field in the offset table.
 #[derive(Serialize)]
 struct Row<'a> {
-    /// The anchor, in the first table with the field.
+    /// The anchor, only in the first table that contains the field.
     anchor: Option<String>,
     name: &'a str,
     offset: u32,
@@ -171,7 +171,7 @@ fn row<'a>(
     }
 }
 
-/// Returns the constraints of all fields, each field once.
+/// Returns the constraints on all fields, each field once.
 fn constraints(record: &Record) -> Vec<Constraint<'_>> {
     let mut seen = BTreeSet::new();
     let fields = record.layouts.iter().flat_map(|layout| &layout.fields);
@@ -186,14 +186,14 @@ fn constraints(record: &Record) -> Vec<Constraint<'_>> {
     constraints.collect()
 }
 
-/// Returns whether a name is the record's or one of its fields'.
+/// Returns whether a name belongs to the record or one of its fields.
 fn is_of(record: &Record, name: &str) -> bool {
     let of_field = |rest: &str| rest.starts_with('.');
     name.strip_prefix(&record.name)
         .is_some_and(|rest| rest.is_empty() || of_field(rest))
 }
 
-/// Returns the decisions on the record, then the topics and silences about it.
+/// Returns the decisions on the record, followed by the topics and silences about it.
 fn decisions(book: &Book<'_>, record: &Record) -> Vec<Decision> {
     let mut decisions = Vec::new();
     let about_it = |about: &[At<String>]| about.iter().any(|name| is_of(record, &name.value));

@@ -9,7 +9,7 @@ use super::links::{self, Link};
 use super::{Book, FOLDER, text};
 use crate::{GENERATED, GeneratedFile};
 
-/// The templates, by the names that includes use.
+/// The templates, by the names used in includes.
 const TEMPLATES: [(&str, &str); 13] = [
     (
         "coverage.md",
@@ -62,7 +62,7 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("top.md", include_str!("../../../templates/markdown/top.md")),
 ];
 
-/// The data of every page, in addition to its own.
+/// The data that every page gets in addition to its own.
 #[derive(Serialize)]
 struct Page<'a, T> {
     /// The page's title.
@@ -94,7 +94,7 @@ impl Press {
         let mut environment = Environment::new();
         environment.set_syntax(syntax);
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        // Filters escape Markdown word by word; XML is escaped as a whole.
+        // Filters escape Markdown word by word, whereas XML is escaped as a whole.
         environment.set_auto_escape_callback(|name| match name.rsplit_once('.') {
             Some((_, "svg")) => AutoEscape::Html,
             _ => AutoEscape::None,

@@ -42,7 +42,7 @@ struct Rule<'a> {
     untestable: Option<&'a str>,
 }
 
-/// A rule in another page's table.
+/// A rule in the table of another page.
 #[derive(Serialize)]
 pub(super) struct Summary {
     rule: Link,
@@ -68,8 +68,8 @@ pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Summary> {
         .collect()
 }
 
-/// Returns the requirement in Markdown; the sentence may start with the name of a field it is
-/// about.
+/// Returns the requirement in Markdown; the sentence may start with the name of a field that the
+/// rule is about.
 fn text(rule: &RuleSpec) -> String {
     let about = rule.about.iter().map(|name| name.as_str());
     let fields: Vec<&str> = about
@@ -98,7 +98,7 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     }
 }
 
-/// Returns the anchor of a file's heading, its prefix.
+/// Returns the anchor of a file's heading, which is the prefix.
 fn anchor(prefix: &str) -> String {
     prefix.to_ascii_lowercase()
 }

@@ -1,4 +1,4 @@
-//! The page of the session's folders and of the manifest.
+//! The page on the session's folders and the manifest.
 
 use atf_spec::load::Spec;
 use atf_spec::model::{EntrySpec, JsonType, ManifestField, ManifestObject};
@@ -44,7 +44,7 @@ struct Field<'a> {
     name: &'a str,
     #[serde(rename = "type")]
     ty: &'static str,
-    /// The object that it contains, or that its list contains.
+    /// The object that the field or its list contains.
     of: Option<Link>,
     required: bool,
     means: &'a str,
@@ -108,7 +108,7 @@ fn field(field: &ManifestField) -> Field<'_> {
     }
 }
 
-/// Returns the folders as a tree of names that marks optional entries.
+/// Returns the folders as a tree of names, with optional entries marked.
 pub(super) fn tree(spec: &Spec) -> String {
     let paths: Vec<Vec<&str>> = spec
         .session
@@ -122,7 +122,7 @@ pub(super) fn tree(spec: &Spec) -> String {
             continue;
         };
         for depth in 1..=folders.len() {
-            // Whether another entry of the same folder follows.
+            // Whether another entry in the same folder follows.
             let goes_on = paths[number + 1..].iter().any(|other| {
                 other.len() > depth
                     && other[..depth] == path[..depth]
@@ -146,7 +146,8 @@ fn parts(entry: &EntrySpec) -> Vec<&str> {
     entry.path.as_str().split_inclusive('/').collect()
 }
 
-/// Returns whether something is about the session or the manifest, not about a record.
+/// Returns whether a rule, topic or silence is about the session or the manifest rather than a
+/// record.
 fn is_about(spec: &Spec, about: &[At<String>]) -> bool {
     about.iter().any(|name| is_here(spec, name))
 }

@@ -10,10 +10,10 @@ const COLUMN_GAP: u32 = 24;
 const HEAD: u32 = 52;
 const BLOCK_HEIGHT: u32 = 40;
 const BLOCK_GAP: u32 = 4;
-/// The space between records that occur once and those that repeat.
+/// The space between records that occur once and records that repeat.
 const PART_GAP: u32 = 16;
 const LINE_HEIGHT: u32 = 16;
-/// The number of small letters that fit a column.
+/// The number of small letters that fit into a column.
 const LINE_LETTERS: usize = 54;
 
 /// The picture.
@@ -74,7 +74,7 @@ pub(super) fn sketch(layout: &Layout) -> Sketch<'_> {
 }
 
 impl<'a> File<'a> {
-    /// Creates a file that starts with its first record and ends with its last; the others repeat
+    /// Creates a file that starts with the first record and ends with the last; the others repeat
     /// in between.
     fn new(records: &'a [Record], x: u32) -> Self {
         let mut file = Self {

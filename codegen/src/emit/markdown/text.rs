@@ -1,4 +1,4 @@
-//! Formats text of the spec as Markdown: names as code, special characters escaped.
+//! Formats text from the spec as Markdown, with names as code and special characters escaped.
 
 use atf_spec::layout::{Type, Wire};
 
@@ -7,7 +7,7 @@ use atf_spec::layout::{Type, Wire};
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     for (number, part) in text.split('`').enumerate() {
-        // Odd parts are between backticks and already code.
+        // Odd parts are between backticks, so they already are code.
         if number % 2 == 1 {
             out.push_str(&code(part));
         } else {
@@ -41,7 +41,7 @@ fn plain_or_code(text: &str, out: &mut String) {
     }
 }
 
-/// Returns whether a word is a name of the format or its tools, not English.
+/// Returns whether a word is a name from the format or its tools rather than English.
 fn is_name(word: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./<>()[]-…".contains(c);
     if !word.chars().all(is_plain) {
@@ -59,7 +59,7 @@ fn is_name(word: &str) -> bool {
     word.contains('_') || is_path || is_hex || word.parse::<Type>().is_ok()
 }
 
-/// Returns a rule's sentence. Its first word becomes code if it is one of these names: `flags is
+/// Returns a rule's sentence. The first word becomes code if it is one of these names: `flags is
 /// 0.`
 pub(super) fn sentence(text: &str, names: &[&str]) -> String {
     match text.split_once(' ') {

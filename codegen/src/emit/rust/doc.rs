@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::number;
 
-/// Returns documentation attributes, one per line of each paragraph.
+/// Returns documentation attributes, one per line of the paragraphs.
 pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
     let lines = paragraphs
         .iter()
@@ -26,7 +26,7 @@ pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
     quote!(#(#[doc = #lines])*)
 }
 
-/// Returns the text with the format's names marked as code.
+/// Returns the text with names from the format marked as code.
 pub(in crate::emit) fn marked(text: &str) -> String {
     let mark = |word: &str| {
         let name = word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');

@@ -1,6 +1,6 @@
-//! Emits the library's own records, `atf/src/wire/generated`: the packed structs of each wire version, the
-//! enumerations, a table of all fields, and one decoded type per record with the conversions. Also emits
-//! the manifest's objects.
+//! Emits the library's own records, `atf/src/wire/generated`: the packed structs of each wire
+//! version, the enumerations, a table of all fields, and one decoded type per record with its
+//! conversions. Also emits the manifest's objects.
 
 mod decoded;
 mod manifest;
@@ -17,8 +17,9 @@ use crate::{GENERATED, GeneratedFile};
 /// The folder of the library's records.
 const FOLDER: &str = "atf/src/wire/generated";
 
-/// Emits the folder `atf/src/wire/generated`, and `atf/src/manifest/generated.rs`. A project without `atf` can copy those of a wire
-/// version and the enumerations: they need only `zerocopy` with the feature `derive`.
+/// Emits the folder `atf/src/wire/generated` and `atf/src/manifest/generated.rs`. A project without
+/// `atf` can copy the structs of a wire version and the enumerations: they need only `zerocopy`
+/// with the feature `derive`.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Emits a record as a packed struct of alignment-1 fields, with constants and assertions.
+//! Emits a record as a packed struct of fields with alignment 1, with constants and assertions.
 
 use atf_spec::layout::{Field, Layout, Record, RecordLayout, Scalar, Type, Value, Wire};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -7,8 +7,8 @@ use quote::{format_ident, quote};
 use super::{Options, constant_ident, doc, number, scalar_ident};
 use crate::emit::c::record_definition;
 
-/// Emits a record in one wire version: the struct, its constants, and assertions of its size, its
-/// alignment and each field's offset.
+/// Emits a record in one wire version: the struct, its constants, and assertions about its size,
+/// its alignment and the offset of each field.
 ///
 /// # Panics
 ///
@@ -179,7 +179,8 @@ fn value_type(ty: Type) -> TokenStream {
     array(quote_scalar(ty.scalar), ty.count)
 }
 
-/// Returns the type of a field in the struct, with alignment 1 and little-endian on every host.
+/// Returns the type of a field in the struct, which has alignment 1 and is little-endian on every
+/// host.
 fn wire_type(ty: Type) -> TokenStream {
     let scalar = match ty.scalar {
         Scalar::U8 => quote!(u8),

@@ -1,8 +1,9 @@
 //! Emits a record as one type for all wire versions, with the conversions.
 //!
-//! The type has a field for each field of any wire version, except fixed values and padding. A
-//! field is as wide as the widest version's. It is an `Option` if a version has a value for "none"
-//! or lacks the field. A field that a version lacks and the file's header has is the header's.
+//! The type has a field for each field of any wire version, except for fixed values and padding. A
+//! field is as wide as in the widest version. It is an `Option` if a version has a value for "none"
+//! or lacks the field. If a version lacks a field but the file's header has it, the header's value
+//! is used.
 
 mod limits;
 
@@ -13,7 +14,7 @@ use quote::{format_ident, quote};
 use super::super::open_enum::widest_scalar;
 use super::super::{constant_ident, doc, scalar_ident};
 
-/// The records that the library decodes. The others are used in place.
+/// The records that the library decodes; it uses the others in place.
 const DECODED: [&str; 6] = [
     "index_header",
     "index_event",
@@ -52,11 +53,11 @@ struct Decoded<'a> {
 
 /// A field of a decoded type.
 struct Member<'a> {
-    /// Its first layout, for its documentation.
+    /// The field in its first layout, for the documentation.
     field: &'a Field,
     /// The widest type.
     ty: Type,
-    /// Where its value comes from in versions that lack it.
+    /// The source of the value in versions that lack the field.
     absent: Absent,
     /// Whether a version has a value for "none".
     has_none: bool,
@@ -67,7 +68,7 @@ struct Member<'a> {
 enum Absent {
     /// Every version has it.
     Never,
-    /// It is the header's; the caller passes it.
+    /// It comes from the header; the caller passes it.
     OfHeader,
     /// It is unknown.
     Unknown,
@@ -290,8 +291,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Returns the parameter that names the wire version to encode for, and the version: a header
-    /// has its own.
+    /// Returns the parameter for the wire version to encode, if any, and an expression for that
+    /// version: a header contains its own.
     fn chosen_wire(&self) -> (Option<TokenStream>, TokenStream) {
         if self.is_header() {
             (None, quote!(self.wire))
@@ -300,8 +301,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Emits the fixed values that are the same in every wire version, and each version's value for
-    /// "none".
+    /// Emits the fixed values that are the same in every wire version, and the value for "none" of
+    /// each version.
     fn constants(&self) -> TokenStream {
         let layouts = &self.record.layouts;
         let in_each = |key: &str| -> Vec<&Field> {
@@ -473,8 +474,8 @@ impl<'a> Decoded<'a> {
         to_packed(field.ty, value)
     }
 
-    /// Returns the scalar that holds a field's value in every version: for an enumeration, its
-    /// newtype's.
+    /// Returns a scalar wide enough for a field's value in every version; for an enumeration, the
+    /// scalar of its newtype.
     fn widest(&self, member: &Member<'_>) -> Scalar {
         let name = member.field.enumeration.as_deref();
         let enumeration = name.and_then(|name| self.layout.enumeration(name));
@@ -482,7 +483,7 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Returns whether a record is a file's header, which names the wire version.
+/// Returns whether a record is a file's header, which contains the wire version.
 fn is_header(record: &Record) -> bool {
     let mut fields = record.layouts.iter().flat_map(|layout| &layout.fields);
     fields.any(|field| field.key() == "version")
@@ -516,7 +517,7 @@ fn to_packed(ty: Type, value: TokenStream) -> TokenStream {
     }
 }
 
-/// Returns zeros of a type, of the decoded one or of the packed struct's.
+/// Returns a zero of the decoded type or of the packed struct's type.
 fn zero(ty: Type, in_wire: bool) -> TokenStream {
     let zero = match ty.scalar {
         _ if !in_wire => quote!(0),

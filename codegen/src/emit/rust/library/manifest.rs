@@ -1,4 +1,4 @@
-//! Emits the manifest's objects: a struct per object, which reads and writes itself, and the keys.
+//! Emits the manifest's objects: the keys, and a struct per object that can read and write itself.
 
 use std::collections::BTreeSet;
 
@@ -75,13 +75,13 @@ impl Object<'_> {
     /// Returns the struct's name.
     fn ident(&self) -> Ident {
         match self.name() {
-            // Lists have the library's own type, which is made from this one.
+            // Lists contain the library's own type, which is made from this one.
             "timing_anchor" => format_ident!("TimingAnchorObject"),
             name => type_of(name),
         }
     }
 
-    /// Returns whether problems name the object by its position in a list.
+    /// Returns whether problems identify the object by its position in a list.
     fn has_position(&self) -> bool {
         matches!(self.name(), "thread" | "symbol")
     }
@@ -245,7 +245,7 @@ impl Object<'_> {
     }
 }
 
-/// Emits the member of a field, unless it is absent.
+/// Emits the code that writes a field's member unless the value is absent.
 fn write_entry(field: &ManifestField) -> TokenStream {
     let (name, key) = (ident_of(field), key(field));
     let text = |value: TokenStream| match (field.ty.value, &field.enumeration) {
@@ -333,7 +333,7 @@ fn rust_type(field: &ManifestField) -> TokenStream {
     }
 }
 
-/// Returns the name of a field's object.
+/// Returns the name of the object that a field contains.
 fn of(field: &ManifestField) -> &str {
     field.of.as_ref().map_or("", |of| of.as_str())
 }

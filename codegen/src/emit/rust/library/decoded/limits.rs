@@ -1,4 +1,4 @@
-//! Emits the checks of values that are too large for a wire version.
+//! Emits the checks for values that are too large for a wire version.
 
 use super::*;
 
@@ -34,7 +34,7 @@ impl Decoded<'_> {
         })
     }
 
-    /// Emits the check of one value, if the version cannot hold all that the decoded type can.
+    /// Emits the check of one value if the version cannot hold every value of the decoded type.
     fn limit(&self, member: &Member<'_>, wire: Wire) -> Option<TokenStream> {
         let field = find(self.wire_fields(wire), member.field.key())?;
         let widest = self.widest(member);
