@@ -1,4 +1,4 @@
-//! Errors at their place in the user's code, all reported at once.
+//! Errors at their places in the user's code, all reported at once.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use quote::ToTokens;
 pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
-    /// Adds a message at the tokens' place.
+    /// Adds a message at the place of the tokens.
     pub(crate) fn at(&mut self, place: impl ToTokens, message: impl std::fmt::Display) {
         self.add(syn::Error::new_spanned(place, message));
     }

@@ -1,4 +1,4 @@
-//! The macros expand to what the emitter writes.
+//! Checks that the macros expand to the emitter's output.
 
 use atf_codegen::emit::rust::{self, Options};
 use proc_macro2::TokenStream;

@@ -1,8 +1,8 @@
 //! Wire structs of ATF v2 (ADA Trace Format) as macros, without hand-typed offsets.
 //!
-//! [`macro@record`] turns an empty struct into a record of the format in one wire version, with
-//! the fields, offsets and documentation of the layout spec. The struct has alignment 1 and its
-//! numbers are little-endian on every host, so any bytes can be viewed in place, without `unsafe`:
+//! [`macro@record`] turns an empty struct into a record of the format in one wire version, with the
+//! fields, offsets and documentation of the layout spec. The struct has alignment 1, and its
+//! numbers are little-endian on every host, so any bytes can be viewed in place without `unsafe`:
 //!
 //! ```
 //! use zerocopy::FromBytes;
@@ -41,11 +41,11 @@
 //! # Notes
 //!
 //! - A crate that uses [`macro@record`] must depend on `zerocopy` 0.8 with feature `derive`.
-//! - Put your own derives below the macro: above it they would see an empty struct.
-//! - The layout is the committed `layout.json` of this package; no YAML parser is compiled.
-//! - To avoid the macro, copy `v1.rs`, `v2.rs` and `enums.rs` of crate `atf`, folder
-//!   `src/wire/generated`:
-//!   they need only `zerocopy`.
+//! - Put your own derives below the macro; above it, they would see an empty struct.
+//! - The layout comes from the committed `layout.json` of this package, so no YAML parser is
+//!   compiled.
+//! - To avoid the macro, copy `v1.rs`, `v2.rs` and `enums.rs` from the folder `src/wire/generated`
+//!   of crate `atf`: they need only `zerocopy`.
 
 mod errors;
 #[cfg(test)]
@@ -62,10 +62,10 @@ use proc_macro::{Literal, TokenStream, TokenTree};
 ///
 /// The struct is `#[repr(C, packed)]`; it derives `Clone`, `Copy`, `Debug`, `PartialEq`, `Eq` and
 /// zerocopy's `FromBytes`, `IntoBytes`, `KnownLayout`, `Immutable` and `Unaligned`. Its fields are
-/// public: `u8`, zerocopy's little-endian `U16`, `U32` and `U64`, and arrays of these. Size,
-/// alignment and each field's offset are asserted at compile time.
+/// public: `u8`, zerocopy's little-endian `U16`, `U32` and `U64`, and arrays of these. The size,
+/// the alignment and the offset of each field are asserted at compile time.
 ///
-/// It has these constants:
+/// The struct has these constants:
 ///
 /// | constant | meaning |
 /// |---|---|
@@ -78,8 +78,8 @@ use proc_macro::{Literal, TokenStream, TokenTree};
 ///
 /// # Pins
 ///
-/// A crate can pin what it relies on: the size, and fields with their types, order and offsets. If
-/// the spec differs, compilation fails. The struct always has all fields of the record.
+/// A crate can pin the properties it relies on: the size, and the types, order and offsets of
+/// fields. If the spec differs, compilation fails. The struct always has all fields of the record.
 ///
 /// ```
 /// #[atf_derive::record(index_event, wire = 2, size = 32)]
@@ -93,7 +93,7 @@ use proc_macro::{Literal, TokenStream, TokenTree};
 /// assert_eq!(IndexEvent::DETAIL_SEQ_NONE, u64::MAX);
 /// ```
 ///
-/// In wire version 1 the same field is narrower and has another offset:
+/// In wire version 1, the same field is narrower and has a different offset:
 ///
 /// ```compile_fail
 /// #[atf_derive::record(index_event, wire = 1)]
@@ -110,9 +110,9 @@ pub fn record(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Defines an open enumeration or a set of flags.
 ///
 /// The struct is a newtype over the widest scalar of the fields that use it. It has a constant per
-/// member, `name`, a `Debug` that shows the name or else the number, and lossless conversions from
-/// and to integers. Members can be used as patterns. For flags, the constants are masks, and there
-/// is a method `contains`.
+/// member, a method `name`, a `Debug` implementation that shows the name or, for unknown values,
+/// the number, and lossless conversions from and to integers. Members can be used as patterns. For
+/// flags, the constants are masks, and there is also a method `contains`.
 ///
 /// ```
 /// #[atf_derive::open_enum(index_flags)]
@@ -127,8 +127,8 @@ pub fn open_enum(arguments: TokenStream, item: TokenStream) -> TokenStream {
     open_enum::expand(layout(), arguments.into(), item.into()).into()
 }
 
-/// Returns the resolved layout as text, for tools that name fields at run time: all records, fields
-/// and enumerations with their meanings. Crate `atf-spec` has its types.
+/// Returns the resolved layout as text, for tools that look up fields by name at run time: all
+/// records, fields and enumerations with their meanings. Crate `atf-spec` contains its types.
 ///
 /// ```
 /// const LAYOUT: &str = atf_derive::layout_json!();

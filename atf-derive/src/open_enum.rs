@@ -9,7 +9,7 @@ use syn::{Fields, ItemStruct};
 
 use crate::errors::{Errors, names};
 
-/// Returns the expansion, or else the errors.
+/// Returns the expansion or, if there are any, the errors.
 pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let name = match syn::parse2::<Ident>(arguments) {

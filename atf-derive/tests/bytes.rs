@@ -1,14 +1,15 @@
-//! Views hand-typed bytes through the macro's structs and through the library's, which are generated as files.
+//! Views hand-typed bytes through the macro's structs and through the library's structs, which are
+//! generated as files.
 //!
-//! Bytes and values come from the tables of the source documents, never from the layout: S1 for
-//! wire version 1, S2 for wire version 2. Every byte of a number differs from its neighbours, which
-//! reveals a wrong offset or byte order.
+//! Bytes and values come from the tables in the source documents, never from the layout: S1 for
+//! wire version 1, S2 for wire version 2. Every byte of a number differs from its neighbours, to
+//! reveal a wrong offset or byte order.
 
 use std::mem::{align_of, offset_of, size_of};
 
 use zerocopy::{FromBytes, IntoBytes};
 
-/// The macro's structs of one wire version.
+/// The macro's structs for one wire version.
 macro_rules! derive_records {
     ($module:ident, $wire:literal) => {
         pub(crate) mod $module {
@@ -175,7 +176,7 @@ fn footers() {
     assert_detail_footer!(v2);
 }
 
-/// The 64-bit numbers are unaligned; version 1's sources omit the last four bytes.
+/// The 64-bit numbers are unaligned; the sources of version 1 omit the last four bytes.
 macro_rules! assert_detail_header {
     ($wire:ident, $version:literal, $hex:expr) => {
         assert_record!($wire::DetailHeader, $hex,
@@ -238,7 +239,8 @@ fn detail_event_header() {
     );
 }
 
-/// Only version 1's sources describe it; readers recognize it by its length in either version.
+/// Only the sources of version 1 describe this record; readers recognize it by its length in either
+/// version.
 macro_rules! assert_detail_function_payload {
     ($wire:ident) => {
         assert_record!($wire::DetailFunctionPayload,

@@ -1,4 +1,4 @@
-//! Code that contradicts the spec is a compile error at its place, in the spec's words.
+//! Code that contradicts the spec causes a compile error at its place, worded like the spec.
 //!
 //! `TRYBUILD=overwrite` rewrites the expected messages.
 

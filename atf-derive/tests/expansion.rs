@@ -1,5 +1,5 @@
-//! Tests the parts of an expansion other than fields: constants, open enumerations, the user's own
-//! attributes.
+//! Tests the parts of an expansion other than fields: constants, open enumerations and the user's
+//! own attributes.
 
 use std::collections::HashSet;
 

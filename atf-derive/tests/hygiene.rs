@@ -1,7 +1,7 @@
-//! The expansions use only absolute paths: they compile without the prelude and next to names that
-//! would shadow a relative path.
+//! The expansions use only absolute paths, so they compile without the prelude and next to names
+//! that would shadow a relative path.
 #![no_implicit_prelude]
-// The test is that it compiles.
+// The test is whether this file compiles.
 #![allow(dead_code)]
 
 struct Option;

@@ -1,4 +1,4 @@
-//! Pins: fields that the user repeats, to get an error if the spec differs.
+//! Pins: fields that the user repeats in order to get an error if the spec differs.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use syn::{Attribute, Fields, LitInt};
 
 use crate::errors::{Errors, names};
 
-/// Compares the struct's fields with the spec's and returns their attributes, except the offsets.
+/// Compares the struct's fields with those in the spec and returns their attributes, except for the
+/// offsets.
 pub(super) fn check(
     record: &Record,
     layout: &RecordLayout,
@@ -63,7 +64,8 @@ struct Pinned<'a> {
 }
 
 impl Pinned<'_> {
-    /// Describes the spec's field: `index_event.detail_seq is u64 at offset 16 in wire version 2`.
+    /// Describes the field in the spec: `index_event.detail_seq is u64 at offset 16 in wire version
+    /// 2`.
     fn is(&self) -> String {
         let (record, field) = (&self.record.name, self.field);
         let ty = value_type(field.ty);
