@@ -1,4 +1,5 @@
-//! Commands that `cargo fuzz` lacks. An example, since `cargo fuzz build` treats every binary as a target.
+//! Commands that `cargo fuzz` lacks. This is an example because `cargo fuzz build` treats every
+//! binary as a target.
 
 use std::path::Path;
 use std::process::ExitCode;

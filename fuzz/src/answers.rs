@@ -14,7 +14,7 @@ use atf_conformance::run::warden::End;
 use atf_conformance::run::{Ended, Reading, Smoke, Task};
 use serde_json::Value;
 
-/// A reported difference takes at most this many bytes per byte of the answer, plus [`OF_CASE`].
+/// Reported differences take at most this many bytes per byte of the answer, plus [`OF_CASE`].
 const SHARE: usize = 64;
 const OF_CASE: usize = 1 << 20;
 
@@ -73,8 +73,8 @@ static CASES: LazyLock<Vec<Arc<Case>>> =
 
 /// Grades an answer to a test case of the corpus: any bytes, or the right answer with changes.
 ///
-/// No panic; the right answer passes; every other outcome has a cause; the size of a failure is bounded by the
-/// answer's.
+/// Nothing panics; the right answer passes; every other outcome has a cause; the size of a failure
+/// is bounded by the size of the answer.
 pub fn answers(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok((place, is_read, code, is_raw)) = <(u16, bool, u8, bool)>::arbitrary(&mut input) else {

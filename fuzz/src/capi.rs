@@ -1,4 +1,4 @@
-//! Runs the C API on any bytes: it agrees with the Rust API, and no call panics.
+//! Runs the C API on any bytes and checks that it agrees with the Rust API and that no call panics.
 
 use std::ptr;
 
@@ -24,10 +24,10 @@ pub fn capi(data: &[u8]) {
     capi_detail(data);
 }
 
-/// How many events are read one by one.
+/// The number of events to read one by one.
 const SOME: u64 = 64;
 
-/// The event that C must get.
+/// Returns the event that C must get.
 fn index_event(seq: u64, event: &IndexEvent, reader: &IndexReader) -> AtfEvent {
     AtfEvent {
         timestamp_ns: event.timestamp_ns,
@@ -66,7 +66,7 @@ fn checksum(checksum: Checksum) -> AtfChecksum {
     }
 }
 
-/// The status after the last event.
+/// Returns the status after the last event.
 fn after_the_last(problems: &[atf::Error]) -> AtfStatus {
     match problems {
         [] => AtfStatus::None,

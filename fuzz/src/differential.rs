@@ -1,4 +1,4 @@
-//! Compares two decoders that share no code on the same bytes.
+//! Compares, on the same bytes, two decoders that share no code.
 
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf_conformance::reference;
@@ -10,10 +10,10 @@ use crate::scratch::{put, scratch};
 /// Reads a file with the library and with the decoder that interprets the layout.
 ///
 /// With a verified footer, both must agree on every field and byte: the verdict, all events, all
-/// derived values. Without one, each decoder guesses at a damaged end in its own way. One may refuse
-/// what the other recovers; one may miss the last two events, which are as long as a footer; and
-/// zeros may be a gap to one and space after the events to the other. Headers and all earlier events
-/// must be the same.
+/// derived values. Without one, each decoder interprets a damaged end in its own way. One may
+/// reject a file that the other recovers, or miss the last two events, which are as long as a
+/// footer. Zeros may be a gap to one decoder and free space after the events to the other. Headers
+/// and all earlier events must be the same.
 pub fn differential(data: &[u8]) {
     let kind = Kind::of(data);
     let name = match kind {
@@ -55,7 +55,7 @@ fn is_same(read: &Value, interpreted: &Value) -> bool {
         && events.len().abs_diff(others.len()) <= 2
 }
 
-/// The index events up to the last one that is not all zeros.
+/// Returns the index events up to the last one that is not all zeros.
 fn without_zeros(events: &[Value]) -> &[Value] {
     let is_zero = |event: &&Value| {
         let [time, function] = ["timestamp_ns", "function_id"].map(|field| &event[field]);

@@ -4,7 +4,7 @@ use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::manifest::Manifest;
 
-/// Reads an index file: no panic, no event that is not in the file.
+/// Reads an index file: no panic, and no event that is not in the file.
 pub fn index(data: &[u8]) {
     let Ok(index) = IndexReader::from_bytes(data) else {
         return;
@@ -42,7 +42,7 @@ pub fn index(data: &[u8]) {
     );
 }
 
-/// Reads a detail file: no panic, contiguous events, payloads inside the file.
+/// Reads a detail file: no panic, contiguous events, and payloads inside the file.
 pub fn detail(data: &[u8]) {
     let Ok(detail) = DetailReader::from_bytes(data) else {
         return;
@@ -68,7 +68,7 @@ pub fn detail(data: &[u8]) {
     );
 }
 
-/// Reads a manifest: no panic, a bounded list of problems, each thread once.
+/// Reads a manifest: no panic, a bounded list of problems, and each thread only once.
 pub fn manifest(data: &[u8]) {
     let manifest = Manifest::parse(data);
     assert!(manifest.problems.len() <= 101);

@@ -21,17 +21,19 @@ struct Growth {
     is_detail: bool,
     /// Whether it is our writer's output, or arbitrary bytes.
     is_written: bool,
-    /// Zero bytes preallocated where the file will grow.
+    /// The number of preallocated zero bytes where the file will grow.
     set_aside: u16,
-    /// The numbers of bytes added between polls, repeated.
+    /// The numbers of bytes added between polls, used cyclically.
     pieces: [u8; 6],
 }
 
 /// Follows a file that grows in pieces.
 ///
-/// - Arbitrary bytes: no panic, and the events returned are in the file, in order. If the result is a
-///   consistent finalized file that does not contradict them, they are a prefix of a reader's events.
-/// - A writer's output: every event, once and in order, then the end; also with preallocated space.
+/// - Arbitrary bytes: no panic, and the returned events are in the file, in order. If the result is
+///   a consistent finalized file that does not contradict these events, they are a prefix of a
+///   reader's events.
+/// - A writer's output: every event, once and in order, followed by the end, even with preallocated
+///   space.
 pub fn follow(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(growth) = Growth::arbitrary(&mut input) else {
@@ -51,7 +53,7 @@ pub fn follow(data: &[u8]) {
     growth.check_written(&placeholder, &last, written.is_finalized());
 }
 
-/// A follower of either kind, with all events that it returned.
+/// A follower of either kind, with all events that it has returned.
 enum Follower {
     Index(Box<IndexFollower>, Vec<IndexEvent>),
     Detail(Box<DetailFollower>, Vec<DetailEvent>),
@@ -102,7 +104,8 @@ impl Follower {
         }
     }
 
-    /// Compares the events returned with a reader's: they must be a prefix, or all of them.
+    /// Compares the returned events with a reader's: they must be a prefix of these, or all of
+    /// them.
     fn compare(&self, bytes: &[u8], is_all: bool) {
         match self {
             Self::Index(_, given) => {
@@ -158,7 +161,7 @@ fn assert_beginning<T: PartialEq + Debug>(
 }
 
 impl Growth {
-    /// The sizes at which the file is polled: the ends of the pieces.
+    /// Returns the sizes at which the file is polled: the ends of the pieces.
     fn ends(&self, size: usize) -> Vec<usize> {
         // Limits the number of polls per file.
         let least = size / 200 + 1;
@@ -183,7 +186,7 @@ impl Growth {
         for end in self.ends(bytes.len()) {
             patch(&file, start, &bytes[start..end]);
             start = end;
-            // Such a file contradicts itself; the next poll tries again.
+            // The file contradicts itself; the next poll tries again.
             let _ = follower.drain();
         }
         if follower.drain().is_ok() {
@@ -224,14 +227,14 @@ impl Growth {
     }
 }
 
-/// The start of the events, as the header states it.
+/// Returns the start of the events according to the header.
 fn events_offset(bytes: &[u8]) -> usize {
     let record = if bytes.starts_with(&DETAIL_MAGIC) {
         Record::DetailHeader
     } else {
         Record::IndexHeader
     };
-    // The same in every wire version.
+    // The field is the same in every wire version.
     let at = record
         .field(Wire::V1, "events_offset")
         .map_or(0, |field| field.offset);

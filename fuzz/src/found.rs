@@ -19,12 +19,12 @@ pub const INPUT: &str = "input";
 /// The file that describes a case.
 pub const ABOUT: &str = "case.json";
 
-/// Describes an input: its files, the verdict on each, and the rules it breaks with their places. Also records
-/// whether the checker itself panics.
+/// Describes an input: its files, the verdict on each, and the rules that it breaks, with their
+/// places. Also records whether the checker itself panics.
 #[must_use]
 pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let scratch = scratch();
-    // The checker names the folder, so the name must be the same each time.
+    // The checker reports the folder's name, so the name must be the same each time.
     let folder = scratch.path().join("found");
     let made = std::fs::create_dir(&folder).is_ok();
     let has_files = made && write(target, input, &folder);
@@ -55,11 +55,12 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     })
 }
 
-/// Turns an input into a case: minimizes and describes it, writes both files below `folder`.
+/// Turns an input into a case: minimizes and describes it, and writes both files below `folder`.
 ///
 /// # Errors
 ///
-/// If the target does not panic on it, or the name is taken or invalid; errors of the file system.
+/// If the target does not panic on the input, or the name is taken or invalid; errors of the file
+/// system.
 pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::Result<Value> {
     let is_name = name
         .bytes()
@@ -85,7 +86,7 @@ pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::R
     Ok(about)
 }
 
-/// Writes the files that an input describes; returns false if it describes none.
+/// Writes the files that an input describes; returns false if there are none.
 fn write(target: Target, input: &[u8], folder: &Path) -> bool {
     let trace_file = |bytes: &[u8]| {
         let name = match Kind::of(bytes) {

@@ -1,7 +1,7 @@
 //! The bodies of the fuzz targets, and the properties they check for any bytes.
 //!
-//! `cargo fuzz run TARGET` drives one of these functions. `tests/smoke.rs` runs them on real and
-//! damaged files on a stable toolchain, so they cannot rot.
+//! `cargo fuzz run TARGET` drives one of these functions. `tests/smoke.rs` runs all of them on real
+//! and damaged files with a stable toolchain, so they cannot rot.
 
 mod answers;
 mod capi;

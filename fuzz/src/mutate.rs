@@ -1,7 +1,7 @@
 //! A fallback fuzzer: random mutations of seeds, on a stable compiler.
 //!
-//! It has no coverage feedback, so it finds less than libFuzzer in the same time. Its findings are reproducible,
-//! since all randomness comes from a seed.
+//! It has no coverage feedback, so it finds less than libFuzzer in the same time. Its findings are
+//! reproducible because all randomness comes from a seed.
 
 use std::collections::BTreeMap;
 use std::panic;
@@ -14,7 +14,7 @@ use crate::Target;
 pub struct Outcome {
     /// The number of inputs tried.
     pub inputs: u64,
-    /// The input that made it panic.
+    /// The input that made the target panic.
     pub found: Option<Vec<u8>>,
 }
 
@@ -78,7 +78,7 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
     least
 }
 
-/// Xorshift: the same numbers for the same seed on every machine.
+/// An xorshift generator: the same seed yields the same numbers on every machine.
 struct Chance(u64);
 
 /// Boundary values.

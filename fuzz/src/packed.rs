@@ -1,4 +1,4 @@
-//! Sessions packed into one byte string, as the fuzz corpus stores them.
+//! Sessions packed into one byte string, the form in which the fuzz corpus stores them.
 //!
 //! `ATFS`, then for each file its kind (0 manifest, 1 index, 2 detail, 3 ring), the thread's number,
 //! its size as a little-endian u16, and its bytes. The last file may be truncated.

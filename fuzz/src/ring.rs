@@ -25,14 +25,15 @@ struct Killed<'a> {
     ops: Ops<'a>,
 }
 
-/// How a file and its ring area are split, in bytes of the events section, limited to its size.
+/// How a file and its ring area are split, in bytes of the events section, limited to the section's
+/// size.
 #[derive(Debug, Arbitrary)]
 struct Parted {
     /// The start of the area.
     start: u16,
     /// The size of the area.
     size: u16,
-    /// How many of its bytes are already in the file.
+    /// The number of the area's bytes that are already in the file.
     written: u16,
 }
 
@@ -48,8 +49,9 @@ struct Part {
 
 /// Reads a thread with a ring.
 ///
-/// - With a ring as a writer leaves it: exactly the events of the file and the ring together.
-/// - With any ring: no panic, and at least the events of the file alone, first and in order.
+/// - With a ring in the state in which a writer leaves it: exactly the events of the file and the
+///   ring together.
+/// - With any ring: no panic, and at least the events of the file itself, first and in order.
 pub fn ring(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path();
@@ -84,8 +86,8 @@ pub fn ring(data: &[u8]) {
     }
 }
 
-/// A packed thread that was killed half-way: the second half of its events is in the ring, and a
-/// quarter of the ring was written.
+/// Returns a packed thread that was killed halfway: the second half of its events is in the ring,
+/// and a quarter of the ring was written.
 pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let part = |bytes: &[u8]| {
         let (header, section) = bytes.split_at(bytes.len().min(HEADER));
@@ -111,7 +113,7 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     packed::of(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
 }
 
-/// The same in every header.
+/// The field has the same offset in every header.
 const VERSION_AT: usize = std::mem::offset_of!(DetailHeader, version);
 const THREAD_ID_AT: usize = std::mem::offset_of!(DetailHeader, thread_id);
 
@@ -180,7 +182,8 @@ fn any_ring(folder: &std::path::Path) {
     } else {
         assert!(file.footer().is_none(), "nothing is missing");
         let (mut file, with_ring) = (index_events(&file), index_events(thread.index()));
-        // Bytes that look like the beginning of a footer may become one with the ring's bytes.
+        // Bytes that look like the beginning of a footer may become a footer together with the
+        // ring's bytes.
         let magic = u64::from(u32::from_le_bytes(IndexFooter::MAGIC));
         let footer = file
             .iter()
@@ -199,7 +202,7 @@ fn any_ring(folder: &std::path::Path) {
 }
 
 fn as_written(folder: &std::path::Path, index: &Part, detail: Option<&Part>) {
-    // An unfinalized file has a footer only if events look like one.
+    // An unfinalized file has a footer only if some events look like one.
     let file = IndexReader::from_bytes(index.file.as_slice());
     let is_finalized = file.is_ok_and(|file| file.footer().is_some());
     let Ok(whole) = IndexReader::from_bytes(index.whole.as_slice()) else {

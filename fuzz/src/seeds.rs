@@ -13,11 +13,11 @@ use crate::{TARGETS, packed, ring};
 /// Seeds by target, then by name.
 pub type Seeds = BTreeMap<&'static str, BTreeMap<String, Vec<u8>>>;
 
-/// Collects the seeds of all targets from the repository's root.
+/// Collects the seeds of all targets, given the repository's root.
 ///
 /// # Errors
 ///
-/// Errors of reading the corpus and the spec.
+/// Returns errors in reading the corpus and the spec.
 pub fn seeds(root: &Path) -> io::Result<Seeds> {
     let mut seeds: Seeds = TARGETS
         .iter()
@@ -63,7 +63,7 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
             }
         }
     }
-    // The case, read or validate, exit code 0, any bytes or the right answer.
+    // The case; read or validate; exit code 0; any bytes or the right answer.
     for case in 0..u16::MAX / 64 {
         let [low, high] = case.to_le_bytes();
         add(&["answers"], &format!("case-{case}"), &[low, high, 1, 0, 0]);
@@ -94,7 +94,7 @@ pub fn write(seeds: &Seeds, folder: &Path) -> io::Result<usize> {
     Ok(count)
 }
 
-/// The input format of the target `follow`: a file of any bytes that grows 64 bytes at a time.
+/// Returns an input for the target `follow`: a file of any bytes that grows 64 bytes at a time.
 fn grown(is_detail: bool, bytes: &[u8]) -> Vec<u8> {
     let growth = [is_detail.into(), 0, 0, 0, 64, 64, 64, 64, 64, 64];
     [&growth, bytes].concat()
@@ -107,7 +107,7 @@ fn name_of(path: &Path, folder: &Path) -> String {
     parts.collect::<Vec<_>>().join("--")
 }
 
-/// All files below a folder, in order; does not follow symlinks.
+/// Returns all files below a folder, in order; does not follow symlinks.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -1,4 +1,4 @@
-//! Sessions: folders with manifests and threads, valid ones and damaged ones.
+//! Sessions: folders with manifests and threads, both valid and damaged.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::packed;
 use crate::scratch::{put, scratch};
 use crate::writer::{Ops, Written};
 
-/// A session on the disk.
+/// A session on disk.
 #[derive(Debug, Arbitrary)]
 struct Session<'a> {
     manifest: Option<Manifest<'a>>,
@@ -51,7 +51,7 @@ enum ThreadFiles<'a> {
         detail: Option<&'a [u8]>,
         ring: Option<&'a [u8]>,
     },
-    /// Output of our writer, with some bytes changed and the ends truncated.
+    /// Output of our writer with some bytes changed and the ends truncated.
     Damaged {
         ops: Ops<'a>,
         index: Damage,
@@ -129,8 +129,8 @@ impl Session<'_> {
     }
 }
 
-/// Writes the session that the bytes describe into a folder: a packed one, such as the corpus has, or
-/// one generated from the bytes.
+/// Writes the session that the bytes describe into a folder: either a packed session, such as those
+/// in the corpus, or one generated from the bytes.
 pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     if packed::unpack(data, folder) {
         return true;
@@ -139,7 +139,8 @@ pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     session.map(|session| session.write(folder)).is_ok()
 }
 
-/// Analyses a session, which has at least this many events, and returns its first and last time.
+/// Analyses a session, which must have at least this many events, and returns its first and last
+/// time.
 fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
     let options = analyze::Options::default();
     let functions = analyze::functions(session, &options).expect("no internal error");
@@ -149,7 +150,7 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
         .functions
         .iter()
         .map(|it| u128::from(it.times.self_ns));
-    // Totals are at most the largest number: damaged times may be centuries apart.
+    // Totals saturate at the largest number because damaged times may be centuries apart.
     let own = u64::try_from(own.sum::<u128>()).unwrap_or(u64::MAX);
     assert_eq!(own, totals.busy_ns, "self times add up");
     let tree = analyze::tree(session, &options).expect("as above");
@@ -162,7 +163,7 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
     totals.times.unwrap_or_default()
 }
 
-/// Cuts a session to the middle half of its time; `None` if that is refused.
+/// Cuts a session to the middle half of its time; `None` if the cut is refused.
 fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Option<SessionReader> {
     let quarter = end_ns.saturating_sub(start_ns) / 4;
     let options = CutOptions::default()
@@ -175,9 +176,10 @@ fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Opt
     Some(SessionReader::open(out).expect("a cut can be opened"))
 }
 
-/// Reads, merges, analyses, cuts and recovers a session: no panic; the merge has as many events as the
-/// threads, and self times add up. The recovered session and the cut break no MUST; the recovered one
-/// keeps every event before a gap, and recovers to the same bytes.
+/// Reads, merges, analyses, cuts and recovers a session: nothing panics, the merge has as many
+/// events as the threads, and self times add up. The recovered session and the cut break no MUST.
+/// The recovered session keeps every event before a gap, and recovering it again yields the same
+/// bytes.
 pub fn recover(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
@@ -237,7 +239,7 @@ pub fn recover(data: &[u8]) {
     }
 }
 
-/// Checks a session: no panic, a report for each existing file.
+/// Checks a session: no panic, and a report for each existing file.
 pub fn checker(data: &[u8]) {
     let scratch = scratch();
     if !write(data, scratch.path()) {

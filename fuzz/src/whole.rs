@@ -19,12 +19,12 @@ use crate::scratch::scratch;
 
 /// Reads a session in every way.
 ///
-/// - Mapped files and positioned reads give the same events, payloads and problems.
-/// - A merge has the events of a simple merge; so do partitions and small buffers. A time range has the events in
-///   it.
-/// - Calls are paired alike from a merge and from a thread.
+/// - Mapped files and positioned reads return the same events, payloads and problems.
+/// - A merge has the events of a simple merge, as do partitions and merges with small buffers. A
+///   time range has the events within it.
+/// - Calls are paired the same way from a merge and from a thread.
 /// - Followers return a prefix of each thread's events.
-/// - A reader opens every file that the checker accepts, without a problem.
+/// - A reader opens every file that the checker accepts and reports no problem with it.
 /// - A recovered session, converted to the other wire version and back, has the same events and payloads.
 pub fn session(data: &[u8]) {
     let scratch = scratch();
@@ -80,7 +80,7 @@ fn said(thread: &ThreadReader) -> Said {
 }
 
 fn mapped(session: &SessionReader, folder: &Path) {
-    // SAFETY: nobody else knows these files.
+    // SAFETY: nothing else changes these files.
     let options = unsafe { OpenOptions::new().mapped() };
     let other = SessionReader::open_with(folder, options).expect("it was opened before");
     let of = |entry: &ThreadEntry| match entry.open() {
@@ -97,7 +97,7 @@ fn same<T: PartialEq + Debug>(what: &str, one: &T, other: &T) {
     assert!(one == other, "{what}:\n{one:#?}\n{other:#?}");
 }
 
-/// The events of a merge, without the problems at its end.
+/// Returns the events of a merge, without the problems at its end.
 fn events(merged: impl Iterator<Item = atf::Result<MergedEvent>>) -> Vec<MergedEvent> {
     merged.filter_map(Result::ok).collect()
 }
@@ -128,7 +128,7 @@ fn merged(session: &SessionReader) -> Vec<MergedEvent> {
         found.sort_by_key(key);
         expected.sort_by_key(key);
         assert!(found.iter().all(|event| expected.contains(event)));
-        // If a thread's time goes back in its middle, some events may not be found.
+        // If time goes backwards within a thread, some events may not be found.
         if ordered(session) {
             same("a range of time", &expected, &found);
         }
@@ -145,7 +145,8 @@ fn ordered(session: &SessionReader) -> bool {
     scans.all(|scan| scan.is_ordered())
 }
 
-/// Repeatedly takes the earliest of the threads' next events; on a tie, the first thread's.
+/// Repeatedly takes the earliest of the threads' next events; in case of a tie, that of the first
+/// thread.
 fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
     let entries = session.threads().iter();
     let threads = entries.filter_map(|entry| Some((entry.id(), entry.open_index().ok()?)));
@@ -255,7 +256,7 @@ fn checked(session: &SessionReader, folder: &Path) {
     }
 }
 
-/// The parts of an event that both wire versions have: no depth, no thread.
+/// The parts of an event that are in both wire versions, which excludes depth and thread.
 #[derive(Debug, PartialEq)]
 struct Kept {
     time: u64,

@@ -1,4 +1,4 @@
-//! Writers: any sequence of operations, read back and compared.
+//! Writers: runs any sequence of operations, reads the files back and compares them.
 
 use std::sync::Arc;
 
@@ -60,7 +60,8 @@ pub(crate) struct Written {
     wire: Wire,
     is_finalized: bool,
     events: Vec<(Event, Link)>,
-    /// Written details, also those without a payload, but not the placeholders of dropped ones.
+    /// Written details, including those without a payload, but not the placeholders of dropped
+    /// ones.
     details: Vec<(u64, u16, u16, Vec<u8>)>,
 }
 
@@ -181,12 +182,12 @@ impl Ops<'_> {
 }
 
 impl Written {
-    /// Whether the files have headers and footers.
+    /// Returns whether the files have headers and footers.
     pub(crate) fn is_finalized(&self) -> bool {
         self.is_finalized
     }
 
-    /// Index and detail before their headers were updated.
+    /// Returns the index and detail files as of before their headers were updated.
     pub(crate) fn grown(&self, thread_id: u32) -> [Option<Grown>; 2] {
         let unfinished = Ops {
             is_version_2: self.wire == Wire::V2,
@@ -227,8 +228,8 @@ pub fn writer(data: &[u8]) {
     match written.is_finalized {
         true => assert_eq!(index.event_count(), count),
         false => {
-            // Zeros at the end of an unfinalized file are not events, nor is an event that they tear;
-            // some verbatim events look like that.
+            // At the end of an unfinalized file, neither zeros nor an event torn by them count as
+            // events, and some verbatim events look like that.
             let no_kinds = { &written.events }
                 .iter()
                 .rev()
@@ -262,7 +263,8 @@ pub fn writer(data: &[u8]) {
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     match written.is_finalized {
         true => assert_eq!(detail.event_count(), places),
-        // The last events may be zeros, which an unfinalized file does not count, but their details exist.
+        // The last events may be zeros, which do not count in an unfinalized file, but their
+        // details exist.
         false => {
             let links = { &written.events }.iter();
             let links = links.filter(|(_, link)| !matches!(link, Link::None));

@@ -35,8 +35,8 @@ fn feed(body: Body, path: &Path) {
     }
 }
 
-/// Runs a body on a file: unchanged, truncated at four lengths, and with twelve bits flipped. Fewer, since
-/// these bodies write files.
+/// Runs a body on a file: unchanged, truncated at four lengths, and with twelve bits flipped. Fewer
+/// than `feed` because these bodies write files.
 fn feed_some(body: Body, path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     give(body, &bytes);
@@ -51,7 +51,7 @@ fn feed_some(body: Body, path: &Path) {
     }
 }
 
-/// All files below a folder of the repository whose names end so.
+/// Returns all files below a folder of the repository whose names end with `ending`.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![Path::new("..").join(folder)];
@@ -97,7 +97,7 @@ fn spec_files_never_panic() {
         .for_each(|path| feed(atf_fuzz::spec_yaml, path));
 }
 
-/// Runs a body on generated inputs: bytes from a seed, of many sizes.
+/// Runs a body on generated inputs: bytes of many sizes, from a seed.
 fn made_up(body: Body, rounds: u64) {
     for seed in 0..rounds {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -106,7 +106,7 @@ fn made_up(body: Body, rounds: u64) {
                 state ^= state << 13;
                 state ^= state >> 7;
                 state ^= state << 17;
-                // Small numbers are frequent, as in what a fuzzer finds.
+                // Small numbers are frequent, as in the inputs that a fuzzer finds.
                 let [byte, choice, ..] = state.to_le_bytes();
                 if choice < 128 { byte & 3 } else { byte }
             })
@@ -171,7 +171,7 @@ fn threads_are_read_with_any_ring() {
     made_up(atf_fuzz::ring, 700);
 }
 
-/// Each seed has its target's input format, and no target panics on one.
+/// Each seed has its target's input format, and no target panics on a seed.
 #[test]
 fn seeds_of_the_corpus_find_nothing() {
     let seeds = atf_fuzz::seeds::seeds(Path::new("..")).expect("the repository's own folders");
@@ -185,7 +185,7 @@ fn seeds_of_the_corpus_find_nothing() {
     }
 }
 
-/// The table, the manifest and the folder name the same targets.
+/// The table, the manifest and the folder contain the same targets.
 #[test]
 fn all_lists_of_targets_agree() {
     let manifest = fs::read_to_string("Cargo.toml").expect("our own");
@@ -244,7 +244,7 @@ fn a_crash_becomes_a_small_case_that_names_the_rule() {
     };
     let case = "../conformance/corpus/v1/iftr-002-a-billion/files/index.atf";
     let mut input = fs::read(case).expect("a case of the corpus");
-    // The header also states a billion, and the footer is gone.
+    // The header also contains a billion, and the footer is missing.
     input[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
     input.truncate(64 + 5 * 32 + 9);
     let folder = tempfile::tempdir().expect("a place");

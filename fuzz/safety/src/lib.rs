@@ -1,4 +1,5 @@
-//! Attacks on `atf`. Each module is a detector: it attacks, and checks that the guarantees hold.
+//! Attacks on `atf`. Each module is a detector: it attacks the library and checks that the
+//! guarantees hold.
 //!
 //! | module | attack |
 //! |---|---|
@@ -9,7 +10,7 @@
 //! | [`limits`] | limits on open files, file sizes and memory; sparse files, deep folders, file modes |
 //! | [`races`] | files are truncated, overwritten and replaced while they are read |
 //!
-//! `docs/safety.md` has the counts, the times, and for each detector the planted bug that it caught.
+//! `docs/safety.md` contains the counts, the times, and the planted bug that each detector caught.
 //! The attacks run on a [`Subject`](exhaustive::Subject) or a similar seam, so tests can plant bugs
 //! without changing the library.
 

@@ -1,8 +1,8 @@
 //! Resource limits of the process, and unusual files and folders.
 //!
-//! Each [`Case`] runs in a separate process, since limits apply to a process and exceeding one may kill it. In
-//! every environment, the library returns a result or an error, leaves nothing half written, and uses no
-//! more resources than needed.
+//! Each [`Case`] runs in a separate process, because limits apply to a process and exceeding one
+//! may kill it. In every environment, the library returns a result or an error, leaves nothing
+//! half-written, and uses no more resources than needed.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -19,7 +19,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Events of each thread.
 const EVENTS: u64 = 1000;
-/// Bytes that may be read from sparse files.
+/// The number of bytes that may be read from sparse files.
 const READ: u64 = 64 << 20;
 
 /// An unusual limit, file or folder.
@@ -182,7 +182,7 @@ fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
     )
 }
 
-/// The number of bytes that this process has read.
+/// Returns the number of bytes that this process has read.
 fn read_so_far() -> io::Result<u64> {
     let text = fs::read_to_string("/proc/self/io")?;
     let line = text.lines().find_map(|line| line.strip_prefix("rchar: "));
@@ -201,7 +201,7 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         .open(session.join("thread_0/detail.atf"));
     detail?.set_len(1 << 40)?;
     File::create(session.join("manifest.json"))?.set_len(1 << 40)?;
-    // An unreadable one, with a byte at its end.
+    // An unreadable file, with a byte at its end.
     fs::create_dir(session.join("thread_1"))?;
     let mut other = File::create(session.join("thread_1/index.atf"))?;
     other.seek(SeekFrom::Start((1 << 40) - 1))?;

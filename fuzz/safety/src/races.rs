@@ -1,8 +1,8 @@
 //! Truncates, overwrites or replaces a file while it is read.
 //!
-//! The default reader uses positioned reads, so changes by another process cause an error or other bytes,
-//! and nothing worse: no panic, no signal, no extra events. If the file is only truncated or replaced,
-//! every event returned is as it was written.
+//! The default reader uses positioned reads, so changes by another process cause an error or
+//! different bytes and nothing worse: no panic, no signal, no extra events. If the file is only
+//! truncated or replaced, every returned event is as written.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,7 +17,7 @@ use atf::index::{IndexEvent, IndexReader};
 use atf_samples::files::{DetailFile, IndexFile};
 use tempfile::TempDir;
 
-/// The number of events in the index, and of details in the other file.
+/// The number of events in the index and of details in the other file.
 const COUNT: u64 = 4000;
 
 /// A change to a file.
@@ -34,22 +34,22 @@ enum Change {
 pub struct Tally {
     /// Races.
     pub races: u64,
-    /// How many times a file was read completely before, during or after changes.
+    /// The number of times a file was read completely before, during or after changes.
     pub passes: u64,
-    /// Reads that ended with an error because of a change.
+    /// The number of reads that ended with an error because of a change.
     pub errors: u64,
     /// Broken guarantees.
     pub faults: Vec<String>,
 }
 
-/// Receives each event or error; in a test, with a planted bug.
+/// Receives each event or error; in a test, contains a planted bug.
 pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
 
 /// Runs `count` races, each with a new file.
 ///
 /// # Errors
 ///
-/// If the folder for it cannot be created.
+/// If the temporary folder cannot be created.
 pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
     let folder = TempDir::new()?;
     let path = folder.path().join("index.atf");
@@ -74,7 +74,7 @@ pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
         tally.races += 1;
         let outcome = thread::scope(|scope| {
             let reading = scope.spawn(|| {
-                // A reader opened before the first change also reads after the last one.
+                // A reader opened before the first change still reads after the last one.
                 let first = IndexReader::open(&path).ok();
                 is_open.wait();
                 let read = || {
@@ -148,8 +148,8 @@ fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Reads both files repeatedly until they stop changing, and once more. Returns the number of passes and of
-/// errors.
+/// Reads both files repeatedly until they stop changing, and once more. Returns the numbers of
+/// passes and errors.
 fn read(
     first: Option<&IndexReader>,
     path: &Path,
@@ -166,7 +166,7 @@ fn read(
         passes += 1;
         let fresh = IndexReader::open(path);
         errors += u64::from(fresh.is_err());
-        // With the reader opened first, and with a new one each time.
+        // With the reader opened at the start, and with a new one each time.
         for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {

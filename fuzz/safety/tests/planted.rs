@@ -1,4 +1,4 @@
-//! Each detector finds its planted bugs, and none in the library.
+//! Each detector finds its planted bugs but none in the library.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -10,7 +10,7 @@ use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::races;
 
-/// The clean files of wire version 1, renamed so that not every mutation is recovered.
+/// The clean files of wire version 1, under other names so that not every mutation is recovered.
 static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
     let files = exhaustive::files().into_iter();
     let names = ["v1/clean-index/index.atf", "v1/clean-detail/detail.atf"];
@@ -168,7 +168,7 @@ fn a_checker_that_ignores_headers() {
     );
 }
 
-/// A C API with another result for files of one size.
+/// A C API that returns a different result for files of one size.
 struct Differs;
 
 impl Subject for Differs {
@@ -247,7 +247,7 @@ fn after_power_loss_the_library_keeps_its_guarantees() {
     assert!(tally.states > 1000, "{}", tally.states);
 }
 
-/// The fault layer is in C and only for Linux.
+/// The fault layer is written in C and works only on Linux.
 #[test]
 #[cfg(target_os = "linux")]
 fn bugs_in_recovery_are_found_when_calls_fail() {
@@ -263,7 +263,7 @@ fn bugs_in_recovery_are_found_when_calls_fail() {
     }
 }
 
-/// Exceeding a limit is found by a fatal signal, an abort or a broken guarantee.
+/// Exceeding a limit shows up as a fatal signal, an abort or a broken guarantee.
 #[test]
 #[cfg(target_os = "linux")]
 fn exceeded_limits_are_found() {

@@ -106,7 +106,7 @@ fn all(options: &Options) -> io::Result<bool> {
     Ok(is_good)
 }
 
-/// Copies a session; sectors that cannot be read become zeros.
+/// Copies a session, replacing unreadable sectors with zeros.
 fn zeros(path: &Path) -> io::Result<TempDir> {
     let folder = TempDir::new()?;
     fs::create_dir(folder.path().join("thread_7"))?;
@@ -131,7 +131,7 @@ fn zeros(path: &Path) -> io::Result<TempDir> {
 /// Recovers with a planted bug.
 fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> atf::Result<Report> {
     if bug == Bug::Zeros {
-        // Without a copy it recovers as it should, and the test that expects faults fails.
+        // Without a copy, the recovery is correct, and the test that expects faults fails.
         let copy = zeros(path).ok();
         return recover(copy.as_ref().map_or(path, TempDir::path), out, options);
     }

@@ -83,7 +83,7 @@ fn all(options: &Options) -> io::Result<bool> {
     Ok(is_good)
 }
 
-/// Processes one trace; returns its size and the peak memory.
+/// Processes one trace; returns the trace's size and the peak memory.
 fn one(input: &Input, options: &Options) -> io::Result<(usize, usize)> {
     let folder = TempDir::new()?;
     let (session, out) = (folder.path().join("in"), folder.path().join("out"));
@@ -110,12 +110,12 @@ fn pairs(session: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Compares the instructions of a trace with those of one twice its size.
+/// Compares the number of instructions for a trace with the number for a trace of twice the size.
 fn instructions(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let mut is_good = true;
     let mut worst = (0.0, "");
-    // The instructions of starting the program with the smallest trace.
+    // The number of instructions to start the program, with the smallest trace.
     let [nothing, rest @ ..] = INPUTS.each_ref();
     let base = count(nothing, 0, options)?;
     for input in rest {
@@ -126,7 +126,7 @@ fn instructions(options: &Options) -> io::Result<bool> {
         if growth > worst.0 {
             worst = (growth, input.name);
         }
-        // Too few to distinguish from starting the program.
+        // Small numbers cannot be distinguished from starting the program.
         if growth > GROWTH && large > base / 10 {
             is_good = false;
             println!(

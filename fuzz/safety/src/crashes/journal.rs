@@ -112,21 +112,22 @@ impl StorageFile for File {
 
 /// The states that power loss can leave a file in: synchronized data, plus any part of later writes.
 ///
-/// Each sector has its content from the last synchronization, or from any later write to it. The size is
-/// any that the file had since. Sectors are chosen independently of the order of the writes.
+/// Each sector has its content from the last synchronization or from any later write to it. The
+/// size is any size that the file has had since. Sectors are chosen independently of the order of
+/// the writes.
 #[derive(Debug)]
 pub struct States {
     sector: usize,
-    /// The file when it was last synchronized, and its size.
+    /// The file as of the last synchronization, and its size.
     lasting: Vec<u8>,
-    /// The possible contents of each sector, the synchronized one first.
+    /// The possible contents of each sector, starting with the synchronized one.
     sectors: Vec<Vec<Vec<u8>>>,
-    /// The possible sizes of the file, the synchronized one first.
+    /// The possible sizes of the file, starting with the synchronized one.
     sizes: Vec<usize>,
 }
 
 impl States {
-    /// The states after these steps, with sectors of `sector` bytes.
+    /// Returns the states after these steps, with sectors of `sector` bytes.
     #[must_use]
     pub fn after(ops: &[Op], sector: usize) -> Self {
         let synced = ops
@@ -200,7 +201,7 @@ impl States {
     }
 }
 
-/// A sector of a file, padded with zeros.
+/// Returns a sector of a file, padded with zeros.
 fn part(bytes: &[u8], at: usize, size: usize) -> Vec<u8> {
     let start = bytes.len().min(at * size);
     let end = bytes.len().min((at + 1) * size);

@@ -1,13 +1,13 @@
-//! Power loss at every step of a writer, in every state that it can leave.
+//! Power loss at every step of a writer, with every state that it can leave behind.
 //!
-//! A disk writes sectors in any order, and any unsynchronized sector may be missing. Guarantees for every
-//! [state](States) of a file:
+//! A disk may write sectors in any order, and any unsynchronized sector may be missing. Guarantees
+//! for every [state](States) of a file:
 //!
 //! - every event before the last synchronization is present and unchanged;
-//! - after that, an event is unchanged or in a [hole](atf::index::IndexReader::holes);
+//! - every later event is unchanged or in a [hole](atf::index::IndexReader::holes);
 //! - if a footer's checksum is good, everything is unchanged;
-//! - a detail is unchanged, or its index event shows that it is not. Its payload may have zeros for a
-//!   missing sector, which only a footer's checksum can reveal.
+//! - a detail is unchanged, or its index event shows that it is not. Its payload may contain zeros
+//!   in place of a missing sector, which only a footer's checksum can reveal.
 
 mod journal;
 
@@ -24,32 +24,32 @@ use atf::{Checksum, DetailEventType, EventKind, Wire};
 
 pub use journal::{Journal, Op, States};
 
-/// The sizes in bytes of the sectors that a write is torn at.
+/// The sector sizes, in bytes, at which writes are torn.
 pub const SECTORS: [usize; 2] = [512, 4096];
-/// Events of the threads; every other one has a detail. The footers of the first and the last index cross a
-/// sector boundary.
+/// The numbers of events of the threads; every other event has a detail. The footers of the first
+/// and the last index cross a sector boundary.
 const COUNTS: [u64; 3] = [93, 96, 125];
-/// How many events are flushed at a time.
+/// The number of events to flush at a time.
 const FLUSHED: u64 = 8;
 const THREAD: &str = "thread_7";
 
-/// Counts, and broken guarantees.
+/// The counts, and the broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// The number of different states read.
     pub states: u64,
-    /// Details whose payload had undetectable zeros.
+    /// The number of details whose payloads had undetectable zeros.
     pub zeroed_payloads: u64,
-    /// Broken guarantees; only the first few.
+    /// The first few broken guarantees.
     pub faults: Vec<String>,
     /// The number of broken guarantees.
     pub fault_count: u64,
 }
 
-/// A reader of states: the library, or in a test one with a planted bug.
+/// A reader of states: the library or, in a test, a reader with a planted bug.
 pub trait Reads {
-    /// The events of an index file, or `None` if it is refused. Events in holes are excluded by their
-    /// positions.
+    /// Reads the events of an index file, or returns `None` if the file is rejected. The positions
+    /// of events in holes are returned separately.
     fn index(&self, bytes: &[u8]) -> Option<IndexReading> {
         let index = IndexReader::from_bytes(bytes).ok()?;
         let holes = index
@@ -76,12 +76,12 @@ pub struct IndexReading {
     pub events: Vec<IndexEvent>,
     /// The positions of events that are zeros.
     pub holes: Vec<std::ops::Range<u64>>,
-    /// Whether a footer's checksum matches them.
+    /// Whether a footer's checksum matches the events.
     pub is_good: bool,
 }
 
-/// Reads the states of a writer of each wire version and durability. If a file has more than `limit` states
-/// at one step, a random sample of `limit` is read.
+/// Reads the states of a writer for each wire version and durability. If a file has more than
+/// `limit` states at one step, reads a random sample of `limit` states.
 pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
     let mut tally = Tally::default();
     for &wire in Wire::ALL {
@@ -125,7 +125,7 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// The payload of a detail: of varying size, without zero bytes.
+/// Returns a payload for a detail, of varying size and without zero bytes.
 fn payload(seq: u64) -> Vec<u8> {
     let byte = u8::try_from(seq % 255).unwrap_or(0) + 1;
     vec![byte; usize::try_from(seq % 90).unwrap_or(0) + 8]
@@ -270,7 +270,7 @@ impl Run<'_> {
                 && header.thread_id == 7
                 && header.event_type == DetailEventType::FUNCTION_CALL
                 && found.payload_size() == payload.len() as u64;
-            // The index shows it: it links to another detail, or has another time.
+            // The index shows the change: its event links to another detail or has another time.
             let is_told = !is_good
                 && found.seq >= lasting
                 && (header.index_seq != seq || header.timestamp != event(seq).timestamp_ns);

@@ -1,4 +1,4 @@
-//! Mutations of already faulty files after which an event cannot be told from other bytes.
+//! Mutations of already faulty files that make an event indistinguishable from other bytes.
 
 use super::Mutation;
 
@@ -32,7 +32,7 @@ const FLIPPED: [&str; 2] = [
     "iftr-013-where-only-its-numbers-say/",
 ];
 
-/// Whether this mutation of this file is an explained one.
+/// Returns whether this mutation of this file is explained.
 pub(super) fn is_explained(name: &str, mutation: Mutation) -> bool {
     let is_of = |case: &&str| name.get(3..).is_some_and(|name| name.starts_with(case));
     match mutation {

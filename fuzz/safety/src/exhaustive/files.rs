@@ -9,24 +9,25 @@ use atf_conformance::corpus::{self, Case, Subject};
 /// An index or detail file of the corpus.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// A case with this file, and its path there: `v1/clean-session/thread_7/index.atf`.
+    /// A case that contains the file, and the path there: `v1/clean-session/thread_7/index.atf`.
     pub name: String,
-    /// Which of a thread's files it is.
+    /// The kind of file.
     pub kind: FileKind,
     /// The wire version of its case.
     pub wire: u8,
     /// Its content.
     pub bytes: Vec<u8>,
-    /// The thread's other file, for attacks that need both: from the case, else the clean session.
+    /// The thread's other file, for attacks that need both: from the case, or else from the clean
+    /// session.
     pub beside: Vec<u8>,
-    /// Truncated to this size or less, it equals another truncated file.
+    /// Truncated to this size or less, the file equals another truncated file.
     pub shared: usize,
-    /// Its field names by offset, if the case is about this file alone.
+    /// Its field names by offset, if the case is only about this file.
     pub fields: BTreeMap<usize, String>,
 }
 
-/// All different files, sorted by their bytes, so each file shares its longest common prefix with the one
-/// before it.
+/// Returns all different files, sorted by their bytes, so that each file has its longest common
+/// prefix with the previous one.
 #[must_use]
 pub fn files() -> Vec<File> {
     let cases = corpus::cases();
@@ -39,7 +40,7 @@ pub fn files() -> Vec<File> {
     };
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
-    // Cases of one file first: their dumps name its fields.
+    // Cases with one file come first because their dumps contain the field names.
     let is_lone = |case: &&Case| case.subject != Subject::Session;
     let lone = cases.iter().filter(is_lone);
     for case in lone.chain(cases.iter().filter(|case| !is_lone(case))) {
@@ -116,7 +117,7 @@ fn fields(dump: &str) -> BTreeMap<usize, String> {
 }
 
 impl File {
-    /// The name of the field that a byte belongs to, with `[]` for any index.
+    /// Returns the name of the field that a byte belongs to, with `[]` for any index.
     #[must_use]
     pub fn field(&self, offset: usize) -> String {
         let name = self.fields.range(..=offset).next_back();

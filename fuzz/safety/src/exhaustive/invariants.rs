@@ -35,7 +35,8 @@ pub(super) fn cut(
         .count();
     let intact = &whole.events[..intact];
     let is_prefix = intact.starts_with(&reading.events);
-    // Zeros at the end of a truncated file are not events, even if they were before.
+    // Zeros at the end of a truncated file are not events, even if they were events in the whole
+    // file.
     let missing = reading.events.len()..intact.len();
     if !is_prefix || !is_zeros(file, whole, missing) {
         let intact = intact.len();
@@ -48,7 +49,7 @@ pub(super) fn cut(
     Ok(())
 }
 
-/// Whether the events of an index file at these positions are zeros.
+/// Returns whether the events of an index file at these positions are zeros.
 fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
     seqs.all(|seq| {
         let end = reading.events.get(seq).map(|event| event.end);
@@ -59,7 +60,8 @@ fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
     })
 }
 
-/// Whether the events begin right after the header. Elsewhere, only a footer proves where they begin.
+/// Returns whether the events begin right after the header. If not, only a footer proves where they
+/// begin.
 fn begins_behind_header(file: &File) -> bool {
     let offset = file
         .bytes
@@ -68,7 +70,7 @@ fn begins_behind_header(file: &File) -> bool {
     offset.is_some_and(|bytes| u64::from_le_bytes(bytes) == 64)
 }
 
-/// Checks a file with one or several adjacent bits flipped.
+/// Checks a file with one or more adjacent bits flipped.
 pub(super) fn flipped(
     file: &File,
     base: &Base,
@@ -81,7 +83,7 @@ pub(super) fn flipped(
         return Ok(());
     };
     if reading.is_proven && whole.is_proven && reading.events != whole.events {
-        // In version 2 each event takes its thread from the header, which no checksum covers.
+        // In version 2, each event takes its thread from the header, which no checksum covers.
         let of = |event: &Event| Event {
             thread_id: 0,
             ..*event

@@ -1,4 +1,4 @@
-//! Truncates every manifest of the corpus at every byte and flips its bits, in its session.
+//! Truncates every manifest of the corpus at every byte and flips its bits, all within its session.
 //!
 //! Guarantees for any manifest:
 //!
@@ -19,7 +19,7 @@ use super::recovered::{broken_rules, folder};
 use super::subject::{Events, Subject};
 use super::{Mutation, Scope, Tally, workers};
 
-/// One in this many mutations is also recovered, unless all are requested.
+/// One in this many mutations is also recovered unless all are requested.
 const RECOVERED: usize = 64;
 
 /// A session of the corpus.
@@ -45,7 +45,7 @@ impl Session {
     }
 }
 
-/// The sessions with different manifests.
+/// Returns sessions that all have different manifests.
 #[must_use]
 pub fn sessions() -> Vec<Session> {
     let mut seen = BTreeSet::new();
@@ -128,7 +128,7 @@ impl Place {
     fn holds(&self, subject: &dyn Subject, bytes: Vec<u8>, recovers: bool) -> Result<(), String> {
         fs::write(&self.manifest, bytes).map_err(|error| error.to_string())?;
         same("read", &self.read, &subject.session(&self.session)?)?;
-        // The manifest may break rules; the check must only not panic.
+        // The manifest may break rules, but the check must not panic.
         let _ = broken_rules(&self.session);
         if recovers {
             let recovered = self.recover(subject)?;
@@ -143,7 +143,7 @@ impl Place {
         Ok(())
     }
 
-    /// Recovers the session; `None` if that is refused.
+    /// Recovers the session; `None` if the recovery is refused.
     fn recover(&self, subject: &dyn Subject) -> Result<Option<Events>, String> {
         let out = self.folder.path().join("out");
         if out.exists() {
@@ -183,7 +183,7 @@ pub(super) fn events(path: &Path) -> Result<Events, String> {
         let mut count = 0;
         for event in index.events_in(..) {
             let event = event.map_err(|error| error.to_string())?;
-            // Any name is fine, since the manifest is changed.
+            // Any name is fine because the manifest has been changed.
             let _ = symbols.function(event.function_id).to_string();
             count += 1;
         }

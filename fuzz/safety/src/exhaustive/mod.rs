@@ -2,14 +2,14 @@
 //!
 //! Guarantees for any file:
 //!
-//! - nothing panics, and every way of reading returns the same;
-//! - a truncated file has exactly the events that are whole in it, unchanged;
-//! - in a file with a checksum, a bit flip that changes an event is noticed: the reader refuses the file,
-//!   or its checksum, footer or header is wrong;
+//! - nothing panics, and every way of reading returns the same result;
+//! - a truncated file yields exactly its complete events, unchanged;
+//! - in a file with a checksum, a bit flip that changes an event is noticed: the reader rejects the
+//!   file or reports a wrong checksum, footer or header;
 //! - a checker notices every flip in a valid file, except for the bits in the committed
 //!   [list](unnoticed::text), which nothing else in the file repeats;
 //! - the C API agrees with the library;
-//! - the recovered trace breaks no structural MUST and has the events that were read.
+//! - the recovered trace breaks no structural MUST and contains the events that were read.
 
 mod explained;
 mod files;
@@ -36,9 +36,10 @@ pub use subject::{Event, Events, Library, Reading, Source, Subject};
 
 /// Files larger than this have long runs of zeros or of one payload.
 const LARGE: usize = 4 << 10;
-/// In the middle of large files, only one byte in this many has its bits flipped, unless all are requested.
+/// In the middle of large files, only one byte in this many has its bits flipped unless all are
+/// requested.
 const STEP: usize = 64;
-/// One in this many flips and truncations is also recovered, unless all are requested.
+/// One in this many flips and truncations is also recovered unless all are requested.
 const RECOVERED: [usize; 2] = [512, 16];
 /// The files for which every truncation and every flip is recovered.
 const CLEAN: [&str; 4] = [
@@ -47,14 +48,15 @@ const CLEAN: [&str; 4] = [
     "v2/clean-index/index.atf",
     "v2/clean-detail/detail.atf",
 ];
-/// How many mutations a worker takes at a time.
+/// The number of mutations that a worker takes at a time.
 const CHUNK: usize = 2048;
 
-/// How much to test.
+/// The amount of testing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// For every CI run: every truncation, and every flip except in the middle of large files. Clean files
-    /// are always read in every way and through the C API, and recovered; the others only partly.
+    /// For every CI run: every truncation, and every flip except in the middle of large files.
+    /// Clean files are always recovered and read in every way, including through the C API; other
+    /// files only partly.
     Quick,
     /// Everything, and every two adjacent bits.
     All,
@@ -73,9 +75,9 @@ pub struct Tally {
     pub skipped_flips: u64,
     /// Recovered files.
     pub recovered: u64,
-    /// Broken guarantees by file: their number, and the first one.
+    /// The broken guarantees by file: their number, and the first one.
     pub faults: BTreeMap<String, (u64, String)>,
-    /// How often an [explained](EXPLAINED) fault occurred.
+    /// The number of [explained](EXPLAINED) faults.
     pub explained: u64,
     /// The bits of valid files whose flips a checker did not notice, by kind, version and field, as a mask of
     /// the field's value.
@@ -132,7 +134,7 @@ pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero
 /// The results for a file before any mutation.
 struct Base {
     reading: Option<Reading>,
-    /// Whether a check of the file alone finds nothing.
+    /// Whether a check of only this file finds nothing.
     is_clean: bool,
 }
 
@@ -155,7 +157,7 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// Tests mutation `at` of a file: first its truncations, then its flips.
+    /// Tests mutation `at` of a file: the truncations come first, then the flips.
     fn one(&self, file: &File, base: &Base, at: usize, scratch: &Scratch, tally: &mut Tally) {
         let size = file.bytes.len();
         let mutation = Mutation::nth(size, at);
@@ -171,7 +173,7 @@ impl<'a> Attack<'a> {
             Mutation::Pair(_) => tally.pairs += 1,
         }
         let bytes = mutation.apply(&file.bytes);
-        // A checksum detects two adjacent flips as well as each one.
+        // A checksum detects two adjacent flips as reliably as a single one.
         let is_pair = matches!(mutation, Mutation::Pair(_));
         let is_full = !is_pair && (self.scope == Scope::All || CLEAN.contains(&file.name.as_str()));
         let recovers = is_full || is_recovered(mutation, size);
@@ -216,7 +218,7 @@ impl<'a> Attack<'a> {
         tally.fault(&file.name, mutation, &fault);
     }
 
-    /// Reads in every way; all must return the same.
+    /// Reads a file in every way; all must return the same result.
     fn same_everywhere(
         &self,
         file: &File,
@@ -237,8 +239,8 @@ impl<'a> Attack<'a> {
     }
 }
 
-/// The ways of reading to try in addition to bytes: all of them, or for most files only the cheap ones, in
-/// turn by mutation.
+/// Returns the ways of reading to try in addition to bytes: all of them or, for most files, only
+/// the cheap ones, alternating between mutations.
 fn sources<'a>(
     mutation: Mutation,
     bytes: &'a [u8],
@@ -263,13 +265,13 @@ fn sources<'a>(
     Ok(sources)
 }
 
-/// Whether flips of this byte are skipped: it is in the middle of a large file.
+/// Returns whether flips of this byte are skipped because it is in the middle of a large file.
 fn is_in_the_midst(byte: usize, size: usize) -> bool {
     let ends = LARGE / 4;
     size > LARGE && (ends..size - ends).contains(&byte) && !byte.is_multiple_of(STEP)
 }
 
-/// Whether every CI run recovers this mutation.
+/// Returns whether every CI run recovers this mutation.
 fn is_recovered(mutation: Mutation, size: usize) -> bool {
     match mutation {
         // Coprime numbers cover all bits of a byte and all parts of an event.
@@ -280,7 +282,7 @@ fn is_recovered(mutation: Mutation, size: usize) -> bool {
     }
 }
 
-/// The name of a file kind.
+/// Returns the name of a kind of file.
 fn name(kind: FileKind) -> &'static str {
     match kind {
         FileKind::Index => "index",

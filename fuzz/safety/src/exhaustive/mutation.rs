@@ -14,12 +14,12 @@ pub enum Mutation {
 }
 
 impl Mutation {
-    /// The number of mutations of a file of `size` bytes, without and with pairs of bits.
+    /// Returns the number of mutations of a file of `size` bytes, without and with pairs of bits.
     pub(super) fn count(size: usize) -> [usize; 2] {
         [size * 9, (size * 17).saturating_sub(1)]
     }
 
-    /// Mutation `at`: first the truncations, then the bits, then the pairs.
+    /// Returns mutation `at`, counting the truncations first, then the bits, then the pairs.
     pub(super) fn nth(size: usize, at: usize) -> Self {
         match at.checked_sub(size) {
             None => Self::Cut(at),
@@ -28,7 +28,7 @@ impl Mutation {
         }
     }
 
-    /// The bits that it flips.
+    /// Returns the bits that the mutation flips.
     pub(super) fn bits(self) -> Range<usize> {
         match self {
             Self::Cut(_) => 0..0,
@@ -37,7 +37,7 @@ impl Mutation {
         }
     }
 
-    /// The first byte it affects.
+    /// Returns the first byte that the mutation affects.
     pub(super) fn place(self) -> usize {
         match self {
             Self::Cut(size) => size,
@@ -45,7 +45,7 @@ impl Mutation {
         }
     }
 
-    /// Applies it to a file's bytes.
+    /// Applies the mutation to a file's bytes.
     pub(super) fn apply(self, bytes: &[u8]) -> Vec<u8> {
         if let Self::Cut(size) = self {
             return bytes[..size].to_vec();
@@ -57,7 +57,8 @@ impl Mutation {
         bytes
     }
 
-    /// True for one bit of each byte; a different bit in the next byte.
+    /// Returns whether this flips the selected bit of its byte; the selection changes from byte to
+    /// byte.
     pub(super) fn is_one_of_its_byte(self) -> bool {
         matches!(self, Self::Flip(bit) if bit % 8 == (bit / 8) % 8)
     }

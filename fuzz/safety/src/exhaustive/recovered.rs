@@ -36,7 +36,7 @@ impl Scratch {
         }
     }
 
-    /// Writes a file, which exists until the next call.
+    /// Writes a file that exists until the next call.
     pub(super) fn put(&self, bytes: &[u8]) -> Result<&Path, String> {
         fs::write(&self.file, bytes).map_err(|error| error.to_string())?;
         Ok(&self.file)
@@ -133,7 +133,7 @@ pub(super) fn folder() -> TempDir {
     folder.expect("a place for temporary files")
 }
 
-/// The structural rules that a checker reports as broken.
+/// Returns the structural rules that a checker reports as broken.
 pub(super) fn broken_rules(path: &Path) -> Vec<String> {
     let mut broken = Broken::default();
     check(path, &mut broken);

@@ -16,7 +16,7 @@ use super::manifests;
 /// An event of either file, as numbers to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The offset after it, in bytes from the start of the file.
+    /// The offset of the event's end, in bytes from the start of the file.
     pub end: u64,
     /// Its timestamp in nanoseconds.
     pub time: u64,
@@ -57,7 +57,7 @@ pub enum Source<'a> {
 
 /// The subject of the attacks.
 pub trait Subject: Sync {
-    /// Reads a file, or refuses it.
+    /// Reads a file or rejects it.
     fn read(&self, kind: FileKind, source: Source<'_>) -> Option<Reading> {
         match kind {
             FileKind::Index => index(source),
@@ -65,7 +65,7 @@ pub trait Subject: Sync {
         }
     }
 
-    /// Whether a check of the file alone finds anything.
+    /// Returns whether a check of only this file finds anything.
     fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
         let mut found = Found(false);
         check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut found);
@@ -84,16 +84,16 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     ///
-    /// If the session is refused, or an event of a file that opens.
+    /// If the session is rejected, or an event in a file that can be opened.
     fn session(&self, path: &Path) -> Result<Events, String> {
         manifests::events(path)
     }
 
-    /// Recovers a thread's or a session's folder.
+    /// Recovers the folder of a thread or session.
     ///
     /// # Errors
     ///
-    /// As for [`recover`].
+    /// Those of [`recover`].
     fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
         recover(path, out, &RecoverOptions::default()).map(drop)
     }

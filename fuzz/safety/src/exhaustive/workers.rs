@@ -48,7 +48,7 @@ pub(super) fn run<J: Sync, S>(
     total.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `check`; a panic becomes a fault.
+/// Runs `check` and turns a panic into a fault.
 pub(super) fn caught<T>(check: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     match panic::catch_unwind(AssertUnwindSafe(check)) {
         Ok(said) => said,

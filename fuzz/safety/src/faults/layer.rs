@@ -1,4 +1,4 @@
-//! Builds the C layer, preloads it before libc by restarting this program, and controls it.
+//! Builds the C layer, restarts this program with the layer preloaded before libc, and controls it.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use super::{ENOSPC, Extent, Fault, Plan};
 const SOURCE: &str = include_str!("calls.c");
 const LOADED: &str = "ATF_SAFETY_LAYER";
 
-/// Whether this program was started with the layer.
+/// Returns whether this program was started with the layer.
 #[must_use]
 pub fn is_under_layer() -> bool {
     std::env::var_os(LOADED).is_some()
@@ -22,11 +22,11 @@ pub fn is_under_layer() -> bool {
 pub struct Layer(());
 
 impl Layer {
-    /// Returns the layer, if this program was started with it and it responds.
+    /// Returns the layer if this program was started with it and it responds.
     ///
     /// # Errors
     ///
-    /// If it does not respond, since then no fault would ever happen.
+    /// If the layer does not respond, because then no fault would ever happen.
     pub fn get() -> io::Result<Self> {
         let layer = Self(());
         layer.plan(Plan::Count);
@@ -52,17 +52,17 @@ impl Layer {
                 format!("call={call},errno={error},ever={ever}")
             }
         };
-        // The path is not a file, so opening it fails.
+        // There is no file at this path, so opening it fails.
         let _ = File::open(format!("/atf-faults/{order}"));
     }
 
-    /// Lets reads of a range of bytes fail, in files whose path ends with `file`.
+    /// Makes reads of a range of bytes fail in files whose path ends with `file`.
     pub fn break_sector(self, file: &str, range: &Range<u64>) {
         let (start, end) = (range.start, range.end);
         let _ = File::open(format!("/atf-faults/bad={start},to={end},file={file}"));
     }
 
-    /// Ends the plan; returns the names of the calls since then, with their outcomes.
+    /// Ends the plan; returns the names of the calls since its start, with their outcomes.
     ///
     /// # Errors
     ///
@@ -74,11 +74,11 @@ impl Layer {
     }
 }
 
-/// Builds the layer in `folder`, and restarts this program with it and the same arguments.
+/// Builds the layer in `folder`, and restarts this program with the layer and the same arguments.
 ///
 /// # Errors
 ///
-/// If there is no C compiler `cc`, or the program does not start.
+/// If there is no C compiler `cc` or the program does not start.
 pub fn run_again(folder: &Path) -> io::Result<ExitStatus> {
     let (source, library) = (folder.join("calls.c"), folder.join("calls.so"));
     fs::write(&source, SOURCE)?;

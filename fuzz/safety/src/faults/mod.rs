@@ -1,19 +1,19 @@
 //! Fails every system call in turn, during `recover` and in writers of real files.
 //!
-//! A small C layer ([`Layer`]) intercepts libc and counts the calls: open, read, write, stat, create,
-//! rename, remove, synchronize. Each fails with EIO, ENOSPC and EINTR, or moves only one byte, once or
-//! from then on. Writes also run out of space at every byte.
+//! A small C layer ([`Layer`]) intercepts libc and counts the calls: open, read, write, stat,
+//! create, rename, remove, synchronize. Each fails with EIO, ENOSPC and EINTR, or moves only one
+//! byte, either once or from then on. Writes also run out of space at every byte.
 //!
 //! Guarantees:
 //!
 //! - nothing panics, and the input trace stays unchanged, byte for byte;
-//! - a permanently failed call returns an error with the system's code, or the report names what is missing;
-//!   interrupted and short calls are continued;
-//! - after an error of `recover`, nothing exists at the output path, and nothing else is left, unless
+//! - a permanently failing call causes an error with the system's code, or the report lists what is
+//!   missing; interrupted and short calls are continued;
+//! - after an error of `recover`, nothing exists at the output path or is left elsewhere unless
 //!   removing it fails too;
-//! - if a sector of `index.atf` or `detail.atf` cannot be read, exactly the events outside of it are
-//!   recovered, byte for byte, and the report states the file and the range;
-//! - after an error of a writer, its files contain exactly the events that it reported as flushed.
+//! - if a sector of `index.atf` or `detail.atf` cannot be read, exactly the events outside it are
+//!   recovered, byte for byte, and the report contains the file and the range;
+//! - after a writer's error, its files contain exactly the events that it reported as flushed.
 
 mod layer;
 mod recovering;
@@ -33,7 +33,7 @@ pub use writing::{disk_full_in_memory, disk_full_on_tmpfs, writing};
 pub enum Fault {
     /// It fails with this system error.
     Error(i32),
-    /// It reads or writes only one byte, if any.
+    /// It reads or writes at most one byte.
     Short,
 }
 
@@ -64,8 +64,8 @@ pub const ENOSPC: i32 = 28;
 /// Interrupted by a signal.
 pub const EINTR: i32 = 4;
 
-/// All outcomes of a call, except for endless interruption: a kernel does not do that, and an interrupted
-/// call is repeated until it succeeds.
+/// All outcomes of a call, except for endless interruption, which no kernel causes: an interrupted
+/// call is retried until it succeeds.
 pub const FAULTS: [(Fault, Extent); 7] = [
     (Fault::Error(EIO), Extent::Once),
     (Fault::Error(EIO), Extent::ForEver),

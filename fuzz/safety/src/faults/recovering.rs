@@ -15,17 +15,20 @@ use atf_conformance::corpus;
 
 use super::{EINTR, Extent, FAULTS, Fault, Layer, Plan, Tally};
 
-/// The step in bytes between sizes of a full disk: a prime, to hit every position in a record.
+/// The step in bytes between sizes of a full disk: a prime number, to hit every position in a
+/// record.
 const SPACES: usize = 13;
 
-/// A recovery: the library's [`recover`](atf::rewrite::recover), or in a test one with a planted bug.
+/// A recovery: the library's [`recover`](atf::rewrite::recover) or, in a test, one with a planted
+/// bug.
 pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>;
 
-/// Fails each call of a recovery in turn, in every way, and runs it out of space. Ends after `most` faults.
+/// Fails each call of a recovery in turn, in every way, and makes it run out of space. Ends after
+/// `most` faults.
 ///
 /// # Errors
 ///
-/// If the folders for it cannot be created.
+/// If the temporary folders cannot be created.
 pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Result<Tally> {
     let folder = super::layer::scratch()?;
     let mut case = Case {
@@ -50,7 +53,7 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     let written: usize = case.expected.values().map(Vec::len).sum();
     let calls = (0..tally.calls)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
-    // Writers in memory are tested with every size; this is the same code on real files.
+    // Writers in memory are tested with every size; on real files, the code is the same.
     let spaces = (0..written as u64).step_by(SPACES).map(Plan::Space);
     for plan in calls.chain(spaces) {
         if tally.faults.len() >= most {
@@ -96,7 +99,7 @@ struct Case<'a> {
     layer: Layer,
     recovers: Recover<'a>,
     root: PathBuf,
-    /// The result without a fault, and its source.
+    /// The result of a run without a fault, and its source.
     expected: BTreeMap<PathBuf, Vec<u8>>,
     source: BTreeMap<PathBuf, Vec<u8>>,
 }
@@ -161,7 +164,8 @@ impl Case<'_> {
         }
     }
 
-    /// Whether these are the files of a run without a fault; the manifest may be rewritten.
+    /// Returns whether these are the files of a run without a fault; the manifest may have been
+    /// rewritten.
     fn is_expected(&self, out: &BTreeMap<PathBuf, Vec<u8>>) -> bool {
         let is_same = |(name, expected): (&PathBuf, &Vec<u8>)| {
             let says = |bytes: &[u8]| format!("{:?}", Manifest::parse(bytes));
@@ -196,7 +200,7 @@ impl Case<'_> {
     }
 }
 
-/// Whether this call can be interrupted and must be repeated.
+/// Returns whether this call can be interrupted and must be retried.
 fn is_repeated(call: &str) -> bool {
     ["read ", "write ", "pread64", "pwrite64", "open ", "fsync"]
         .iter()
@@ -215,7 +219,7 @@ fn says(error: &atf::Error, number: i32, at: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a report names an unreadable file.
+/// Returns whether a report lists an unreadable file.
 fn is_named(report: &Report) -> bool {
     report.to_string().contains("os error")
 }
@@ -227,7 +231,7 @@ pub(super) fn not_found(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// All files below a folder with their bytes, and all folders.
+/// Returns all files below a folder with their bytes, and all folders.
 pub(super) fn files(path: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut files = BTreeMap::new();
     let mut open = vec![path.to_path_buf()];

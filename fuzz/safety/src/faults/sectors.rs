@@ -1,4 +1,4 @@
-//! `recover` beside bad sectors.
+//! `recover` on files with bad sectors.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -22,7 +22,7 @@ const EVENTS: u64 = 90;
 const HEADER: u64 = 64;
 const EVENT: u64 = 32;
 const DETAIL: u64 = 24;
-/// How many events and details are in the files if the others are in a kill journal.
+/// The numbers of events and details in the files if the others are in a kill journal.
 const IN_FILES: (usize, usize) = (60, 20);
 
 /// How a session's writer ended.
@@ -34,11 +34,12 @@ enum State {
     Ring,
 }
 
-/// Recovers sample sessions in which one sector, or two in a row, cannot be read; each sector in turn.
+/// Recovers sample sessions with one unreadable sector, or two in a row, trying each sector in
+/// turn.
 ///
 /// # Errors
 ///
-/// If the folders for it cannot be created.
+/// If the temporary folders cannot be created.
 pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
     let folder = super::layer::scratch()?;
     let mut tally = Tally::default();
@@ -61,7 +62,7 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
         if !session.ring.is_empty() {
             fs::write(thread.join("ring.atf"), &session.ring)?;
         }
-        // Without the header of a file, nothing shows that a ring belongs to it.
+        // Without a file's header, nothing shows that a ring belongs to the file.
         let first = usize::from(state == State::Ring) * SECTOR;
         for (name, bytes) in [
             ("index.atf", &session.index),
@@ -111,7 +112,7 @@ impl Session {
     fn new(version: u8, state: State) -> Self {
         let events = IndexFile::finalized(version, EVENTS);
         let linked = events.events.iter().zip(0..).step_by(3);
-        // Headers and payloads end at many distances from the end of a sector.
+        // Headers and payloads end at many different distances from the end of a sector.
         let record = |(event, seq): (&atf_samples::files::EventRecord, u64)| {
             DetailRecord::call(seq, event.timestamp_ns, u16::try_from(seq * 7).unwrap_or(0))
         };
@@ -155,7 +156,7 @@ impl Session {
         start..start + EVENT
     }
 
-    /// Compares the recovered thread with the events outside of the bad range.
+    /// Compares the recovered thread with the events outside the bad range.
     fn judge(
         &self,
         name: &str,
@@ -193,7 +194,8 @@ impl Session {
         self.is_stated(name, bad, report)
     }
 
-    /// Checks that the report states the file and the range: the bad bytes, extended to whole events.
+    /// Checks that the report contains the file and the range: the bad bytes, extended to whole
+    /// events.
     fn is_stated(&self, name: &str, bad: &Range<u64>, report: &Report) -> Result<(), String> {
         let places: Vec<_> = match name {
             "index.atf" => (0..self.events.events.len()).map(Self::place).collect(),
@@ -233,8 +235,8 @@ impl Session {
     }
 }
 
-/// Returns a `ring.atf` with the bytes of both files from these places on, laid out by its table in the
-/// reference.
+/// Returns a `ring.atf` with the bytes of both files starting at these places, in the layout of its
+/// table in the reference.
 fn ring(version: u8, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
     let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
     let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));

@@ -1,5 +1,5 @@
-//! Writers of real files with failing calls, writers in memory with a disk that is full at every byte, and
-//! full real disks.
+//! Writers of real files with failing calls, writers in memory whose disk is full at every byte,
+//! and full real disks.
 
 use std::fs;
 use std::io;
@@ -22,9 +22,9 @@ use tempfile::TempDir;
 use super::small::SmallDisk;
 use super::{FAULTS, Fault, Layer, Plan, Tally};
 
-/// Events of the thread; every third one has a detail.
+/// The number of events of the thread; every third event has a detail.
 const COUNT: u64 = 200;
-/// Events per page of the largest disk: with their details, about as many as fit.
+/// The number of events per page of the largest disk; with their details, about as many as fit.
 const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
@@ -41,13 +41,14 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// How far a writer got: what it reported as flushed, if it created a thread, and whether it finished.
+/// How far a writer got: the events reported as flushed, if it created a thread, and whether it
+/// finished.
 struct Written {
     flushed: Option<(u64, u64)>,
     result: atf::Result<()>,
 }
 
-/// Writes a session of one thread up to the first error, then drops the writers.
+/// Writes a session of one thread until the first error, then drops the writers.
 fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: u64) -> Written {
     let mut flushed = None;
     let run = || -> atf::Result<()> {
@@ -83,7 +84,7 @@ fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: 
     Written { flushed, result }
 }
 
-/// Compares the files of a thread with what its writer reported.
+/// Compares the files of a thread with its writer's reports.
 fn check(
     read: impl Fn(&str) -> Option<Vec<u8>>,
     flushed: (u64, u64),
@@ -96,7 +97,7 @@ fn check(
     let detail = detail.transpose();
     let detail = match (detail, flushed.1) {
         (Ok(detail), _) => detail,
-        // Its writer failed before the first detail.
+        // The writer failed before the first detail.
         (Err(_), 0) => None,
         (Err(error), _) => return Err(error),
     };
@@ -316,7 +317,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // A failed unmount is noticed, since the folder cannot be removed.
+        // A failed unmount is noticed because the folder cannot be removed.
         let _ = Command::new("umount").arg(self.0.path()).status();
     }
 }

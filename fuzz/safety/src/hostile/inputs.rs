@@ -123,7 +123,7 @@ fn open(version: u8, count: u64) -> IndexFile {
     IndexFile::finalized(version, count).placeholder()
 }
 
-/// Header and footer state the highest counts.
+/// Header and footer contain the highest counts.
 fn lying_index() -> Vec<u8> {
     let mut file = IndexFile::finalized(2, 3);
     file.header_count = u64::MAX;
@@ -203,7 +203,7 @@ fn calls(size: usize, kind: u8) -> Files {
     index_of(size, |seq| event(seq, kind, seq))
 }
 
-/// Calls that never return, then as many returns of functions that were never called.
+/// Calls that never return, followed by as many returns of functions that were never called.
 fn unmatched(size: usize) -> Files {
     let half = count(size) / 2;
     index_of(size, |seq| {
@@ -254,7 +254,7 @@ fn one_length(size: usize) -> Files {
     with_details(file, 3)
 }
 
-/// Every fifth detail has no length, which breaks the walk from one to the next.
+/// Every fifth detail has no length, so a reader cannot walk from one detail to the next.
 fn broken_often(size: usize) -> Files {
     let fits = (size / 32) as u64;
     let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, 8)).collect());

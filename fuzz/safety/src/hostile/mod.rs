@@ -1,8 +1,8 @@
 //! Traces crafted to be expensive in memory, or in time as they grow.
 //!
-//! Each [`Input`] is a session of one thread of about the requested size, and [`work`] reads it, checks it
-//! and recovers it with salvage. Its memory has a [`bound`]; twice the size may take at most [`GROWTH`]
-//! times the instructions.
+//! Each [`Input`] is a session of one thread of about the requested size, and [`work`] reads it,
+//! checks it and recovers it with salvage. Memory use has a [`bound`]; twice the size may take at
+//! most [`GROWTH`] times the instructions.
 
 mod inputs;
 
@@ -21,7 +21,7 @@ use atf_conformance::{FileReport, Output};
 
 pub use inputs::{INPUTS, Input};
 
-/// Bytes of memory that any trace may take: windows, buffers and the bounded lists of findings.
+/// The memory in bytes that any trace may take: windows, buffers and the bounded lists of findings.
 pub const FIXED: usize = 4 << 20;
 /// Bytes of memory per byte of the trace: 8 per detail of at least 24 bytes, the manifest's contents, and
 /// 56 per detail that a salvage finds.
@@ -29,15 +29,15 @@ pub const PER_BYTE: usize = 12;
 /// The same for a manifest: each `{"id":7}` becomes a position in the text, a thread and a problem, in
 /// reading, checking and writing.
 pub const PER_MANIFEST_BYTE: usize = 74;
-/// The maximum growth of instructions for twice the trace, without those of an empty one: linear, plus a
-/// logarithm for sorting.
+/// The maximum growth in instructions for a trace of twice the size, not counting those for an
+/// empty trace: linear, plus a logarithm for sorting.
 pub const GROWTH: f64 = 2.5;
 
 /// Writes a hostile trace of about `size` bytes into a folder; returns its size.
 ///
 /// # Errors
 ///
-/// Errors of the file system.
+/// Returns errors of the file system.
 pub fn write(input: &Input, size: usize, folder: &Path) -> io::Result<usize> {
     let mut written = 0;
     for (name, bytes) in (input.make)(size) {
@@ -51,7 +51,7 @@ pub fn write(input: &Input, size: usize, folder: &Path) -> io::Result<usize> {
     Ok(written)
 }
 
-/// The maximum memory for a trace of this size, in bytes.
+/// Returns the maximum memory for a trace of this size, in bytes.
 #[must_use]
 pub fn bound(input: &Input, size: usize) -> usize {
     let per_byte = if input.name.starts_with("manifest") {
