@@ -1,4 +1,4 @@
-"""Compares the exports of a session, as their own tools read them, with `atf report`: FOLDER NAME."""
+"""Compares the exports of a session, as read by their own tools, with `atf report`: FOLDER NAME."""
 
 import collections
 import csv
@@ -98,7 +98,7 @@ def check_perfetto():
 
 
 def check_speedscope():
-    """Loads the file in the app, and reads its tables of functions and profiles."""
+    """Loads the file in the app and reads the app's tables of functions and profiles."""
     import jsonschema
 
     release = TOOLS / "npm/node_modules/speedscope/dist/release"
@@ -117,7 +117,7 @@ def check_speedscope():
             found = speedscope_table(site)
             if len(found) >= least:
                 break
-        # It shows two decimals, and the functions that its window has space for.
+        # The app shows two decimals, and only the functions that fit into its window.
         for function in report["functions"]:
             times = found.get(label(function))
             units = UNITS.values()
@@ -206,7 +206,7 @@ def check_csv():
 
 
 def check_flamegraph():
-    """Runs the picture's script: a browser that cannot would leave no text in it."""
+    """Runs the picture's script; if the browser cannot, there is no text in the picture."""
     site = FOLDER / "svg"
     site.mkdir(exist_ok=True)
     click = "<script>document.querySelectorAll('.f')[1].dispatchEvent(new Event('click'))</script></svg>"

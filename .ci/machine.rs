@@ -1,4 +1,5 @@
-//! Planted: three assumptions that are true on x86-64 and wrong on other machines. Prints the wrong ones.
+//! Planted bugs: three assumptions that are true on x86-64 and wrong on other machines. Prints the
+//! wrong ones.
 
 use std::ffi::c_char;
 
