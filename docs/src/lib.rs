@@ -1,5 +1,5 @@
-//! Finds the examples in documents and help texts. The tests identify each by its text, run it, and
-//! fail on an unknown one.
+//! Finds the examples in documents and help texts. The tests identify each example by its text, run
+//! it, and fail on unknown ones.
 
 #![forbid(unsafe_code)]
 
@@ -68,7 +68,8 @@ pub fn sessions(console: &str) -> Vec<(String, String)> {
     sessions
 }
 
-/// Whether a text matches what an example shows. A line `…` matches any number of lines, also zero.
+/// Returns whether a text matches the output in an example. A line `…` matches any number of lines,
+/// including none.
 #[must_use]
 pub fn is_shown(shown: &str, text: &str) -> bool {
     match shown.split_once("…\n") {

@@ -1,4 +1,4 @@
-//! Compares the README's figures with the page that has all of them.
+//! Compares the README's figures with the page that contains all of them.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root.join(path)).unwrap()
 }
 
-/// The numbers of a text, as they are written.
+/// Returns the numbers in a text, as written there.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| !c.is_ascii_digit() && c != '.');
     parts
@@ -16,7 +16,7 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
         .filter(|part| !part.is_empty())
 }
 
-/// The cells of a table's rows.
+/// Returns the cells of each row of the tables.
 fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     text.lines()
         .filter(|line| line.starts_with('|') && !line.starts_with("|-"))

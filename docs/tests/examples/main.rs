@@ -1,6 +1,6 @@
-//! Every command and example of the documents and of `--help` gives the documented result.
+//! Every command and example in the documents and in `--help` produces the documented result.
 //!
-//! [`table`] lists how each is tested; an example that it does not list fails.
+//! [`table`] says how each example is tested; an example that is not in the table fails.
 
 #![cfg(unix)]
 
@@ -38,7 +38,7 @@ const DOCUMENTS: [&str; 18] = [
     "docs/conformance/protocol.md",
 ];
 
-/// The documents whose Python blocks `python/tools/pages.py` runs, all of them.
+/// The documents whose Python blocks are all run by `python/tools/pages.py`.
 const PYTHON: [&str; 3] = ["docs/archive.md", "docs/python.md", "docs/spark.md"];
 
 fn text(path: &str) -> String {
@@ -77,7 +77,7 @@ fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
     );
 }
 
-/// Checks that the file which runs an example elsewhere contains these words.
+/// Checks that the file that runs an example elsewhere contains these words.
 fn is_elsewhere(example: &str, path: &str, words: &str) {
     assert!(
         text(path).contains(words),
@@ -149,7 +149,7 @@ fn every_block_of_the_documents_gives_its_result() {
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
-/// How the commands to run begin.
+/// The beginnings of the commands to run.
 const OURS: [&str; 4] = ["atf ", "atf-conformance ", "atf-codegen ", "cargo run "];
 
 #[test]
@@ -157,7 +157,7 @@ fn every_command_within_a_sentence_runs() {
     let sandbox = Sandbox::new();
     let mut known = BTreeSet::new();
     let is_command = |span: &str| {
-        // `atf convert` alone names a command; `--help` shows it with its arguments.
+        // `atf convert` by itself only refers to a command; `--help` shows it with its arguments.
         OURS.iter().any(|name| span.starts_with(name))
             && span.split(' ').count() > 2
             && !span.ends_with(" -p")
@@ -187,7 +187,8 @@ fn every_command_within_a_sentence_runs() {
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
-/// Whether a command runs benchmarks, which take minutes. Checks the group's name against its parser.
+/// Returns whether a command runs benchmarks, which take minutes. Checks the group's name with the
+/// command's parser.
 fn is_bench_or_group(span: &str) -> bool {
     let Some(group) = span.strip_prefix("cargo run --release -p atf-bench") else {
         return false;
@@ -294,7 +295,7 @@ fn every_example_of_a_help_text_runs() {
     assert!(gone.is_empty(), "in no help text: {gone:#?}");
 }
 
-/// The subcommands in a help text, except `help`.
+/// Returns the subcommands in a help text, except for `help`.
 fn subcommands(help: &str) -> impl Iterator<Item = &str> {
     let list = help
         .split_once("\nCommands:\n")

@@ -1,5 +1,5 @@
-//! A folder that looks like a checkout with a user's trace and a program to grade, and the commands on
-//! `PATH`.
+//! A folder that looks like a checkout, with a user's trace, a program to grade, and the commands
+//! on `PATH`.
 
 use std::env;
 use std::ffi::OsStr;
@@ -16,7 +16,8 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
 }
 
-/// The folder with the commands. Builds them once; after `cargo test --workspace` they are up to date.
+/// The folder with the commands, which are built once; after `cargo test --workspace` they are up
+/// to date.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let packages = [
         "atf-cli",
@@ -40,7 +41,7 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
         .to_owned()
 });
 
-/// A stand-in for `cargo run` that starts the programs already built.
+/// A stand-in for `cargo run` that starts the already built programs.
 const CARGO: &str = "#!/bin/sh
 [ \"$1\" = run ] || { echo \"not run here: cargo $*\" >&2; exit 99; }
 while [ $# -gt 0 ] && [ \"$1\" != -- ]; do
@@ -97,7 +98,7 @@ impl Sandbox {
         sandbox
     }
 
-    /// The folder's path.
+    /// Returns the folder's path.
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

@@ -1,19 +1,20 @@
-//! How each example is tested. An example missing here fails the tests, as does an entry that is in
-//! no document.
+//! How each example is tested. The tests fail for an example that is missing here, and for an entry
+//! that is in no document.
 
 /// How an example is tested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum How {
-    /// Runs in the [sandbox](crate::sandbox), ends with this status, and prints what a console block
-    /// shows. The text is run instead of an example with placeholders.
+    /// Runs in the [sandbox](crate::sandbox), ends with this status, and prints the output shown in
+    /// a console block. The text, if any, is run instead of an example with placeholders.
     Runs(i32, Option<&'static str>),
     /// Is part of a test in `docs/tests/rust.rs`, word for word.
     Rust,
     /// Parses in its language.
     Parses,
-    /// Does not run here: the reason, the file that runs or checks it, and words in that file.
+    /// Does not run here. Contains the reason, the file that runs or checks the example, and words
+    /// in that file.
     Elsewhere(&'static str, &'static str, &'static str),
-    /// Shows a form; nothing to run. The reason.
+    /// Shows a form, so there is nothing to run. Contains the reason.
     Form(&'static str),
 }
 

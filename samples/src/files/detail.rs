@@ -12,7 +12,7 @@ pub struct DetailRecord {
 }
 
 impl DetailRecord {
-    /// Returns a call with registers and `stack` bytes of the stack.
+    /// Returns a call with registers and `stack` bytes of stack.
     pub fn call(index_seq: u64, timestamp: u64, stack: u16) -> Self {
         let mut payload = Bytes::default();
         payload.u64(0x0644_4fc1_0000_0001);
@@ -141,7 +141,7 @@ impl DetailFile {
         out.0
     }
 
-    /// Returns the offset of each event, and the end of the last.
+    /// Returns the offset of each event and the end of the last one.
     pub fn places(&self) -> Vec<u64> {
         let mut places = vec![self.events_offset];
         for event in &self.events {

@@ -32,7 +32,7 @@ pub struct IndexFile {
 }
 
 impl IndexFile {
-    /// Returns a finalized file of `count` events; every third one links to a detail.
+    /// Returns a finalized file of `count` events; every third event links to a detail.
     pub fn finalized(version: u8, count: u64) -> Self {
         let event = |seq: u64| EventRecord {
             timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,

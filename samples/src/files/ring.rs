@@ -1,4 +1,4 @@
-//! Builds `ring.atf`. No source describes it; the layout is from its page in the reference.
+//! Builds `ring.atf`. No source describes this file; the layout is from its page in the reference.
 
 use super::Bytes;
 
@@ -22,7 +22,7 @@ pub struct RingArea {
 }
 
 impl RingFile {
-    /// Returns the ring of a thread whose files have all events.
+    /// Returns the ring of a thread whose files contain all events.
     pub fn of(version: u8, thread_id: u32) -> Self {
         let area = |capacity| RingArea {
             capacity,
