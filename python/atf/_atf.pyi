@@ -4,7 +4,8 @@ from typing import Any
 from .errors import Problem
 
 class Table:
-    """A table of a session. pyarrow, polars, DuckDB and others read it; each reading starts anew."""
+    """A table of a session, which pyarrow, polars, DuckDB and others can read. Each reading starts from the
+    beginning."""
 
     @property
     def name(self) -> str:
@@ -15,8 +16,8 @@ class Table:
     def problems(self) -> list[Problem] | None:
         """Returns the problems that the last reading found, or None if it has not ended."""
     def unverified(self) -> list[int] | None:
-        """Returns the threads that the last reading read only in part, without comparing their checksums; None if
-        it has not ended."""
+        """Returns the threads that the last reading read only in part, without verifying their checksums; None if it
+        has not ended."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 

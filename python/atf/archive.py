@@ -15,12 +15,12 @@ __all__ = ["Packed", "Unpacked", "pack", "unpack"]
 
 @dataclass(frozen=True)
 class Packed:
-    """What `pack` wrote: `folders`, and `files`, `rows` and `bytes` in them.
+    """The output of `pack`: `folders`, and the numbers of `files`, `rows` and `bytes` in them.
 
-    `session_bytes` is the size of the session's files, which is the sum of the next four: `from_tables` are bytes
+    `session_bytes` is the size of the session's files, which is the sum of the next four: `from_tables` are the bytes
     that rows of the tables reproduce, `header_footer` those of headers and footers, `other` those of the manifest and
-    other files, and `unreproduced` bytes of events or details that no row reproduces. The archive has the last three
-    as they are, compressed. `problems` are those of the trace: the archive has its files as they are.
+    other files, and `unreproduced` the bytes of events or details that no row reproduces. The archive contains the last
+    three verbatim, compressed. `problems` are those of the trace: the archive preserves its files unchanged.
     """
 
     folders: list[Path]
@@ -51,21 +51,22 @@ def pack(
     name: str | None = None,
     tables: Sequence[str] | None = None,
 ) -> Packed:
-    """Packs all that is in a session's folder into an archive, as `TABLE/[host=H/]session=NAME/[thread=N/]TABLE.parquet`.
+    """Packs the whole content of a session's folder into an archive, as
+    `TABLE/[host=H/]session=NAME/[thread=N/]TABLE.parquet`.
 
     Several sessions can be packed into one archive. `name` is by default the last two parts of the session's path,
-    joined by `.`. `tables` are those next to `events`, `details` and `files`: `functions`, `threads` and `modules` by
-    default.
+    joined by `.`. `tables` are the tables in addition to `events`, `details` and `files`: `functions`, `threads` and
+    `modules` by default.
 
-    Before it returns, it restores all files from what it wrote and compares them with the originals. Only then do
-    the archive's files appear under their names.
+    Before it returns, `pack` restores all files from its output and compares them with the originals. Only then do the
+    archive's files appear under their names.
     """
     return Packed(**_atf.pack(session, archive, host, name, None if tables is None else list(tables)))
 
 
 def unpack(archive: StrPath, session: StrPath, *, host: str | None = None, name: str | None = None) -> Unpacked:
-    """Restores a session's files to the folder `session`, which must not exist, and compares their checksums.
+    """Restores a session's files to the folder `session`, which must not exist, and verifies their checksums.
 
-    `host` and `name` select a session if the archive has several.
+    `host` and `name` select a session if the archive contains several.
     """
     return Unpacked(**_atf.unpack(archive, session, host, name))

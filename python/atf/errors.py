@@ -54,10 +54,10 @@ class OutputError(AtfError):
 
 @dataclass(frozen=True)
 class Problem:
-    """A reason why rows are not exactly those that were written.
+    """A reason why the rows differ from those that were written.
 
-    `thread` is the id of the thread, or None if the problem is the session's. The other attributes are those of
-    `AtfError`; `message` has all of them.
+    `thread` is the id of the thread, or None if the problem concerns the session. The other attributes are those of
+    `AtfError`; `message` includes all of them.
     """
 
     thread: int | None
@@ -69,9 +69,9 @@ class Problem:
 
 
 class IncompleteError(AtfError):
-    """All rows that can be read were written, but they are not exactly those of the traced program.
+    """All readable rows were written, but they are not exactly those of the traced program.
 
-    `rows` is their number, `problems` says why.
+    `rows` is their number; `problems` lists the reasons.
     """
 
     rows: int

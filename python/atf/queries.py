@@ -1,7 +1,7 @@
 """The query patterns of S1 as SQL, for DuckDB and for Spark.
 
-They read `events`, `calls` and `details` of one session: for several sessions, also join by `session`. The numbers in
-them are those of `samples/sample-small`.
+They read `events`, `calls` and `details` of one session; for several sessions, also join by `session`. The numbers in
+the queries are from `samples/sample-small`.
 """
 
 PATTERNS = {

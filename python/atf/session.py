@@ -38,11 +38,11 @@ __all__ = ["ReadOptions", "Recovered", "Session", "Written", "check", "open"]
 def open(path: StrPath, *, problems: AtEnd = "raise") -> Session:
     """Opens a session: a folder with `thread_N` folders, or one with a single `pid_N` folder.
 
-    The events of a damaged or unfinished trace are not exactly those that were written. With `problems="raise"`,
-    reading a table then ends with an error, after all rows that can be read. With `problems="keep"` it ends without
-    one, and `Table.problems` has the reasons.
+    The events of a damaged or unfinished trace are not exactly those that were written. In that case, with
+    `problems="raise"`, reading a table ends with an error after all readable rows. With `problems="keep"`, it ends
+    without an error, and `Table.problems` contains the reasons.
 
-    A session is a snapshot: it lacks threads and names that are written later.
+    A session is a snapshot: it does not include threads and names that are written later.
     """
     return Session(_atf.open(path), problems)
 
@@ -60,7 +60,7 @@ def check(
 
 @dataclass(frozen=True)
 class Written:
-    """What `Session.to_parquet` wrote."""
+    """The output of `Session.to_parquet`."""
 
     folders: list[Path]
     files: int
@@ -71,9 +71,9 @@ class Written:
 
 @dataclass(frozen=True)
 class Recovered:
-    """What `Session.recover` wrote.
+    """The output of `Session.recover`.
 
-    `losses` counts what was lost or changed; `changed` says whether any file differs from the original. `text` is
+    `losses` is the number of losses and changes; `changed` says whether any file differs from the original. `text` is
     the whole report.
     """
 
@@ -85,16 +85,16 @@ class Recovered:
 
 
 class Session:
-    """An open session. `atf.open` makes it.
+    """An open session, returned by `atf.open`.
 
     The methods that return tables take the same options, all by name:
 
     - `columns`: the columns, in this order; all by default. Fewer columns are faster.
     - `from_ns`, `to_ns`: the time range, both inclusive. A call counts if it overlaps the range.
     - `threads`: the ids of the threads.
-    - `batch_rows`: the most rows of a record batch, 65,536 by default.
+    - `batch_rows`: the maximum number of rows in a record batch, 65,536 by default.
     - `dictionaries`: whether names and words are dictionary arrays, the default, or plain text.
-    - `problems`: as for `atf.open`, which gives the default.
+    - `problems`: as for `atf.open`, whose value is the default.
     """
 
     def __init__(self, session: _atf.Session, problems: AtEnd):
@@ -127,7 +127,7 @@ class Session:
         return self.table("details", **options)
 
     def functions(self, **options: Unpack[ReadOptions]) -> Table:
-        """Returns the functions that the manifest names."""
+        """Returns the functions that the manifest lists."""
         return self.table("functions", **options)
 
     def threads(self, **options: Unpack[ReadOptions]) -> Table:
@@ -143,7 +143,7 @@ class Session:
         return self.table("report", **options)
 
     def problems(self, **options: Unpack[ReadOptions]) -> Table:
-        """Returns why the readable events are not exactly those that were written. Reads all files."""
+        """Returns the reasons why the readable events are not exactly those that were written. Reads all files."""
         return self.table("problems", **options)
 
     def check(self, **options: Unpack[ReadOptions]) -> Table:
@@ -165,8 +165,8 @@ class Session:
     ) -> Table:
         """Returns the table with this name.
 
-        `seqs` selects the events at positions from the first number to before the second one in each thread, for
-        readers that share the work. They are not verified: see `Table.unverified`.
+        `seqs` selects the events of each thread at positions from the first number up to but excluding the second, for
+        readers that share the work. These events are not verified; see `Table.unverified`.
         """
         read = _read(
             problems or self._problems,
@@ -195,13 +195,12 @@ class Session:
     ) -> Written:
         """Writes tables below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`.
 
-        `tables` are all but `details`, `report` and `check` by default. The session's name is by default the last
-        two parts of its path. With `split="sessions"`, each table has one file, for sessions with many small
-        threads.
+        `tables` are all except `details`, `report` and `check` by default. The session's name is by default the last
+        two parts of its path. With `split="sessions"`, each table has one file, for sessions with many small threads.
 
-        The files appear under their names when all are written. If the trace is damaged or unfinished, its readable
-        rows are written, the metadata of the files has the problems, and with `problems="raise"` an
-        `IncompleteError` follows.
+        The files appear under their names once all are written. If the trace is damaged or unfinished, its readable
+        rows are written, the files' metadata lists the problems, and with `problems="raise"` an `IncompleteError`
+        follows.
         """
         read = _read(
             problems or self._problems, from_ns=from_ns, to_ns=to_ns, threads=threads
@@ -224,7 +223,7 @@ class Session:
 
 
 def _read(problems: AtEnd, **options) -> dict:
-    """Returns all options of a reading; those that are missing are None."""
+    """Returns all options of a reading; missing ones are None."""
     names = ["columns", "from_ns", "to_ns", "seqs", "threads", "batch_rows"]
     read = {name: options.get(name) for name in names}
     if isinstance(read["columns"], str):

@@ -35,7 +35,7 @@ LAST_NS = 2**63 - 1
 
 @dataclass(frozen=True)
 class Found:
-    """A session below a folder, with what its path says: `host=`, `session=`."""
+    """A session below a folder, with the values in its path: `host=`, `session=`."""
 
     path: str
     host: str
@@ -43,10 +43,10 @@ class Found:
 
 
 def sessions(root: str):
-    """Finds the sessions below a folder: folders with `thread_N` folders or a manifest, in order of their paths.
+    """Finds the sessions below a folder: folders with `thread_N` folders or a manifest, sorted by path.
 
-    The host is that of a folder `host=H` above the session, else empty. The session's name is that of a folder
-    `session=S`, else its path below `root`.
+    The host comes from a folder `host=H` above the session, or else is empty. The session's name comes from a folder
+    `session=S`, or else is its path below `root`.
     """
     def fail(error):
         raise error
@@ -64,14 +64,14 @@ def sessions(root: str):
 
 @dataclass
 class Part(InputPartition):
-    """What one task reads: a table of a thread, or some of its events."""
+    """The input of one task: a table of a thread, or some of its events."""
 
     found: Found
-    # The table's threads; None for all, in tables of a session.
+    # The table's threads; None for all, in tables of whole sessions.
     thread: int | None = None
-    # The positions of events; None for all, which verifies them.
+    # The positions of events; None for all, in which case they are verified.
     seqs: tuple[int, int] | None = None
-    # Reads all events of the thread and gives no rows: another partition does.
+    # Reads all events of the thread but returns no rows, which come from another partition.
     verifies: bool = False
 
 
@@ -98,11 +98,11 @@ HOST_AND_SESSION = [pa.field("host", pa.string()), pa.field("session", pa.string
 BY_THREAD = ("events", "calls", "details")
 """The tables that are read thread by thread."""
 EVENT_BYTES = 32
-"""Bytes of an event, to estimate from a file's size how many events it has."""
+"""The size of an event in bytes, to estimate the number of events from a file's size."""
 
 
 class Reader(DataSourceReader):
-    """Reads a table: a partition per thread, and for large threads per range of events."""
+    """Reads a table: one partition per thread or, for large threads, per range of events."""
 
     def __init__(self, options, schema):
         self.path = options["path"]
@@ -118,7 +118,7 @@ class Reader(DataSourceReader):
 
     def partitions(self):
         parts = [part for found in self._sessions() for part in self._parts(found)]
-        # Spark needs at least one.
+        # Spark needs at least one partition.
         return parts or [Part(Found("", "", ""))]
 
     def read(self, partition):
@@ -127,7 +127,7 @@ class Reader(DataSourceReader):
         session = atf.open(partition.found.path)
         columns = [name for name in self.schema.names if name not in ("host", "session")]
         options = {
-            # For `host` and `session` alone, any column gives the number of rows.
+            # If only `host` and `session` are needed, any column shows the number of rows.
             "columns": columns or session.table(self.table).columns[:1],
             "dictionaries": False,
             "problems": self.problems,
@@ -158,7 +158,7 @@ class Reader(DataSourceReader):
         for thread in threads:
             if self.only.get("thread", thread) == thread:
                 parts += self._parts_of_thread(found, thread)
-        # A session without threads can have problems.
+        # Even a session without threads can have problems.
         return parts or ([] if threads else [Part(found)])
 
     def _parts_of_thread(self, found, thread):
@@ -185,7 +185,7 @@ class Reader(DataSourceReader):
 
 
 class PushingReader(Reader):
-    """Also reads only what filters on `host`, `session`, `thread` and the time of events leave."""
+    """Also applies filters on `host`, `session`, `thread` and the time of events before reading."""
 
     def pushFilters(self, filters):
         for each in filters:
@@ -194,7 +194,7 @@ class PushingReader(Reader):
                 self.only[column] = each.value
             elif column == "time_ns" and self.table == "events":
                 self._bound(each)
-            # Spark applies every filter as well: two that contradict each other leave no row.
+            # Spark applies every filter as well, so filters that contradict each other leave no rows.
             yield each
 
     def _bound(self, each):
@@ -210,8 +210,8 @@ class PushingReader(Reader):
 def check(spark, paths, partitions=None):
     """Checks many sessions, files or folders as one job. Returns a DataFrame with the rows of the table `check`.
 
-    Each task checks its paths one after the other; `partitions` is the number of tasks, by default a task for each
-    path, but at most 1,000.
+    Each task checks its paths one after the other. `partitions` is the number of tasks, by default one per path but at
+    most 1,000.
     """
     paths = [(os.fspath(path),) for path in paths]
     count = partitions or max(1, min(len(paths), 1_000))
@@ -225,7 +225,7 @@ def check(spark, paths, partitions=None):
             for found in pa.RecordBatchReader.from_stream(table):
                 yield pa.RecordBatch.from_arrays(found.columns, schema=arrow)
 
-    # `parallelize` puts every path into a task of its own, if there are as many tasks.
+    # `parallelize` puts every path into its own task if there are enough tasks.
     frame = spark.createDataFrame(spark.sparkContext.parallelize(paths, count), "path string")
     return frame.mapInArrow(rows, schema)
 
@@ -235,5 +235,5 @@ def _table(options):
 
 
 def _spark_schema(fields):
-    """Returns Spark's schema; its Python data sources need columns that can be null."""
+    """Returns the schema for Spark, whose Python data sources need nullable columns."""
     return from_arrow_schema(pa.schema([field.with_nullable(True) for field in fields]))

@@ -1,9 +1,10 @@
 //! The compiled part of the Python package `atf`: opens sessions and hands their tables to Arrow's C interface.
 //!
-//! The package's own modules, in the folder `atf`, have the public classes, their documentation and types.
+//! The package's own modules, in the folder `atf`, contain the public classes with their
+//! documentation and types.
 
 #![forbid(unsafe_code)]
-// As in `atf`: what a file states must not be able to cause a panic.
+// As in `atf`, no content of a file may cause a panic.
 #![warn(
     clippy::arithmetic_side_effects,
     clippy::expect_used,

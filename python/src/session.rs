@@ -51,7 +51,7 @@ impl Session {
     fn table(&self, py: Python<'_>, name: &str, read: ReadOptions) -> PyResult<Table> {
         let table = || {
             let (kind, options) = (table(name)?, read.options()?);
-            // Starting to read shows whether the options are right.
+            // Start reading to find out whether the options are valid.
             self.session.stream(kind, &options)?;
             let origin = Origin::Session(self.session.clone());
             Ok(Table::new(origin, kind, options))

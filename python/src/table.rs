@@ -1,4 +1,4 @@
-//! A table that Arrow's consumers read.
+//! A table for Arrow's consumers.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,7 +12,7 @@ use pyo3::types::{PyCapsule, PyList};
 
 use crate::error::{exception, problems};
 
-/// A table of a session. Each reading starts anew.
+/// A table of a session. Each reading starts from the beginning.
 #[pyclass(frozen, module = "atf")]
 pub(crate) struct Table {
     origin: Origin,
@@ -61,7 +61,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface lets a producer ignore the request; the consumer casts.
+        // The interface allows a producer to ignore the requested schema; the consumer casts.
         drop(requested_schema);
         let stream = py.detach(|| self.stream());
         let stream = stream.map_err(|error| exception(py, &error))?;
@@ -106,8 +106,8 @@ impl Table {
             .transpose()
     }
 
-    /// Returns the threads that the last reading read only in part, without comparing their checksums; None if it
-    /// has not ended.
+    /// Returns the threads that the last reading read only in part, without verifying their
+    /// checksums; None if it has not ended.
     fn unverified(&self) -> Option<Vec<u32>> {
         Some(self.outcome()?.unverified.into_iter().collect())
     }

@@ -1,4 +1,4 @@
-"""Sessions, and what an independent reader finds in them."""
+"""Sessions, and the content that an independent reader finds in them."""
 
 import pathlib
 import shutil
@@ -99,13 +99,13 @@ def expected_calls(path):
 
 @pytest.fixture
 def copy(tmp_path):
-    """Copies sample-small, to be changed."""
+    """Copies sample-small so that tests can change it."""
     return pathlib.Path(shutil.copytree(SMALL, tmp_path / "session" / "pid_4242"))
 
 
 @pytest.fixture
 def flipped(copy):
-    """A copy of sample-small whose thread 0 has a checksum, and a bit of event 5's time flipped since."""
+    """A copy of sample-small in which thread 0 has a checksum and, later, a bit flipped in the time of event 5."""
     path = copy / "thread_0" / "index.atf"
     data = bytearray(path.read_bytes())
     footer = len(data) - FOOTER_SIZE

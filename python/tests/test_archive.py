@@ -1,4 +1,4 @@
-"""An archive gives back a session's files byte for byte, and its tables are those of the session."""
+"""An archive restores a session's files byte for byte, and its tables are those of the session."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def tree(root):
 
 
 def there_and_back(session, folder):
-    """Packs and unpacks, and checks that the result states what the archive has. Returns it."""
+    """Packs and unpacks a session, checks that the result matches the archive's content, and returns the result."""
     before = tree(session)
     packed = atf.pack(session, folder / "archive")
     unpacked = atf.unpack(folder / "archive", folder / "unpacked")
@@ -265,7 +265,7 @@ def test_a_damaged_archive_gives_an_error_or_the_right_bytes(tmp_path):
     right, errors = tree(CRASHED), 0
     for path in sorted((tmp_path / "archive").rglob("*.parquet")):
         data = path.read_bytes()
-        # A few places per file: each takes a restoration.
+        # Only a few places per file, because each requires a restoration.
         damaged = [data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :] for at in range(0, len(data), max(len(data) // 20, 1))]
         for content in [*damaged, b"", data[:-1], data[: len(data) // 2]]:
             path.write_bytes(content)

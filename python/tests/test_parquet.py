@@ -1,4 +1,4 @@
-"""Parquet files have the rows of the tables, and say what is missing."""
+"""Parquet files contain the rows of the tables and report missing data."""
 
 import json
 import os

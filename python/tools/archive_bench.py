@@ -3,7 +3,7 @@
     atf synth --threads 4 --events 2500000 --details 0 --out trace
     python python/tools/archive_bench.py trace
 
-Each run is a process of its own. Of three runs, the one with the least CPU time counts.
+Each run is a separate process. The fastest of three runs by CPU time is used.
 """
 
 import os

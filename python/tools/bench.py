@@ -1,9 +1,9 @@
-"""Measures how fast the tables of a session are read, in how much memory, and how large its Parquet files are.
+"""Measures the speed and memory of reading the tables of a session, and the size of its Parquet files.
 
     atf synth --threads 4 --events 2500000 --details 0 --out trace
     python python/tools/bench.py trace
 
-Each row runs in a process of its own, so that the memory is its own.
+Each row runs in a separate process so that its memory can be measured.
 """
 
 import multiprocessing
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 
 def drain(table):
-    """Reads a table batch by batch and drops the batches."""
+    """Reads a table batch by batch and discards the batches."""
     return sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(table))
 
 
@@ -46,7 +46,7 @@ ROWS = {
 
 
 def peak_kib():
-    """Returns the most memory that this process had, in KiB; macOS counts in bytes."""
+    """Returns the peak memory of this process in KiB; macOS reports bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak // 1024 if sys.platform == "darwin" else peak
 
@@ -61,7 +61,7 @@ def measure(name, path, results):
 
 
 def main(path):
-    # A fresh process: after a fork the peak would be the parent's.
+    # Starts a fresh process, because after a fork the peak would be the parent's.
     context = multiprocessing.get_context("spawn")
     print("| what | rows | million rows/s | MiB | bytes/row |\n|---|---|---|---|---|")
     for name in ROWS:

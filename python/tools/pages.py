@@ -1,4 +1,4 @@
-"""Runs the Python blocks of documents and compares what they print with the text block after each.
+"""Runs the Python blocks of documents and compares their output with the text block after each.
 
     python python/tools/pages.py docs/python.md          compares
     ATF_BLESS=1 python python/tools/pages.py docs/python.md    rewrites the text blocks
@@ -30,7 +30,7 @@ def run(path):
         line = text[: match.start()].count("\n") + 2
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            # Lines of errors are those of the document.
+            # Line numbers in errors are those of the document.
             exec(compile("\n" * (line - 1) + code, str(path), "exec"), variables)
         printed = printed.getvalue()
         if printed != shown:

@@ -71,7 +71,7 @@ def main(path):
             for read in [on_trace, on_parquet]:
                 for table in tables:
                     read(table).createOrReplaceTempView(table)
-                # A new query each time: the same one would reuse the results of its stages.
+                # A new query each time, because a repeated one would reuse the results of its stages.
                 times.append(seconds(lambda: spark.sql(query).collect()))
             print(f"| {name} | {times[0]:.1f} | {times[1]:.1f} |", flush=True)
     samples = os.path.join(os.path.dirname(__file__), "../../samples/sample-small")

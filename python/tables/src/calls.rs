@@ -24,7 +24,7 @@ pub(crate) struct Calls {
 struct Thread {
     events: ThreadEvents,
     stack: CallStack,
-    /// Outermost first, as in the stack.
+    /// The open calls, outermost first, as in the stack.
     frames: VecDeque<Frame>,
 }
 
@@ -32,7 +32,8 @@ struct Thread {
 struct Frame {
     seq: u64,
     parent: Option<u64>,
-    /// The durations of the calls directly in it; `None` once one of them is unknown.
+    /// The total duration of the calls made directly by this call; `None` once one of them is
+    /// unknown.
     children_ns: Option<u64>,
 }
 
@@ -52,14 +53,16 @@ impl Source for Calls {
                 return Ok(false);
             };
             self.thread = Some(Thread {
-                // All events: a call that overlaps the range may begin before it or end after it.
+                // Read all events, because a call that overlaps the range may begin before it or
+                // end after it.
                 events: ThreadEvents::open_all(&entry),
                 stack: CallStack::new(),
                 frames: VecDeque::new(),
             });
             return Ok(true);
         };
-        // One event can end many calls, so a batch may have up to as many rows more as calls are open.
+        // One event can end many calls, so a batch may exceed its limit by up to the number of open
+        // calls.
         while !rows.is_full() {
             match thread.events.next(outcome) {
                 Some((seq, event)) => thread.event(seq, &event, self.queue.options(), rows)?,

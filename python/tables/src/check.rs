@@ -17,8 +17,8 @@ use crate::table::Table;
 /// Checks files, threads, sessions, or folders with any of these below them, as the table
 /// [`Check`](Table::Check).
 ///
-/// The first batch starts a thread that checks; it ends with the stream. Of `options`, only `columns`, `batch_rows`
-/// and `dictionaries` matter.
+/// The first batch starts a thread that checks and ends with the stream. From `options`, only
+/// `columns`, `batch_rows` and `dictionaries` are used.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ enum Found {
     Unreadable(PathBuf, String),
 }
 
-/// How many files' results may wait for their turn.
+/// The number of files whose results may be waiting.
 const WAITING: usize = 64;
 
 impl Check {
@@ -77,7 +77,7 @@ impl Source for Check {
                 return Ok(true);
             }
         };
-        // One file can break many rules, so a batch may have a few rows more.
+        // One file can break many rules, so a batch may have a few extra rows.
         while !rows.is_full() {
             match results.recv() {
                 Ok(found) => push(&found, rows)?,
@@ -88,7 +88,7 @@ impl Source for Check {
     }
 }
 
-/// Sends results until nobody takes them.
+/// Sends results until the receiver is gone.
 struct Sender {
     results: SyncSender<Found>,
     is_done: bool,

@@ -14,8 +14,8 @@ pub struct Column {
     pub about: &'static str,
     /// The meaning of a null; `None` if the column has no nulls.
     pub null: Option<&'static str>,
-    /// Where the value comes from: `index_event.timestamp_ns` for a field of a record, `manifest.json`, or how it
-    /// is computed.
+    /// The source of the value: `index_event.timestamp_ns` for a field of a record,
+    /// `manifest.json`, or a description of the computation.
     pub source: &'static str,
 }
 
@@ -23,7 +23,8 @@ pub struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnKind {
-    /// A number: `Int64`. Fields of 64 bits keep their bits, so that one of 2⁶³ or more is negative.
+    /// A number: `Int64`. Fields of 64 bits keep their bits, so values of 2⁶³ or more become
+    /// negative.
     Number,
     /// A name of a function: dictionary of `Utf8` with `Int32` keys, the same dictionary in every batch.
     Name,
@@ -69,13 +70,13 @@ impl Column {
         Self::new(name, ColumnKind::Text, about, source)
     }
 
-    /// Lets the column have nulls.
+    /// Allows nulls in the column.
     pub(crate) const fn or_null(mut self, meaning: &'static str) -> Self {
         self.null = Some(meaning);
         self
     }
 
-    /// Returns its field in a schema, with dictionaries or plain text.
+    /// Returns the column's field in a schema, with dictionaries or plain text.
     #[must_use]
     pub fn field(&self, dictionaries: bool) -> Field {
         Field::new(
@@ -87,7 +88,7 @@ impl Column {
 }
 
 impl ColumnKind {
-    /// Returns its Arrow type, with dictionaries or plain text.
+    /// Returns the column's Arrow type, with dictionaries or plain text.
     #[must_use]
     pub fn data_type(self, dictionaries: bool) -> DataType {
         let dictionary =

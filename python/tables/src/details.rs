@@ -15,7 +15,7 @@ use crate::stream::{Outcome, Source};
 /// The longest payload in the table.
 const LONGEST: usize = 16 << 20;
 
-/// The columns that are read from the payload.
+/// The columns read from the payload.
 const OF_PAYLOAD: [&str; 14] = [
     "function_id",
     "x0",

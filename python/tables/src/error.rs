@@ -19,17 +19,17 @@ pub enum Error {
         /// The reason.
         why: String,
     },
-    /// A file of a session or of an archive could not be read, or is not what it must be; holds the path and the
-    /// reason with the place.
+    /// A file of a session or an archive is unreadable or invalid; holds the path and the reason
+    /// with the place.
     File {
         /// The file or folder.
         path: std::path::PathBuf,
         /// The reason.
         why: String,
     },
-    /// Rows were read, but not exactly those that were written.
+    /// The rows that were read are not exactly those that were written.
     Incomplete(Incomplete),
-    /// A bug in this library: arrays do not fit their schema. Holds Arrow's message.
+    /// A bug in this library: arrays do not match their schema. Holds Arrow's message.
     Internal(String),
 }
 
@@ -79,11 +79,11 @@ impl From<Error> for ArrowError {
     }
 }
 
-/// A reason why rows are not exactly those that were written.
+/// A reason why the rows are not exactly those that were written.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The id in the name of the thread's folder; `None` if the problem is the session's.
+    /// The id in the name of the thread's folder; `None` if the problem concerns the session.
     pub thread: Option<u32>,
     /// The error, with file, field and offset.
     pub error: atf::Error,
@@ -107,10 +107,10 @@ pub fn kind_name(kind: &atf::ErrorKind) -> String {
         .to_owned()
 }
 
-/// All rows that can be read were returned, but they are not exactly those that were written.
+/// All readable rows were returned, but they are not exactly those that were written.
 #[derive(Debug, Clone)]
 pub struct Incomplete {
-    /// How many rows were returned.
+    /// The number of returned rows.
     pub rows: u64,
     /// Why.
     pub problems: Vec<Problem>,

@@ -26,7 +26,7 @@
 //! ```
 
 #![forbid(unsafe_code)]
-// As in `atf`: what a file states must not be able to cause a panic.
+// As in `atf`, no content of a file may cause a panic.
 #![warn(
     clippy::arithmetic_side_effects,
     clippy::expect_used,

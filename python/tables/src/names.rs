@@ -21,7 +21,7 @@ pub(crate) struct Names {
 }
 
 impl Default for Names {
-    /// No names.
+    /// Makes an empty set of names.
     fn default() -> Self {
         Self {
             keys: HashMap::default(),
@@ -40,7 +40,7 @@ impl Names {
         );
         let mut dictionary = StringBuilder::new();
         for symbol in listed.into_iter().flatten() {
-            // The first entry of a function counts.
+            // If a function has several entries, the first is used.
             let Some(name) = symbols.function(symbol.function_id).name else {
                 continue;
             };

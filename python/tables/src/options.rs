@@ -16,16 +16,16 @@ use crate::table::Table;
 pub struct Options {
     /// The columns, in this order; `None`, the default, for all.
     pub columns: Option<Vec<String>>,
-    /// The threads by the ids in their folders' names; `None`, the default, for all.
+    /// The threads, given by the ids in their folders' names; `None`, the default, for all.
     pub threads: Option<BTreeSet<u32>>,
     /// The start of the time range in nanoseconds: 0 by default.
     pub from_ns: u64,
     /// The end of the time range in nanoseconds, inclusive: the greatest time by default.
     pub to_ns: u64,
-    /// Only the events at these positions of their threads, which are not verified; `None`, the default, for all.
-    /// Other tables ignore it.
+    /// Selects the events at these positions in their threads, without verifying them; `None`, the
+    /// default, selects all. Other tables ignore this option.
     pub seqs: Option<Range<u64>>,
-    /// The most rows of a batch: 65,536 by default.
+    /// The maximum number of rows in a batch: 65,536 by default.
     pub batch_rows: usize,
     /// Whether columns of names and words are dictionaries, the default, or plain text, which Spark needs.
     pub dictionaries: bool,
@@ -39,7 +39,7 @@ pub enum AtEnd {
     /// The stream ends with one error, [`Incomplete`](crate::Incomplete).
     #[default]
     Raise,
-    /// The stream ends, and [`Outcome`](crate::Outcome) has the problems.
+    /// The stream ends without an error, and [`Outcome`](crate::Outcome) lists the problems.
     Keep,
 }
 
@@ -67,7 +67,7 @@ impl Options {
             .is_none_or(|threads| threads.contains(&thread))
     }
 
-    /// Returns the columns of a table that are wanted.
+    /// Returns the requested columns of a table.
     pub(crate) fn columns_of(&self, table: Table) -> Result<Vec<&'static Column>, Error> {
         let all = table.columns();
         let Some(names) = &self.columns else {

@@ -15,7 +15,7 @@ use crate::stream::Outcome;
 use crate::table::Table;
 use crate::table_file::TableFile;
 
-/// How [`write_parquet`] works.
+/// The options of [`write_parquet`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ParquetOptions {
@@ -28,7 +28,7 @@ pub struct ParquetOptions {
     pub session: Option<String>,
     /// How tables with a column `thread` are split.
     pub split: Split,
-    /// What to read: threads, times, rows per batch. `columns` and `dictionaries` are ignored.
+    /// The part to read: threads, times, rows per batch. `columns` and `dictionaries` are ignored.
     pub read: Options,
 }
 
@@ -43,7 +43,7 @@ pub enum Split {
 }
 
 impl Default for ParquetOptions {
-    /// All tables but `details`, `report` and `check`, a file per thread.
+    /// All tables except `details`, `report` and `check`, with one file per thread.
     fn default() -> Self {
         Self {
             tables: vec![
@@ -68,11 +68,11 @@ impl Default for ParquetOptions {
 pub struct Written {
     /// The folders of the tables, in the order of the options.
     pub folders: Vec<PathBuf>,
-    /// How many files.
+    /// The number of files.
     pub files: u64,
-    /// How many rows, of all tables.
+    /// The number of rows in all tables.
     pub rows: u64,
-    /// How many bytes, of all files.
+    /// The total size of all files in bytes.
     pub bytes: u64,
     /// Why the rows are not exactly those that were written to the trace.
     pub problems: Vec<crate::Problem>,
@@ -89,7 +89,7 @@ impl Written {
         self.rows = self.rows.saturating_add(outcome.rows);
         for problem in &outcome.problems {
             let text = problem.error.to_string();
-            // Several tables find the same problem.
+            // Several tables may find the same problem.
             let is_known = |known: &crate::Problem| known.error.to_string() == text;
             if !self.problems.iter().any(is_known) {
                 self.problems.push(problem.clone());
@@ -107,9 +107,10 @@ impl Written {
 ///
 /// # Errors
 ///
-/// [`Error::Output`] if the session is already there or a file cannot be written; [`Error::Usage`] if a name cannot
-/// be that of a partition, or a thread does not exist; and with [`AtEnd::Raise`] [`Error::Incomplete`] if the trace
-/// is incomplete or damaged, after all rows that can be read were written.
+/// [`Error::Output`] if the session is already there or a file cannot be written; [`Error::Usage`]
+/// if a name cannot be that of a partition, or a thread does not exist; and with [`AtEnd::Raise`]
+/// [`Error::Incomplete`] if the trace is incomplete or damaged, after all readable rows have been
+/// written.
 pub fn write_parquet(
     session: &Session,
     folder: impl AsRef<Path>,
@@ -199,13 +200,14 @@ pub(crate) fn write_table(
     Ok(())
 }
 
-/// Returns the ids of a session's threads. Two folders can have one id: `thread_7` and `thread_07`.
+/// Returns the ids of a session's threads. Two folders can have the same id: `thread_7` and
+/// `thread_07`.
 fn thread_ids(session: &Session) -> BTreeSet<u32> {
     let threads = session.reader().threads().iter();
     threads.map(ThreadEntry::id).collect()
 }
 
-/// Returns the path of a thread's file in the folder of a table, and what to read for it.
+/// Returns the path of a thread's file in the folder of a table, and the options for reading it.
 pub(crate) fn of_thread(
     table: Table,
     folder: &Path,
@@ -254,7 +256,7 @@ pub(crate) fn write_file(
     Ok(())
 }
 
-/// Returns what a file says of its session and of what is missing.
+/// Returns a file's metadata about its session and about missing data.
 pub(crate) fn metadata(session: &Session, outcome: &Outcome) -> [(&'static str, String); 4] {
     let problems = outcome.problems.iter();
     let problems = problems.map(|problem| problem.error.to_string().into());

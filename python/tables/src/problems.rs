@@ -13,7 +13,7 @@ use crate::thread::ThreadEvents;
 
 pub(crate) struct Problems {
     queue: Queue,
-    /// The problems that were found but not yet returned.
+    /// The problems found but not yet returned.
     left: VecDeque<Problem>,
 }
 

@@ -14,7 +14,7 @@ use crate::stream::{Outcome, Source};
 pub(crate) struct Report {
     reader: Arc<SessionReader>,
     options: analyze::Options,
-    /// The rows that were not yet returned, with their functions' ids; `None` before the analysis.
+    /// The rows not yet returned, with the ids of their functions; `None` before the analysis.
     left: Option<VecDeque<(Option<u64>, FunctionTimes)>>,
 }
 
@@ -23,7 +23,7 @@ impl Report {
         let threads = options.threads.clone().unwrap_or_default();
         let analysis = analyze::Options::default().threads(threads);
         let analysis = analysis.from_ns(options.from_ns).to_ns(options.to_ns);
-        // An empty set would select all threads; no thread means no row.
+        // An empty set would select all threads, but no thread means no row.
         let selects_none = options
             .threads
             .as_ref()
@@ -42,7 +42,7 @@ impl Report {
     ) -> Result<VecDeque<(Option<u64>, FunctionTimes)>, Error> {
         let found = analyze::functions(&*self.reader, &self.options)?;
         for problem in found.problems {
-            // The stream begins with the session's own.
+            // The stream begins with the session's own problems.
             if let Some(thread) = problem.thread {
                 outcome.add_of_thread(thread, problem.error);
             }

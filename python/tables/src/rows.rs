@@ -17,9 +17,10 @@ use crate::names::Names;
 use crate::options::Options;
 use crate::table::Table;
 
-/// The most bytes of text and payloads in a batch, but for its last rows.
+/// The maximum size of text and payloads in a batch in bytes, not counting its last rows.
 const MOST_BYTES: usize = 16 << 20;
-/// The most that Arrow's offsets of 32 bits can hold in a column; its builders panic beyond.
+/// The maximum size of a column that Arrow's 32-bit offsets allow; beyond it, Arrow's builders
+/// panic.
 const HELD_BYTES: usize = i32::MAX as usize;
 
 /// The value of a column in a row.
@@ -36,7 +37,7 @@ pub(crate) enum Cell<'a> {
 }
 
 impl From<u64> for Cell<'_> {
-    /// Keeps the bits.
+    /// Converts a number, keeping its bits.
     fn from(number: u64) -> Self {
         Self::Number(number.cast_signed())
     }
@@ -72,10 +73,10 @@ impl<'a, T: Into<Self>> From<Option<T>> for Cell<'a> {
     }
 }
 
-/// The rows of a batch that is being read. Only the wanted columns are kept.
+/// The rows of a batch that is being read. Only the requested columns are kept.
 pub(crate) struct Rows {
     schema: SchemaRef,
-    /// The wanted columns in their order, with their positions among all columns of the table.
+    /// The requested columns in order, with their positions among all columns of the table.
     columns: Vec<(usize, Builder)>,
     names: Arc<Names>,
     dictionaries: bool,
@@ -86,7 +87,8 @@ pub(crate) struct Rows {
 
 enum Builder {
     Number(Int64Builder),
-    /// With the last function and its key: calls and returns of one function often follow each other.
+    /// Includes the last function and its key, because calls and returns of a function often follow
+    /// each other.
     Name(Int32Builder, Option<(u64, Option<i32>)>),
     Word(Int8Builder, &'static [&'static str]),
     Text(StringBuilder),
@@ -120,7 +122,7 @@ impl Rows {
         &self.schema
     }
 
-    /// Returns whether the column with this name is wanted.
+    /// Returns whether the column with this name was requested.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.schema.column_with_name(name).is_some()
     }
@@ -174,7 +176,7 @@ impl Builder {
         }
     }
 
-    /// Returns the bytes that a value adds to the batch, if its size is not fixed.
+    /// Returns the number of bytes that a value adds to the batch, if its size is not fixed.
     #[inline]
     fn size(&self, cell: Cell<'_>, names: &Names, dictionaries: bool) -> usize {
         match (self, cell) {
@@ -238,7 +240,7 @@ fn too_large(dictionaries: bool) -> Error {
     ))
 }
 
-/// Returns the position of a word, which a table has in its list of words.
+/// Returns the position of a word in the table's list of words.
 #[inline]
 fn key_of(word: &str, words: &[&str]) -> Result<i8, Error> {
     let key = words.iter().position(|known| *known == word);

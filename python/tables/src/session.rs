@@ -16,7 +16,8 @@ use crate::{calls, check, details, events, listed, problems, report};
 
 /// A session whose tables can be read any number of times.
 ///
-/// Like [`SessionReader`], it is a snapshot: it lacks threads and names that are written later.
+/// Like [`SessionReader`], it is a snapshot: it does not include threads and names that are written
+/// later.
 #[derive(Debug, Clone)]
 pub struct Session {
     reader: Arc<SessionReader>,
@@ -108,7 +109,7 @@ impl Session {
     }
 }
 
-/// How many threads an error lists.
+/// The maximum number of threads to list in an error.
 const MOST_NAMED: usize = 100;
 
 /// The selected threads of a session, one after the other.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// The temporary folder, which is removed when it is dropped.
+/// The temporary folder, which is removed on drop.
 pub(crate) struct Stage {
     pub(crate) path: PathBuf,
 }
@@ -52,7 +52,7 @@ impl Drop for Stage {
     }
 }
 
-// Errors are passed by value, as `map_err` does.
+// Errors are passed by value, as by `map_err`.
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn output(path: &Path, why: impl ToString) -> Error {
     Error::Output {

@@ -16,15 +16,15 @@ pub(crate) trait Source: Send {
     fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error>;
 }
 
-/// What reading a table to its end found.
+/// The result of reading a table to its end.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// How many rows were returned.
+    /// The number of returned rows.
     pub rows: u64,
-    /// Why they are not exactly those that were written.
+    /// The reasons why the rows are not exactly those that were written.
     pub problems: Vec<Problem>,
-    /// The threads whose checksum was not compared, because only a part of them was read.
+    /// The threads whose checksum was not verified because they were read only in part.
     pub unverified: BTreeSet<u32>,
 }
 
@@ -42,13 +42,14 @@ impl Outcome {
     }
 }
 
-/// A table's rows as record batches, read as they are asked for.
+/// A table's rows as record batches, read on demand.
 ///
-/// Memory does not grow with the trace: a stream has one batch, the names of the manifest, and for calls those that
-/// are open.
+/// Memory use does not grow with the trace: a stream holds one batch, the names in the manifest
+/// and, for calls, the open ones.
 ///
-/// Rows are verified as they are read. After the last batch comes one `Err` if they are not exactly those that were
-/// written, unless [`AtEnd::Keep`] is set; [`outcome`](Self::outcome) has the problems in either case.
+/// Rows are verified as they are read. After the last batch comes one `Err` if they are not exactly
+/// those that were written, unless [`AtEnd::Keep`] is set; [`outcome`](Self::outcome) lists the
+/// problems in either case.
 pub struct Stream {
     source: Box<dyn Source>,
     rows: Rows,
@@ -72,7 +73,7 @@ impl Stream {
         }
     }
 
-    /// Returns what the stream found; it is set when the stream has ended.
+    /// Returns the outcome of the stream, which is set once the stream has ended.
     #[must_use]
     pub fn outcome(&self) -> Arc<OnceLock<Outcome>> {
         Arc::clone(&self.outcome)

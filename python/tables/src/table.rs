@@ -14,7 +14,7 @@ pub enum Table {
     Calls,
     /// Registers and stack of some events.
     Details,
-    /// The functions that the manifest names.
+    /// The functions that the manifest lists.
     Functions,
     /// The threads, and the state of their files.
     Threads,
@@ -22,11 +22,11 @@ pub enum Table {
     Modules,
     /// Where the time went, by function.
     Report,
-    /// Why the events are not exactly those that were written.
+    /// The reasons why the events are not exactly those that were written.
     Problems,
     /// The rules that the files break.
     Check,
-    /// The files of a packed session: only archives have it.
+    /// The files of a packed session; exists only in archives.
     Files,
 }
 
@@ -68,7 +68,7 @@ impl Table {
         Self::ALL.into_iter().find(|table| table.name() == name)
     }
 
-    /// Returns what its rows are and their order.
+    /// Describes the table's rows and their order.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {

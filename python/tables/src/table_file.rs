@@ -19,14 +19,15 @@ use crate::table::Table;
 
 /// Rows per row group: large enough for statistics and dictionaries to pay off.
 const ROW_GROUP: usize = 1 << 20;
-/// Bytes of payloads in a row group, but for those of the last batch: they are in memory until it is written.
+/// The maximum size of the payloads in a row group in bytes, not counting those of the last batch;
+/// they are in memory until the group is written.
 const PAYLOADS: usize = 64 << 20;
 
 /// A Parquet file that is being written.
 pub(crate) struct TableFile {
     path: PathBuf,
     writer: ArrowWriter<File>,
-    /// Bytes of payloads in the current row group.
+    /// The size of the payloads in the current row group, in bytes.
     payloads: usize,
 }
 
@@ -77,8 +78,8 @@ impl TableFile {
     }
 }
 
-/// Returns the encodings: differences for positions and times, which ascend, and zstd at its fastest level. Durations
-/// do not ascend; for them dictionaries are smaller.
+/// Returns the encodings: differences for positions and times, which ascend, and zstd at its
+/// fastest level. Durations do not ascend, so dictionaries are smaller for them.
 fn properties(table: Table) -> Result<WriterProperties, Error> {
     let ascending: &[&str] = match table {
         Table::Events => &["seq", "time_ns", "detail_seq"],

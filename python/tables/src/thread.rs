@@ -27,15 +27,15 @@ struct Slice {
     index: IndexReader,
     left: Range<u64>,
     times: RangeInclusive<u64>,
-    /// The events that were read but not yet returned, last one first.
+    /// The events read but not yet returned, last one first.
     buffer: Vec<IndexEvent>,
 }
 
-/// How many events of a slice are read at once.
+/// The number of events of a slice to read at once.
 const BUFFER: u64 = 2048;
 
 impl ThreadEvents {
-    /// Opens a thread, to read the selected events.
+    /// Opens a thread to read the selected events.
     pub(crate) fn open(entry: &ThreadEntry, options: &Options) -> Self {
         let events = match &options.seqs {
             Some(seqs) => match entry.open_index() {
@@ -57,7 +57,7 @@ impl ThreadEvents {
         Self { id, events }
     }
 
-    /// Opens a thread, to read all its events.
+    /// Opens a thread to read all its events.
     pub(crate) fn open_all(entry: &ThreadEntry) -> Self {
         Self::open(entry, &Options::default())
     }

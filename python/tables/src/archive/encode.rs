@@ -1,4 +1,4 @@
-//! Rows of the tables `events` and `details` as the records of a thread's files.
+//! Encodes rows of the tables `events` and `details` as the records of a thread's files.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int64Type};
@@ -44,11 +44,11 @@ pub(super) struct Details {
     payload: BinaryArray,
 }
 
-/// The columns of events that records need.
+/// The columns of events that are needed for records.
 pub(super) const OF_EVENTS: &[&str] = &["time_ns", "kind", "function_id", "depth", "detail_seq"];
 
 impl Records {
-    /// Takes the columns of a batch. The error says which one is missing or has another type.
+    /// Takes the columns of a batch. The error says which column is missing or has the wrong type.
     pub(super) fn new(table: Table, batch: &RecordBatch) -> Result<Self, String> {
         let number = |name| numbers(batch, name);
         let kind = |code| Words::new(batch, "kind", code);
@@ -86,7 +86,7 @@ impl Records {
         }
     }
 
-    /// Appends a row's record; `None` if the row does not have all of it.
+    /// Appends a row's record; `None` if the row does not contain all of it.
     #[inline]
     pub(super) fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {
         match self {
@@ -157,7 +157,7 @@ impl Details {
     }
 }
 
-/// A column of words, each with a number of the format.
+/// A column of words, each of which stands for a number of the format.
 struct Words {
     keys: Int8Array,
     codes: Vec<Option<u32>>,
@@ -227,7 +227,7 @@ pub(super) fn is_there(column: &dyn Array, row: usize) -> bool {
     row < column.len() && column.is_valid(row)
 }
 
-/// Returns a number of a column, with its bits.
+/// Returns a number in a column, keeping its bits.
 #[inline]
 pub(super) fn number(column: &Int64Array, row: usize) -> Option<u64> {
     is_there(column, row).then(|| column.value(row).cast_unsigned())

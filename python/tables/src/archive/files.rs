@@ -1,4 +1,4 @@
-//! The table `files`, as it is written.
+//! Writes the table `files`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::rows::{Cell, Rows};
 use crate::table::Table;
 use crate::table_file::TableFile;
 
-/// Where a part of a file is.
+/// The place of a part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     HeaderFooter,
@@ -40,7 +40,7 @@ pub(super) struct RowRange {
     pub(super) encoding: Encoding,
 }
 
-/// Bytes of a session's files, by where an archive has them.
+/// The numbers of bytes in a session's files, by their place in the archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bytes {
@@ -48,7 +48,7 @@ pub struct Bytes {
     pub from_tables: u64,
     /// Bytes of headers and footers.
     pub header_footer: u64,
-    /// Bytes of other files: the manifest, kill journals, files that are no part of a trace.
+    /// Bytes of other files: the manifest, kill journals, and files that do not belong to a trace.
     pub other: u64,
     /// Bytes of `index.atf` and `detail.atf` that no row reproduces.
     pub unreproduced: u64,
@@ -64,7 +64,7 @@ impl Bytes {
     }
 }
 
-/// The CRC-32C of all entries, in their order: of what the files' own checksums do not cover.
+/// The CRC-32C of all entries, in order. It covers everything that the files' own checksums do not.
 #[derive(Debug, Default)]
 pub(super) struct ListChecksum(u32);
 
@@ -76,13 +76,13 @@ impl ListChecksum {
         self.0 = crc32c::crc32c_append(self.0, line.as_bytes());
     }
 
-    /// Returns it as in the metadata `atf.checksum`.
+    /// Formats the checksum the way the metadata key `atf.checksum` stores it.
     pub(super) fn text(&self) -> String {
         format!("{:#010x}", self.0)
     }
 }
 
-/// The table while it is written.
+/// The table while it is being written.
 pub(super) struct Files {
     rows: Rows,
     file: TableFile,
@@ -134,7 +134,7 @@ impl Files {
         self.push(entry, offset, size, from, bytes.into(), null)
     }
 
-    /// Adds bytes of a file that rows reproduce.
+    /// Adds bytes of a file that are reproduced by rows.
     pub(super) fn add_rows(
         &mut self,
         entry: &Entry,

@@ -1,7 +1,8 @@
-//! Archives: the tables of a session as Parquet files, and what else gives its files back byte for byte.
+//! Archives: the tables of a session as Parquet files, plus everything else needed to restore its
+//! files byte for byte.
 //!
-//! The table `files` lists the parts of each file. Events and details are rows of their tables wherever these
-//! encode to the same bytes. All other bytes are in `files` itself.
+//! The table `files` lists the parts of each file. Events and details are rows of their tables
+//! wherever the rows encode to the same bytes. All other bytes are in `files` itself.
 
 mod encode;
 mod files;
@@ -27,7 +28,7 @@ const VERSION: &str = "1";
 /// The folders of a session's tables in an archive.
 struct Layout {
     archive: PathBuf,
-    /// Below the folder of each table: `host=H/session=S`.
+    /// The path below the folder of each table: `host=H/session=S`.
     place: PathBuf,
 }
 
@@ -41,7 +42,7 @@ impl Layout {
     }
 }
 
-// Errors are passed by value, as `map_err` does.
+// Errors are passed by value, as by `map_err`.
 #[allow(clippy::needless_pass_by_value)]
 fn bad(path: &Path, why: impl ToString) -> Error {
     Error::File {
@@ -65,7 +66,7 @@ mod tests {
     use super::tree::{Entry, Kind};
     use super::*;
 
-    /// A change of a session's folder, and what the error says.
+    /// A change to a session's folder, and the expected error.
     type Change = (fn(&Path), &'static str);
 
     const CHANGES: [Change; 7] = [

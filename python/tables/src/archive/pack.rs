@@ -24,7 +24,7 @@ use crate::stage::{Stage, output};
 use crate::stream::Outcome;
 use crate::table::Table;
 
-/// How [`pack`] works.
+/// The options of [`pack`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PackOptions {
@@ -33,7 +33,8 @@ pub struct PackOptions {
     /// The name of the session, as the partition `session=`; by default the last two parts of its path, joined by
     /// `.`: `session_20260105_101500.pid_4242`.
     pub session: Option<String>,
-    /// The tables next to `events`, `details` and `files`: `functions`, `threads` and `modules` by default.
+    /// The tables in addition to `events`, `details` and `files`: `functions`, `threads` and
+    /// `modules` by default.
     pub tables: Vec<Table>,
 }
 
@@ -53,22 +54,24 @@ impl Default for PackOptions {
 pub struct Packed {
     /// The folders, files and bytes of the archive, and the trace's problems.
     pub written: Written,
-    /// The bytes of the session's files, by where the archive has them.
+    /// The numbers of bytes in the session's files, by their place in the archive.
     pub bytes: Bytes,
 }
 
 /// Packs a session's folder into `archive`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`. Several sessions
 /// can be packed into one archive.
 ///
-/// All that is in the folder is packed: a damaged trace is no error. Before it returns, it restores all files from
-/// what it wrote and compares them with the originals. The archive is written to a temporary folder and renamed at
-/// the end; an error leaves nothing of the session. Only those can read it who can read all of the session.
+/// The whole content of the folder is packed; a damaged trace is not an error. Before it returns,
+/// `pack` restores all files from its output and compares them with the originals. The archive is
+/// written to a temporary folder and renamed at the end; after an error, nothing of the session is
+/// left. The archive is readable only by users who can read the whole session.
 ///
 /// # Errors
 ///
-/// Those of [`Session::open`]; [`Error::File`] if a file cannot be read, changes meanwhile, or is neither a file nor a
-/// folder nor a symlink with names in UTF-8; [`Error::Output`] if the session is already there or the archive cannot
-/// be written; [`Error::Usage`] if a name cannot be that of a partition.
+/// Those of [`Session::open`]; [`Error::File`] if a file cannot be read, changes meanwhile, or is
+/// not a file, folder or symlink with a UTF-8 name; [`Error::Output`] if the session is already
+/// there or the archive cannot be written; [`Error::Usage`] if a name cannot be that of a
+/// partition.
 pub fn pack(
     session: impl AsRef<Path>,
     archive: impl AsRef<Path>,
@@ -81,7 +84,7 @@ pub fn pack(
         options.host.as_deref(),
         options.session.as_deref(),
     )?;
-    // `files` comes last: it is what makes the tables an archive.
+    // `files` comes last because it turns the tables into an archive.
     let tables: BTreeSet<_> = options.tables.iter().map(|table| table.name()).collect();
     let tables = tables.into_iter().filter_map(Table::named);
     let tables: Vec<Table> = tables
@@ -99,7 +102,7 @@ pub fn pack(
     fs::create_dir_all(archive).map_err(|error| output(archive, error))?;
     let entries = tree::list(root)?;
     let stage = Stage::new(archive)?;
-    // Nobody else can read it while it is written.
+    // Nobody else can read the archive while it is being written.
     set_mode(&stage.path, 0o700).map_err(|error| output(&stage.path, error))?;
     let layout = Layout {
         archive: stage.path.clone(),
@@ -188,7 +191,8 @@ struct Packer<'a> {
 }
 
 impl Packer<'_> {
-    /// Adds folders, then the threads' files with their tables, then all other files, then symlinks.
+    /// Adds folders, the threads' files with their tables, all other files and symlinks, in this
+    /// order.
     fn add_all(&mut self, entries: &[Entry], written: &mut Written) -> Result<(), Error> {
         let of_kind = |kind| entries.iter().filter(move |entry| entry.kind == kind);
         for folder in of_kind(Kind::Folder) {
@@ -199,7 +203,8 @@ impl Packer<'_> {
         let files: HashMap<PathBuf, &Entry> = files.collect();
         let (mut ids, mut packed) = (BTreeSet::new(), BTreeSet::new());
         for thread in self.session.reader().threads() {
-            // The rows of folders with one id are in one table; those of the first folder come first.
+            // Rows of folders with the same id are in the same table; those of the first folder
+            // come first.
             if !ids.insert(thread.id()) {
                 continue;
             }
@@ -231,7 +236,7 @@ impl Packer<'_> {
         Ok(())
     }
 
-    /// Writes a thread's table, and divides its file into rows and bytes.
+    /// Writes a thread's table and divides its file into rows and bytes.
     fn add_table(
         &mut self,
         table: Table,

@@ -1,4 +1,4 @@
-//! Divides a file into parts: rows that encode to the same bytes, and bytes.
+//! Divides a file into parts: rows that encode to the same bytes, and other bytes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -11,23 +11,25 @@ use super::tree::{Entry, below};
 use crate::error::Error;
 use crate::table::Table;
 
-/// The most bytes of a part that is not rows.
+/// The maximum size in bytes of a part that does not consist of rows.
 const PART: usize = 1 << 20;
-/// After bytes that no row reproduces, so many rows or bytes must be the same before a new part begins.
+/// The number of rows or bytes that must match after bytes that no row reproduces, before a new
+/// part begins.
 const SAME_ROWS: u64 = 64;
 const SAME_BYTES: usize = 64 << 10;
 
-/// A file while it is divided.
+/// A file while it is being divided.
 pub(super) struct Parts {
     entry: Entry,
     path: PathBuf,
     original: BufReader<File>,
-    /// Where the next part begins.
+    /// The start of the next part.
     offset: u64,
     /// The source of bytes that no row reproduces.
     source: Source,
     checksum: u32,
-    /// Bytes of the next part, and rows after them that are the same: their number, size and first bytes.
+    /// The bytes of the next part, and the matching rows after them: their number, size and first
+    /// bytes.
     bytes: Vec<u8>,
     rows: u64,
     rows_size: u64,
@@ -41,9 +43,9 @@ pub(super) struct Section {
     pub(super) table: Table,
     pub(super) thread: u32,
     pub(super) encoding: Encoding,
-    /// Bytes from the start of the file.
+    /// The offset in bytes from the start of the file.
     pub(super) start: u64,
-    /// Bytes of the footer; 0 if there is none.
+    /// The size of the footer in bytes; 0 if there is none.
     pub(super) footer: u64,
 }
 
@@ -71,7 +73,7 @@ impl Parts {
         self.scratch.clear();
         let wanted = usize::try_from(size).ok();
         match wanted.and_then(|size| self.original.buffer().get(..size)) {
-            // Nearly always; `read_to_end` is slow for small records.
+            // Nearly always the case; `read_to_end` is slow for small records.
             Some(bytes) => {
                 self.scratch.extend_from_slice(bytes);
                 self.original.consume(self.scratch.len());
@@ -127,7 +129,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds the rows that are the same; `end` is the position after the last one.
+    /// Adds the matching rows; `end` is the position after the last one.
     fn flush_rows(&mut self, section: &Section, end: u64, files: &mut Files) -> Result<(), Error> {
         if self.rows > 0 {
             let rows = RowRange {
@@ -145,7 +147,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Compares a row, which is at `position` in its table, with the next bytes of the file.
+    /// Compares a row at `position` in its table with the next bytes of the file.
     pub(super) fn compare(
         &mut self,
         section: &Section,

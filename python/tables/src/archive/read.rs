@@ -1,4 +1,4 @@
-//! Reads Parquet files of an archive row group by row group.
+//! Reads the Parquet files of an archive, row group by row group.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,7 +17,7 @@ use super::files::RowRange;
 use crate::error::Error;
 use crate::table::Table;
 
-/// The most rows of a batch. The payloads of a batch are at most those of a row group.
+/// The maximum number of rows in a batch. A batch has at most the payloads of one row group.
 const BATCH: usize = 1 << 14;
 
 /// The batches of a Parquet file.
@@ -29,12 +29,12 @@ pub(super) struct Batches {
     /// The next row group.
     next: usize,
     reader: Option<ParquetRecordBatchReader>,
-    /// The number of rows that were returned, for messages.
+    /// The number of returned rows, for messages.
     rows: u64,
 }
 
 impl Batches {
-    /// Opens a file, to read these columns or all.
+    /// Opens a file to read these columns, or all.
     pub(super) fn open(path: &Path, columns: Option<&[&str]>) -> Result<Self, Error> {
         let file = File::open(path).map_err(|error| bad(path, error))?;
         let metadata = guard(|| ArrowReaderMetadata::load(&file, Default::default()));
@@ -129,12 +129,12 @@ impl RecordReader {
         })
     }
 
-    /// Returns whether the reader can return these rows.
+    /// Returns whether the reader can still return these rows.
     pub(super) fn is_before(&self, rows: &RowRange) -> bool {
         (self.table, self.thread) == (rows.table, rows.thread) && self.start <= rows.row
     }
 
-    /// Passes the rows' records to `sink`, many at once.
+    /// Passes the records of the rows to `sink`, many at once.
     pub(super) fn read(
         &mut self,
         rows: &RowRange,
@@ -179,5 +179,5 @@ impl RecordReader {
     }
 }
 
-/// Bytes of records that are passed at once.
+/// The number of bytes of records to pass at once.
 const PASSED: usize = 256 << 10;

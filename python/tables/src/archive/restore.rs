@@ -1,4 +1,4 @@
-//! Restores the files of an archive, in their order.
+//! Restores the files of an archive, in order.
 
 use std::path::{Component, Path};
 
@@ -44,7 +44,7 @@ pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Restored, 
         let columns = Columns::new(&batch).map_err(|why| super::bad(batches.path(), why))?;
         for row in 0..batch.num_rows() {
             let part = columns.part(row);
-            // The errors of a table's rows and of the sink have their own places.
+            // Errors from a table's rows and from the sink have their own places.
             let part = part.map_err(|why| super::bad(batches.path(), why))?;
             state.part(&part, batches.path())?;
         }
@@ -75,7 +75,7 @@ struct State<'a> {
     checksum: ListChecksum,
 }
 
-/// A file whose parts are read.
+/// A file whose parts are being read.
 struct Open {
     entry: Entry,
     size: u64,
@@ -278,7 +278,7 @@ fn word(column: &DictionaryArray<Int8Type>, row: usize) -> Option<&str> {
     is_there(words, key).then(|| words.value(key))
 }
 
-/// Refuses paths that could lead out of the session's folder.
+/// Rejects paths that could lead out of the session's folder.
 fn check_path(path: &str, kind: Kind) -> Result<(), &'static str> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     match path {

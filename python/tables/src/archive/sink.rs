@@ -1,4 +1,4 @@
-//! Takes restored files: a folder, or a comparison with the originals.
+//! Receives restored files: writes them to a folder or compares them with the originals.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
@@ -10,9 +10,9 @@ use super::tree::{self, Entry, Kind, below, set_mode};
 use crate::error::Error;
 use crate::stage::output;
 
-/// Takes the entries of an archive in their order.
+/// Takes the entries of an archive, in order.
 pub(super) trait Sink {
-    /// Begins an entry; `target` is that of a symlink.
+    /// Begins an entry; `target` is the target of a symlink.
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error>;
     /// Takes the next bytes of the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
@@ -59,7 +59,7 @@ impl Sink for Disk {
             (Kind::File, _) => {
                 let file = File::create_new(&path).map_err(|error| output(&path, error))?;
                 if let Some(mode) = entry.mode {
-                    // The open file can be written whatever its mode is.
+                    // The open file can be written regardless of its mode.
                     set_mode(&path, mode).map_err(|error| output(&path, error))?;
                 }
                 self.file = Some((path, file));
@@ -114,7 +114,7 @@ fn link(_: &str, _: &Path) -> std::io::Result<()> {
 /// Compares with the files of a session.
 pub(super) struct Comparer {
     root: PathBuf,
-    /// The entries that are not compared yet.
+    /// The entries not compared yet.
     left: BTreeSet<Entry>,
     file: Option<(PathBuf, BufReader<File>)>,
     offset: u64,

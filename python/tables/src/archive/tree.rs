@@ -9,7 +9,7 @@ use crate::error::Error;
 /// A file, folder or symlink below a session's folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
-    /// The path below the session's folder, with `/`; empty for that folder.
+    /// The path below the session's folder, with `/`; empty for the folder itself.
     pub(super) path: String,
     pub(super) kind: Kind,
     pub(super) mode: Option<u32>,
@@ -32,11 +32,11 @@ impl Kind {
     }
 }
 
-/// Lists all that is in a folder, by path, so that folders precede what is in them.
+/// Lists the content of a folder, sorted by path, so that folders precede their content.
 ///
 /// # Errors
 ///
-/// A folder cannot be read; a name is not UTF-8; something is neither a file nor a folder nor a symlink.
+/// If a folder cannot be read, a name is not UTF-8, or an entry is not a file, folder or symlink.
 pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
     let mut entries = Vec::new();
     // No recursion: deeply nested folders could overflow the stack.
@@ -114,7 +114,8 @@ pub(super) fn set_mode(_: &Path, _: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Lets nobody see or change what is in a folder and below it who cannot do so with all of `entries`.
+/// Restricts access to a folder and its content to users who have the same access to all of
+/// `entries`.
 pub(super) fn limit(folder: &Path, entries: &[Entry]) -> Result<(), Error> {
     let modes = |kind| {
         let of_kind = entries.iter().filter(move |entry| entry.kind == kind);
@@ -123,7 +124,7 @@ pub(super) fn limit(folder: &Path, entries: &[Entry]) -> Result<(), Error> {
     let [files, folders] =
         [Kind::File, Kind::Folder].map(|kind| modes(kind).reduce(|all, one| all & one));
     let mut written = list(folder)?;
-    // A folder comes after its files: it may be closed afterwards.
+    // A folder comes after its files because it may be inaccessible afterwards.
     written.reverse();
     for entry in written {
         let (limit, own) = match entry.kind {

@@ -14,7 +14,8 @@ use crate::parquet::refuse_existing;
 use crate::stage::{Stage, output};
 use crate::table::Table;
 
-/// Which session of an archive to unpack. An archive with one session needs neither.
+/// Selects the session of an archive to unpack. For an archive with one session, neither option is
+/// needed.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct UnpackOptions {
@@ -28,16 +29,17 @@ pub struct UnpackOptions {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Unpacked {
-    /// How many files.
+    /// The number of files.
     pub files: u64,
-    /// How many bytes they have.
+    /// The total size of the files in bytes.
     pub bytes: u64,
 }
 
-/// Restores the files of a session to `session`, which must not exist, byte for byte. The checksum of each file is
-/// compared.
+/// Restores the files of a session to `session`, which must not exist, byte for byte. Verifies the
+/// checksum of each file.
 ///
-/// All files are written to a temporary folder next to it, which is renamed at the end; an error leaves nothing.
+/// All files are written to a temporary folder next to `session`, which is renamed at the end; an
+/// error leaves nothing.
 ///
 /// # Errors
 ///
@@ -60,7 +62,7 @@ pub fn unpack(
     };
     fs::create_dir_all(parent).map_err(|error| output(parent, error))?;
     let stage = Stage::new(parent)?;
-    // Nobody else can read it before the modes of its files are set.
+    // Nobody else can read the folder before the modes of its files are set.
     set_mode(&stage.path, 0o700).map_err(|error| output(&stage.path, error))?;
     let restored = restore(&layout, &mut Disk::new(&stage.path))?;
     let renames = [(stage.path.clone(), target.to_path_buf())];
@@ -107,7 +109,7 @@ fn find(archive: &Path, options: &UnpackOptions) -> Result<Layout, Error> {
     }
 }
 
-/// How many sessions an error lists.
+/// The maximum number of sessions to list in an error.
 const MOST_NAMED: usize = 20;
 
 /// Returns the folders `KEY=…` in a folder.
