@@ -246,7 +246,9 @@ fn has_word(text: &str, name: &str) -> bool {
 
 /// Returns a new `digests.yaml` for the documents in a folder, ignoring existing digests.
 ///
-/// # Errors Returns faults in the claims' lines, and unreadable documents.
+/// # Errors
+///
+/// Faults in the claims' lines, and unreadable documents.
 pub fn digests(spec: &Spec, folder: &Path) -> Result<String, Vec<Diagnostic>> {
     let mut faults = Vec::new();
     let mut yaml = String::from("# yaml-language-server: $schema=schema/digests.schema.json\n");

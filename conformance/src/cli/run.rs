@@ -26,9 +26,9 @@ const AFTER_HELP: &str = "\
 Without a TESTEE.toml, grades the built-in reference implementation, through the same processes as
 any other. docs/conformance explains how to connect an implementation and what TESTEE.toml contains.
 
-Exit status: 0 all results as expected; 1 unexpected results; 2 usage error; 3 an implementation
-cannot be started or fails its smoke test (the others are reported in full); 4 a failure list is
-stale. If several apply: 3, then 4, then 1.
+Exit status: 0 all results as expected; 1 unexpected results; 2 usage error, or nothing was graded;
+3 an implementation cannot be started or fails its smoke test (the others are reported in full);
+4 a failure list is stale. If several apply: 3, then 4, then 1.
 
 Example:
   $ atf-conformance run my-reader/TESTEE.toml --rule ATF-IFTR-004";

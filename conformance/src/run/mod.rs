@@ -207,11 +207,13 @@ pub fn run(
 /// Returns the kit's exit code for these results.
 ///
 /// If several codes apply, an ungraded implementation takes precedence over a stale list, and a
-/// stale list over failures.
+/// stale list over failures. A run that graded nothing is not a success: its options ask for what no
+/// implementation has.
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {
     let is_unexpected = |case: &CaseResult| case.state() == State::Failed;
     let crossed = |cross: &crate::results::CrossResult| !cross.failed.is_empty();
+    let is_graded = |case: &CaseResult| case.state() != State::Skipped;
     if results
         .testees
         .iter()
@@ -222,6 +224,8 @@ pub fn exit_code(results: &Results) -> u8 {
         4
     } else if results.cases.iter().any(is_unexpected) || results.cross.iter().any(crossed) {
         1
+    } else if results.cross.is_empty() && !results.cases.iter().any(is_graded) {
+        2
     } else {
         0
     }

@@ -88,6 +88,19 @@ fn usage_errors_are_exit_code_2() {
 }
 
 #[test]
+fn a_run_that_grades_nothing_is_no_success() {
+    let bench = Bench::new();
+    // It has no validator.
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    bench.reader("reads", &format!("{kit} testee read \"$1\""));
+    let mut command = Command::new(kit);
+    command.arg("run").arg(bench.path().join("reads.toml"));
+    let (code, out, error) = texts(command.args(["--role", "validate"]));
+    assert_eq!(code, Some(2), "{out}{error}");
+    assert!(out.contains("Nothing was graded"), "{out}");
+}
+
+#[test]
 fn an_unwritable_report_is_an_error_before_the_run_and_an_old_one_stays_until_its_end() {
     let folder = tempfile::TempDir::new().unwrap();
     let old = folder.path().join("old.tap");
