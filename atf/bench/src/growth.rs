@@ -48,7 +48,7 @@ fn write(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Merging costs one more comparison for twice as many threads.
+/// Doubling the number of threads costs one more comparison per merged event.
 fn merge(context: &mut Context) -> Result<()> {
     let mut figures = Vec::new();
     for threads in [4, 16, 64, 256, 1024] {

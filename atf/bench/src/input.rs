@@ -135,7 +135,7 @@ impl Tape {
         self.lap_ns
     }
 
-    /// Replays `count` events; each lap is later than the previous one.
+    /// Replays `count` events; each lap's timestamps are later than the previous lap's.
     #[inline]
     pub(crate) fn play<E>(
         &self,

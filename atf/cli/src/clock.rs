@@ -58,8 +58,8 @@ pub(crate) fn no_anchors(path: &Path) -> Failure {
     refusal(path, "the manifest has no timing anchors")
 }
 
-/// Returns the recording's times of a trace's first and last event. Refuses events before its time 0, which no output
-/// can show.
+/// Returns the times of a trace's first and last events on the recording's clock. Refuses events before
+/// its time 0, which no output can show.
 pub(crate) fn media_times(
     path: &Path,
     clock: &MediaClock,

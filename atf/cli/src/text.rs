@@ -50,7 +50,7 @@ impl fmt::Display for Counted<'_> {
     }
 }
 
-/// A time span in a suitable unit, with three decimals: `233.328 µs`.
+/// A time span in a suitable unit, to three decimal places: `233.328 µs`.
 pub(crate) struct Span(pub(crate) u64);
 
 impl fmt::Display for Span {

@@ -118,7 +118,7 @@ impl<'a> Process<'a> {
         manifests.flat_map(|manifest| &manifest.threads)
     }
 
-    /// Returns how many events of each thread the tracer had at most not yet written when it ended.
+    /// Returns the maximum number of events per thread that the tracer may not have written.
     pub(crate) fn unwritten(&self) -> Option<u64> {
         self.sessions.last()?.manifest()?.unwritten_events
     }

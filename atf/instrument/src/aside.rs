@@ -91,7 +91,7 @@ const ENDED_WELL: *mut c_void = ptr::without_provenance_mut(1);
 
 extern "C" fn begin_drain(work: *mut c_void) -> *mut c_void {
     introduce(thread::DRAIN_NAME);
-    // SAFETY: `drain` passes it to this thread alone, from `Box::into_raw`.
+    // SAFETY: the pointer comes from `Box::into_raw` in `drain`, which passes it only to this thread.
     let work = unsafe { Box::from_raw(work.cast::<Box<dyn FnOnce() + Send>>()) };
     match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(()) => ENDED_WELL,
@@ -128,7 +128,7 @@ fn introduce(name: &CStr) {
 
 extern "C" fn begin<T, F: FnOnce() -> T>(task: *mut c_void) -> *mut c_void {
     introduce(NAME);
-    // SAFETY: `run` passes it to this thread alone, from `Box::into_raw`.
+    // SAFETY: the pointer comes from `Box::into_raw` in `run`, which passes it only to this thread.
     let task = unsafe { Box::from_raw(task.cast::<Task<T, F>>()) };
     let Task { work, shared } = *task;
     let result = work();

@@ -68,7 +68,7 @@ impl IndexHeader {
             && (self.footer_offset == 0 || self.footer_offset == Self::SIZE as u64)
     }
 
-    /// Returns whether `flags` claim a `detail.atf` next to the file. The flag means nothing in an
+    /// Returns whether `flags` say that there is a `detail.atf` next to the file. The flag means nothing in an
     /// unfinalized file.
     #[must_use]
     pub fn has_detail_file(&self) -> bool {

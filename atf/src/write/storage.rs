@@ -28,7 +28,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the operating system.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), or any error of the operating system.
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
 
     /// Renames a file, replacing an existing file of that name.

@@ -355,7 +355,7 @@ fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() 
     };
     assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::StorageFull));
     assert_eq!(writer.flushed_details(), 4);
-    // Events 0, 2, 4 and 6 have these details; event 8 has the first lost one.
+    // Events 0, 2, 4 and 6 have the written details; event 8's is the first one lost.
     assert_eq!(writer.flushed_events(), 8);
     check(&memory, (8, 4));
     // The written part of the fifth was cut off.

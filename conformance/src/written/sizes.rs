@@ -29,7 +29,7 @@ pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
     let refused = |message: String| Err(Wrong::new(message));
     let mut left = vec![(out.to_owned(), 0)];
     while let Some((folder, depth)) = left.pop() {
-        // Unreadable folders are reported where they are needed.
+        // Unreadable folders are reported later, by the code that needs them.
         let entries = fs::read_dir(&folder).into_iter().flatten();
         for entry in entries.map_while(Result::ok) {
             let path = entry.path();

@@ -11,7 +11,7 @@ use crate::input;
 use crate::rows::commands::{build, files, time};
 use crate::table::{Amount, Row};
 
-/// Events in a session, over four threads; every seventh has a detail. About 270 MB.
+/// Events in a session, across four threads; every seventh has a detail. About 270 MB.
 const EVENTS: u64 = 4_000_000;
 const THREADS: u32 = 4;
 

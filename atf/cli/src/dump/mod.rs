@@ -359,7 +359,7 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Returns the event; reports an error and returns nothing.
+    /// Returns the event, or reports the error and returns `None`.
     fn take(&mut self, event: Result<MergedEvent, Error>) -> Option<MergedEvent> {
         event.map_err(|error| self.told.tell(&error)).ok()
     }

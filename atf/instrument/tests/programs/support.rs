@@ -30,8 +30,8 @@ pub(crate) struct Run {
 }
 
 impl Program {
-    /// Compiles `tests/programs/NAME` with each installed compiler's instrumentation, preloaded and
-    /// linked statically, and passes the programs to `test`.
+    /// Compiles `tests/programs/NAME` with each installed compiler's instrumentation and passes each program
+    /// to `test`: GCC's with the library preloaded and linked statically, Clang's with it preloaded.
     pub(crate) fn each(name: &str, test: impl Fn(&Self)) {
         for link in [Link::Preloaded, Link::Static] {
             Self::compiled("gcc", name, link, &test);

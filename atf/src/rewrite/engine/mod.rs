@@ -146,7 +146,7 @@ impl Engine<'_> {
     }
 }
 
-/// Returns the total file size in bytes of a thread, or of all threads of a session.
+/// Returns the total size, in bytes, of a thread's files, or of those of all threads of a session.
 fn size(folder: &Path) -> u64 {
     let size = |path: PathBuf| fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
     let thread = |folder: &Path| {
