@@ -83,9 +83,10 @@ impl Source for Details {
             };
             *next = event.seq.saturating_add(1);
             if times.contains(&event.header.timestamp) {
-                let payload = match self.wants_payloads {
-                    true => read(detail, &event),
-                    false => Ok(Payload::Unread),
+                let payload = if self.wants_payloads {
+                    read(detail, &event)
+                } else {
+                    Ok(Payload::Unread)
                 };
                 let payload = payload.unwrap_or_else(|error| {
                     outcome.add_of_thread(*id, error);

@@ -154,9 +154,10 @@ const OWN: [Table; 3] = [Table::Events, Table::Details, Table::Files];
 fn is_inside(archive: &Path, root: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     // The archive may not exist yet.
-    let archive = match archive.is_absolute() {
-        true => archive.to_path_buf(),
-        false => Path::new(".").join(archive),
+    let archive = if archive.is_absolute() {
+        archive.to_path_buf()
+    } else {
+        Path::new(".").join(archive)
     };
     let archive = archive.ancestors().find_map(real);
     archive

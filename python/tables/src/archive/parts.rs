@@ -185,9 +185,10 @@ impl Parts {
         }
         if is_encoded {
             self.bytes.extend_from_slice(&self.scratch);
-            return match self.bytes.len() >= PART {
-                true => self.flush_bytes(files),
-                false => Ok(()),
+            return if self.bytes.len() >= PART {
+                self.flush_bytes(files)
+            } else {
+                Ok(())
             };
         }
         match records.size(row) {

@@ -44,9 +44,10 @@ pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
     while let Some(path) = open.pop() {
         let at = below(root, &path);
         // The session's folder itself may be reached through a symlink.
-        let metadata = match path.is_empty() {
-            true => fs::metadata(&at),
-            false => fs::symlink_metadata(&at),
+        let metadata = if path.is_empty() {
+            fs::metadata(&at)
+        } else {
+            fs::symlink_metadata(&at)
         };
         let metadata = metadata.map_err(|error| bad(&at, error))?;
         let kind = match metadata.file_type() {
@@ -68,9 +69,10 @@ pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
                         "the name is not UTF-8: it cannot be packed",
                     )
                 })?;
-                open.push(match path.is_empty() {
-                    true => text.to_owned(),
-                    false => format!("{path}/{text}"),
+                open.push(if path.is_empty() {
+                    text.to_owned()
+                } else {
+                    format!("{path}/{text}")
                 });
             }
         }
@@ -83,9 +85,10 @@ pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
 
 /// Returns the place of an entry below a folder.
 pub(super) fn below(root: &Path, path: &str) -> PathBuf {
-    match path.is_empty() {
-        true => root.to_path_buf(),
-        false => root.join(path),
+    if path.is_empty() {
+        root.to_path_buf()
+    } else {
+        root.join(path)
     }
 }
 
