@@ -43,7 +43,7 @@ pub struct Summary {
     pub lost_details: u64,
     /// How the events differ from those that were written, and which threads were not read.
     pub problems: Vec<Problem>,
-    /// Whether the output lacks parts of the trace because of a limit; the output says so itself.
+    /// Whether the output lacks parts of the trace because of a limit, which the output itself states.
     pub is_cut: bool,
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// Creates a packing for this many sources, none of which is earlier than `first`.
+    /// Creates a packing for this many sources, which start at `first` or later.
     pub(super) fn new(sources: usize, first: u64) -> Self {
         // The number with all bits set belongs to no source.
         let rank_bits = usize::BITS.wrapping_sub(sources.leading_zeros());

@@ -43,7 +43,7 @@
 //! their folders' names, so the new segments are one trace too. [`convert`] counts depths, and
 //! [`cut`] follows open calls, from segment to segment. Both start over where a segment, or a
 //! thread's end in a segment, is missing. Recovery finalizes each segment. Calls then continue
-//! across events that a killed tracer did not write at a segment's end; the report says so. A
+//! across events that a killed tracer did not write at a segment's end, which the report states. A
 //! segment rewritten alone is a session like any other.
 //!
 //! # Memory
@@ -324,7 +324,7 @@ pub fn scrub(
 /// manifest stay. Data without a regular place is dropped, as by [`scrub`].
 ///
 /// Takes as much memory as [`recover`], and 28 MiB if 262,144 calls are open. If more calls are
-/// open, the new trace lacks the outer ones; the report says so.
+/// open, the new trace lacks the outer ones, which the report states.
 ///
 /// # Errors
 ///

@@ -211,7 +211,7 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps what the manifest of the segment before this one says of losses. It may have been completed
+    /// Keeps the losses in the manifest of the segment before this one. The manifest may have been completed
     /// after its last event, and deleted since.
     fn keep_manifest_before(&mut self) -> Result<(), Error> {
         let Some(mut before) = self.before.take() else {
