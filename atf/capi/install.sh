@@ -52,9 +52,14 @@ case $(uname -s) in
         link=libatf.dylib
         ;;
     *)
-        # The file name is the soname from build.rs.
+        # Cargo cannot give symbols versions, so the C compiler links the shared library from the static one.
         shared=libatf.so.$major
-        cp "$target/libatf_capi.so" "$lib/$shared"
+        printf 'ATF_%s { global: atf_*; ada_*; local: *; };\n' "$major" >"$target/libatf.map"
+        strip=
+        [ "$profile" != release ] || strip=-Wl,--strip-debug # Rust's own library brings some
+        # shellcheck disable=SC2086 # $libs has several words, $strip one or none.
+        "${CC:-cc}" -shared -o "$lib/$shared" -Wl,-soname,"$shared" -Wl,--version-script,"$target/libatf.map" \
+            -Wl,--gc-sections -Wl,--whole-archive "$target/libatf_capi.a" -Wl,--no-whole-archive $libs $strip
         link=libatf.so
         ;;
 esac

@@ -92,15 +92,12 @@ pub(crate) fn compile(compiler: &str, source: &Path, link: Link, more: &[&str], 
     run(&mut command);
 }
 
-/// A folder with the shared library under its installed names.
+/// A folder with the shared library under the name that `-latf` finds.
 fn shared_folder(program: &Path) -> PathBuf {
     let folder = PathBuf::from(format!("{}.libs", program.display()));
     fs::create_dir(&folder).expect("a temporary folder");
-    let soname = concat!("libatf.so.", env!("CARGO_PKG_VERSION_MAJOR"));
-    for name in ["libatf.so", soname] {
-        let library = libraries().join("libatf_capi.so");
-        std::os::unix::fs::symlink(library, folder.join(name)).expect("a link");
-    }
+    let library = libraries().join("libatf_capi.so");
+    std::os::unix::fs::symlink(library, folder.join("libatf.so")).expect("a link");
     folder
 }
 

@@ -21,6 +21,28 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
+/// The shared library exports the functions of `abi.txt` with the major version, and nothing else.
+#[track_caller]
+fn the_functions_have_a_version(prefix: &Path) {
+    let version = concat!("@@ATF_", env!("CARGO_PKG_VERSION_MAJOR"));
+    let interface = fs::read_to_string(package("abi.txt")).unwrap();
+    let functions = interface
+        .lines()
+        .filter(|line| line.ends_with(')') && !line.starts_with("typedef"));
+    let mut declared: Vec<String> = functions
+        .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
+        .map(|name| format!("{name}{version}"))
+        .collect();
+    declared.sort();
+    let symbols = run(Command::new("nm")
+        .args(["--dynamic", "--defined-only"])
+        .arg(prefix.join("lib/libatf.so")));
+    let symbols = symbols.lines().filter(|line| line.contains(" T "));
+    let mut exported: Vec<&str> = symbols.filter_map(|line| line.rsplit(' ').next()).collect();
+    exported.sort_unstable();
+    assert_eq!(exported, declared);
+}
+
 #[test]
 fn pkg_config_and_cmake_find_the_installed_library() {
     if !has("gcc") || !cfg!(target_os = "linux") {
@@ -29,6 +51,7 @@ fn pkg_config_and_cmake_find_the_installed_library() {
     let folder = TempDir::new().unwrap();
     let prefix = folder.path().join("prefix");
     install(&prefix);
+    the_functions_have_a_version(&prefix);
     let source = package("examples/tracer.c");
 
     if has("pkg-config") {
