@@ -308,6 +308,17 @@ fn subcommands(help: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The README points tracer authors to a header, an example and a command.
+/// Each row of a table is one line.
+#[test]
+fn no_row_of_a_table_is_broken() {
+    for path in DOCUMENTS {
+        let text = text(path);
+        let rows = text.lines().filter(|line| line.starts_with("| "));
+        let broken: Vec<_> = rows.filter(|row| !row.ends_with('|')).collect();
+        assert!(broken.is_empty(), "{path}: {broken:#?}");
+    }
+}
+
 #[test]
 fn the_tracer_on_the_header_alone_breaks_no_should() {
     let readme = text("README.md");
