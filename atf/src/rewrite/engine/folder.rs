@@ -50,8 +50,9 @@ pub(super) fn around_errors(
 ) -> Result<Attempt> {
     let mut last = attempt(options)?;
     for _ in 1..ATTEMPTS {
-        if !matches!(&last.rewritten, Err(Failure::Read(error)) if is_bad_sector(error)) {
-            break;
+        match &last.rewritten {
+            Err(Failure::Read(error)) if is_bad_sector(error) && !is_lost(error, options) => {}
+            _ => break,
         }
         clear()?;
         options.around_errors = true;
@@ -145,7 +146,9 @@ impl Engine<'_> {
     ) -> Result<Rewritten, Failure> {
         match ThreadReader::open_with(route.from, route.options) {
             Ok(thread) => self.opened(&thread, route, report, beside, progress),
-            Err(error) if route.starts_again(&error) => Err(Failure::Read(error)),
+            Err(error) if route.starts_again(&error) || is_lost(&error, route.options) => {
+                Err(Failure::Read(error))
+            }
             Err(error) if self.job.salvage || route.options.around_errors => {
                 self.under_guessed_header(error, route, report, beside, progress)
             }
@@ -417,4 +420,10 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
 /// session, of a file or folder that an earlier rewrite left.
 fn is_known(name: &str, is_alone: bool) -> bool {
     [INDEX_FILE, DETAIL_FILE, RING_FILE].contains(&name) || (is_alone && is_earlier(name))
+}
+
+/// Returns whether nothing of a file can be read: a file with a readable sector opens, so that errors
+/// have an offset.
+fn is_lost(error: &Error, options: OpenOptions) -> bool {
+    options.around_errors && is_bad_sector(error) && error.offset().is_none()
 }

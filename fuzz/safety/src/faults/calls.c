@@ -85,6 +85,8 @@ static int is_bad(int file, off64_t offset, size_t *size) {
         *size = (size_t)(bad_from - offset);
         return 0;
     }
+    if (log_size + 64 < sizeof log_text)
+        log_size += (size_t)snprintf(log_text + log_size, 64, "bad sector\n");
     errno = EIO;
     return 1;
 }

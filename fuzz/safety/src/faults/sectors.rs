@@ -25,6 +25,10 @@ const DETAIL: u64 = 24;
 /// The numbers of events and details in the files if the others are in a kill journal.
 const IN_FILES: (usize, usize) = (60, 20);
 
+/// The most failing reads of an `index.atf` that cannot be read at all. A disk can take seconds for
+/// each. One search takes a read for each of the six sectors and two for the pieces that have them.
+const MOST_READS: usize = 12;
+
 /// How a session's writer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -86,6 +90,20 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
                     tally.faults.push(format!("{case}: {fault}"));
                 }
             }
+        }
+        fs::remove_dir_all(&out).or_else(not_found)?;
+        layer.break_sector("/in/thread_7/index.atf", &(0..session.index.len() as u64));
+        let _ = recovers(&from, &out, &RecoverOptions::default());
+        tally.runs += 1;
+        let failed = layer
+            .log()?
+            .iter()
+            .filter(|call| *call == "bad sector")
+            .count();
+        if failed > MOST_READS {
+            tally.faults.push(format!(
+                "wire {version}, {state:?}: {failed} reads of a lost file"
+            ));
         }
         let source = files(&from)?;
         let ring = Some(&session.ring).filter(|ring| !ring.is_empty());
