@@ -5,7 +5,7 @@
  *
  * The format is little-endian only. The structs have the same layout on every host, but on a
  * big-endian host their members of two bytes or more have wrong values. The accessors at the
- * end are correct on every host and at any address:
+ * end work on every host and at any address:
  *     atf_<record>_get_<member>, atf_<record>_set_<member>
  * The structs are packed: do not take a pointer to a member of two bytes or more.
  *
@@ -115,9 +115,9 @@ static inline void atf_store_u64(void *record, size_t offset, uint64_t value) {
 }
 
 /**
- * Updates a CRC-32C with more bytes, for a footer's checksum: start with 0, then pass the
- * result of the previous call. It uses a table of only 16 numbers; a tracer that writes a lot
- * may use its own implementation. The CRC of "123456789" is 0xE3069283. [S2]
+ * Adds bytes to a CRC-32C, such as a footer's checksum: start with 0, then pass the result of
+ * the previous call. The table has only 16 entries, so a tracer that writes a lot may prefer
+ * its own implementation. The CRC of "123456789" is 0xE3069283. [S2]
  */
 static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t size) {
     /* The remainder of each 4-bit value for the polynomial 0x1EDC6F41, bits reversed. */

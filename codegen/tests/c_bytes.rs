@@ -51,7 +51,7 @@ fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
     }
 }
 
-/// The standard check value of CRC-32C, computed at once and in parts.
+/// The standard check value of CRC-32C, computed in one call and in parts.
 #[test]
 fn the_checksum_in_the_header_is_crc_32c() {
     let bench = Bench::new(&headers(&layout(), ".h"));
@@ -142,7 +142,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(byte).collect()
 }
 
-/// Returns sixteen bytes per line after their offset, so a difference shows its place.
+/// Returns sixteen bytes per line after their offset, which shows where a difference is.
 fn lines(bytes: &[u8]) -> Vec<String> {
     let line = |(row, bytes): (usize, &[u8])| format!("{:04x}: {bytes:02X?}", 16 * row);
     bytes.chunks(16).enumerate().map(line).collect()

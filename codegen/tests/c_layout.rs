@@ -1,4 +1,4 @@
-//! C compilers find the layout in the headers, and name every field that deviates.
+//! C compilers find the expected layout in the headers and report every field that deviates.
 
 mod support;
 
@@ -150,7 +150,7 @@ fn a_field_of_another_size_stops_the_compiler() {
     }
 }
 
-/// Puts a mark in each text, and next to each number, that no compiler checks.
+/// Marks every text, and every number that no compiler checks.
 #[test]
 fn the_comments_contain_everything_in_the_layout() {
     let mut layout = layout();
@@ -187,8 +187,8 @@ fn the_comments_contain_everything_in_the_layout() {
             .iter_mut()
             .flat_map(|layout| &mut layout.fields)
         {
-            // The marks are the same in both wire versions, so each header must contain all of its
-            // own.
+            // Both wire versions have the same marks, so each header must contain the marks of all
+            // its fields.
             let name = format!("{}.{}", record.name, field.name);
             mark(&mut field.doc, name.clone());
             mark(field.units.get_or_insert_default(), format!("{name}-unit"));
@@ -237,7 +237,7 @@ fn field_mut<'a>(layout: &'a mut Layout, record: &str, wire: Wire, name: &str) -
     fields.next().expect("a field of the format")
 }
 
-/// Returns the records and fields, `record` and `record.field`, that a compiler's errors name.
+/// Returns the records and fields that a compiler's errors mention, as `record` and `record.field`.
 fn named(layout: &Layout, said: &str) -> BTreeSet<String> {
     let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).collect();
     let mut subjects = BTreeSet::new();

@@ -22,8 +22,8 @@ const BOTH: &[Table] = &[
             (16, 8, "time_start_ns"),
             (24, 8, "time_end_ns"),
             (32, 8, "bytes_written"),
-            // 24 by S2 and by the 64 bytes that all sources state; the 28 of S0 and S1 would make
-            // 68.
+            // 24 according to S2 and to the record size of 64 that all sources state; the 28 of S0
+            // and S1 would make it 68.
             (40, 24, "reserved"),
         ],
     ),
@@ -45,7 +45,8 @@ const BOTH: &[Table] = &[
             (36, 8, "bytes_length"),
             (44, 8, "index_seq_start"),
             (52, 8, "index_seq_end"),
-            // By S2 and by the 64 bytes that all sources state; without them S1 and S4 end at 60.
+            // From S2 and the record size of 64 that all sources state; without them, S1 and S4 end
+            // at 60.
             (60, 4, "_reserved2"),
         ],
     ),

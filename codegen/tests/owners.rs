@@ -1,9 +1,9 @@
 //! Lists the files that may know a record's layout. All others use `atf::wire`, which is generated
 //! from the spec.
 //!
-//! Few files need the packed structs of a wire version. Files that are typed by hand from the
-//! documents are independent of the spec on purpose, to reveal mistakes in it. Both are listed
-//! here, each with its reason; no other file may do either.
+//! Few files need the packed structs of a wire version. Other files are typed by hand from the
+//! documents, independently of the spec, to reveal mistakes in it. Files of both kinds are listed
+//! here, each with its reason; any other such file fails the test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Production code that names the layout of one wire version, by `v1::` or `v2::`.
+/// Production code that uses the layout of one wire version, through `v1::` or `v2::`.
 const LAYOUTS: &[(&str, &str)] = &[
     ("atf/src/wire/mod.rs", "the owner"),
     (
@@ -97,7 +97,7 @@ fn collect(folder: &str, files: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Returns whether a line names one of the layouts, as in `v1::IndexEvent`.
+/// Returns whether a line uses one of the layouts, as in `v1::IndexEvent`.
 fn names_a_layout(line: &str) -> bool {
     let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     ["v1::", "v2::"].iter().any(|name| {
@@ -175,7 +175,7 @@ fn only_listed_files_have_offsets_typed_by_hand() {
             "{path}: bytes by number; take the offset from atf::wire"
         );
     }
-    // The detectors work.
+    // Checks the detectors themselves.
     assert!(rows(&text("codegen/tests/layout.rs")) > 50);
     assert!(takes_bytes_by_number("let size = &bytes[0x10..20];"));
     assert!(names_a_layout("let raw: &v1::IndexEvent") && !names_a_layout("rev1::IndexEvent"));

@@ -38,7 +38,7 @@ fn spec_files() -> Vec<(PathBuf, String)> {
     files
 }
 
-/// Returns the schema that the first line of a YAML file names, for editors.
+/// Returns the schema that the first line of a YAML file specifies for editors.
 fn schema_of(path: &Path, text: &str) -> PathBuf {
     let first = text.lines().next().unwrap_or_default();
     let name = first.strip_prefix("# yaml-language-server: $schema=");
@@ -197,8 +197,8 @@ fn missing_tests_and_helpers_are_not_taken_for_tests() {
     assert!(!has_test(file, "helper") && !has_test(file, "gone"));
 }
 
-/// The documents are not in the repository. If they are next to it, as in CI, each line must be the
-/// one that the claims were made from; otherwise `.ci/run` reports that they are missing.
+/// The documents are not in the repository. If they are next to it, as in CI, each line must still
+/// be what it was when the claims were written; otherwise `.ci/run` reports that they are missing.
 #[test]
 fn the_claims_match_the_documents() {
     let documents = root().join("../shared/sources");
@@ -295,7 +295,7 @@ fn the_readme_lists_every_crate_that_is_not_internal_to_a_folder() {
         .0;
     let members: Vec<_> = members.split('"').skip(1).step_by(2).collect();
     assert!(members.len() > 15, "{members:?}");
-    // The tests of the documents, and what the kit is tried on.
+    // The documents' tests, and the implementations that the kit is tried on.
     let internal = |member: &&str| *member == "docs" || member.starts_with("conformance/");
     for member in members.into_iter().filter(|it| !internal(it)) {
         let row = format!("| [`{member}`]({member}) | `");

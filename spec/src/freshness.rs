@@ -2,8 +2,8 @@
 
 use crate::layout::Layout;
 
-/// Returns eight hexadecimal digits per line of a file, its 32-bit FNV-1a hash. They reveal an edit
-/// and its line, but not tampering.
+/// Returns the 32-bit FNV-1a hash of each line of a file in eight hexadecimal digits. The hashes
+/// show which line was edited; they do not protect against tampering.
 #[must_use]
 pub fn fingerprint(text: &str) -> String {
     text.lines().map(line_digest).collect()

@@ -104,7 +104,7 @@ pub struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    /// Finds everything that verifies a stance, which is one of the topic's terms.
+    /// Finds everything that verifies a stance, given as one of the topic's terms.
     #[must_use]
     pub fn of(spec: &'a Spec, topic: &'a Topic, term: &str) -> Self {
         let rules = spec.all_rules().map(|(_, rule)| rule);
@@ -125,8 +125,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Returns the kind that the stance counts under; `None` if it is not verified by anything that
-    /// can fail.
+    /// Returns the kind that the stance counts under; `None` if nothing that can fail verifies it.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
         let holds = self.holds.iter().map(|hold| match hold {

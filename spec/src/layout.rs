@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A wire version: the value of the header's byte 5.
+/// A wire version: the value of byte 5 of the header.
 pub type Wire = u8;
 
 /// Everything that an emitter needs to know about the format.
@@ -17,7 +17,7 @@ pub type Wire = u8;
 pub struct Layout {
     /// The wire versions, ascending.
     pub wires: Vec<Wire>,
-    /// The source documents, in the order of citation.
+    /// The source documents, in citation order.
     pub sources: Vec<SourceDocument>,
     /// Named constants, in the order of the spec.
     pub constants: Vec<Constant>,
@@ -361,7 +361,7 @@ impl RecordLayout {
 }
 
 impl Field {
-    /// Returns the offset after the field's last byte.
+    /// Returns the offset just past the field's last byte.
     #[must_use]
     pub const fn end(&self) -> u32 {
         self.offset.saturating_add(self.ty.size())

@@ -5,7 +5,7 @@
 //! from them, or deliberately typed by hand to catch mistakes in them:
 //!
 //! - `sources/*.yaml`: each source document's claims as stated, including wrong sums;
-//!   `digests.yaml`: digests of the lines that they are made from ([`text`], [`holds`]);
+//!   `digests.yaml`: digests of the lines that make the claims ([`text`], [`holds`]);
 //! - `records/*.yaml`: the complete layout of each record in both wire versions, with the decision
 //!   on each conflict at its field;
 //! - `enums.yaml`, `constants.yaml`: open enumerations, flags, named constants;
@@ -16,10 +16,10 @@
 //!   manifest around the thread files.
 //!
 //! Data flow: [`yaml`] parses each file into a tree with places, [`model`] types it,
-//! [`load`](load::load) reads the folder, [`reconcile`] finds disagreements among claims and with
-//! arithmetic and matches them with decisions, [`check`] checks everything else, and [`resolve`]
-//! produces the [`layout`] that the emitters read. Every fault is a [`diagnostic::Diagnostic`] with
-//! file, line, YAML path and a caret; one run reports many.
+//! [`load`](load::load) reads the folder, [`reconcile`] compares the claims with each other and
+//! with arithmetic and matches disagreements with decisions, [`check`] checks everything else, and
+//! [`resolve`] produces the [`layout`] that the emitters read. Every fault is a
+//! [`diagnostic::Diagnostic`] with file, line, YAML path and a caret; one run reports many.
 //!
 //! Without the feature `compiler`, only [`layout`], [`difference`] and [`freshness`] are built.
 

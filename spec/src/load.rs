@@ -42,7 +42,7 @@ pub struct Spec {
     pub editions: EditionsFile,
 }
 
-/// The result of loading: the files, to locate places in diagnostics, and the spec or its faults.
+/// The result of loading: the files, for locating diagnostics, and the spec or its faults.
 #[derive(Debug)]
 pub struct Loaded {
     /// The files.
@@ -240,8 +240,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Rejects files of the overlay that nothing reads, because a file with a misspelled name would
-    /// be ignored silently.
+    /// Rejects overlay files that nothing reads, because a file with a misspelled name would
+    /// otherwise be ignored silently.
     fn refuse_unread(&mut self) {
         let Some(overlay) = self.overlay else {
             return;

@@ -1,4 +1,4 @@
-//! Builds JSON Schemas: those of the spec's YAML files from the types that read them, and that of
+//! Builds JSON Schemas: for the spec's YAML files from the types that read them, and for
 //! manifest.json from `manifest.yaml`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};

@@ -20,11 +20,11 @@ pub struct Span<'a> {
     pub lines: Lines,
     /// The place of the first entry with these lines in the spec.
     pub place: Place,
-    /// Why the lines claim nothing; `None` if a claim is made from them.
+    /// Why the lines claim nothing; `None` if they make a claim.
     pub silent: Option<Reason>,
     /// The record whose fields the lines list, if any.
     pub record: Option<&'a RecordClaim>,
-    /// Number of claims that share them.
+    /// The number of claims that share them.
     pub claims: usize,
 }
 
@@ -122,7 +122,7 @@ impl Document {
         })
     }
 
-    /// Returns the lines of a span, as far as they exist in the document.
+    /// Returns those lines of a span that exist in the document.
     fn of(&self, lines: Lines) -> &[String] {
         let at = |line: u32| {
             usize::try_from(line)
@@ -143,9 +143,9 @@ impl Document {
 
 /// Compares the claims of all sources with the documents in a folder.
 ///
-/// A fault points to a line that contradicts its claim: its digest differs, it does not match its
-/// reason for claiming nothing, or it is a line of a struct or table that does not mention a
-/// claimed field. Each entry of a claimed list or table needs its own lines.
+/// Reports spans whose digest differs, lines whose text contradicts their reason for claiming
+/// nothing, lines of a struct or table that mention none of the claimed fields, and lists or tables
+/// whose entries share one claim.
 #[must_use]
 pub fn compare(spec: &Spec, folder: &Path) -> Vec<Diagnostic> {
     let mut faults = Vec::new();

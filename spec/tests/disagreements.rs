@@ -34,10 +34,10 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     // The detail event header's bytes 8 to 16.
     ("detail_event_header.index_seq.layout", Split),
     ("detail_event_header.thread_id.layout", Split),
-    // 28 reserved bytes in S0 and S1 make the index footer 68 bytes long.
+    // With 28 reserved bytes, the index footer of S0 and S1 is 68 bytes long.
     ("index_footer.reserved.layout", Conflict),
     ("index_footer.size", Conflict),
-    // S1 and S4 omit 4 reserved bytes, which makes the detail header 60 bytes long.
+    // Without 4 reserved bytes, the detail header of S1 and S4 is 60 bytes long.
     ("detail_header._reserved2.layout", Conflict),
     ("detail_header.size", Conflict),
     // The detail headers of S1 and S4 do not list Windows.
@@ -46,7 +46,7 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     ("checksum.algorithm.term", Conflict),
     // seq = offset / 32 in S0 and S1, offset = seq * 32 in S4, but events follow a 64-byte header.
     ("event.place.term", Conflict),
-    // The operating system's thread id, or that of the file, or an ordinal.
+    // The operating system's thread id, the file's thread id, or an ordinal.
     ("thread_id.identity.term", Conflict),
     // Continuous through sleep, or monotonic.
     ("clock.kind.term", Conflict),

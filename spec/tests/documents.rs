@@ -122,7 +122,7 @@ fn a_changed_line_is_reported_with_its_number() {
         said,
         "A, line 17: the text is not what this claim was made from"
     );
-    // The same in a struct, a table and a heading, even for a space.
+    // The same happens in a struct, a table and a heading, even for a single space.
     let said = changed("good 1, bad 2", "good 1, bad 3");
     assert_eq!(
         said,

@@ -69,11 +69,11 @@ pub struct Manifest {
     pub timing_anchors: Vec<TimingAnchor>,
     /// The events that the tracer could not keep and that belong to no listed thread, such as those of a thread without files. Omitted if there are none.
     pub lost_events: Option<Loss>,
-    /// How many events of each thread the tracer holds in memory at most, before they are in a file. A tracer writes it at its start and removes it at its end. If it is there after the end, the tracer was killed, and the last events of each thread may be missing, up to this number.
+    /// Maximum number of events per thread that the tracer holds in memory before it writes them to a file. A tracer writes this key at its start and removes it at its end. If the key is still there afterwards, the tracer was killed, and up to this number of each thread's last events may be missing.
     pub unwritten_events: Option<u64>,
-    /// What ended the traced process, if it did not end itself: the name of a signal, such as "SIGSEGV". Omitted if unknown.
+    /// What ended the traced process, if it did not exit by itself: the name of a signal, such as "SIGSEGV". Omitted if unknown.
     pub ended_by: Option<String>,
-    /// The largest measured difference in nanoseconds between timestamps and the clock of `clock_type`, if they were read from another one, such as a processor's counter. Omitted if that clock was read.
+    /// The largest measured difference in nanoseconds between the timestamps and the clock of `clock_type`, if the timestamps were read from another clock, such as a processor's counter. Omitted otherwise.
     pub clock_error_ns: Option<u64>,
     /// The first 100 problems, each with the path of its value (`threads[2].id`) and its
     /// byte offset in the file.
@@ -288,17 +288,17 @@ impl Serialize for ManifestThread {
         object.end()
     }
 }
-/// The part of a longer trace that a thread was cut to. Calls that were open at the start are called again there, and calls that are open at the end of a longer trace return there, so that the events are balanced as far as they were. These calls and returns have no details.
+/// The part of a longer trace that a thread was cut to. Calls that were open at its start are repeated there. Calls that were open at its end return there if the trace went on, so that the part is as balanced as the trace was. The added calls and returns have no details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut {
-    /// The start of the part in nanoseconds: timestamp of the calls that are repeated.
+    /// The start of the part in nanoseconds: the timestamp of the repeated calls.
     pub from_ns: u64,
-    /// The end of the part in nanoseconds, inclusive: timestamp of the returns that are added.
+    /// The end of the part in nanoseconds, inclusive: the timestamp of the added returns.
     pub to_ns: u64,
-    /// How many calls are repeated: the thread's first events.
+    /// Number of repeated calls, which are the thread's first events.
     pub calls: u64,
-    /// How many returns are added: the thread's last events.
+    /// Number of added returns, which are the thread's last events.
     pub returns: u64,
 }
 impl Cut {
@@ -350,11 +350,11 @@ impl Serialize for Cut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// How many were lost: at least 1.
+    /// The number lost: at least 1.
     pub count: u64,
-    /// Timestamp of the first one that was lost, in nanoseconds.
+    /// Timestamp of the first one lost, in nanoseconds.
     pub first_ns: u64,
-    /// Timestamp of the last one that was lost, in nanoseconds.
+    /// Timestamp of the last one lost, in nanoseconds.
     pub last_ns: u64,
 }
 impl Loss {
@@ -546,9 +546,9 @@ impl Serialize for Symbol {
 pub(super) struct TimingAnchorObject {
     /// Time on the trace's clock, in nanoseconds.
     pub host_time_ns: u64,
-    /// Time on the recording's clock, in parts of a second.
+    /// Time on the recording's clock, in equal parts of a second.
     pub media_time: i64,
-    /// How many of these parts a second has.
+    /// Number of these parts per second.
     pub media_timescale: i32,
 }
 impl TimingAnchorObject {

@@ -1,4 +1,4 @@
-//! `spec edition`: shows the changes in an overlay, and the cases of the corpus that still apply.
+//! `spec edition`: shows an overlay's changes and the corpus cases that still apply.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

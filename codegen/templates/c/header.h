@@ -10,7 +10,7 @@
  *
  * The format is little-endian only. The structs have the same layout on every host, but on a
  * big-endian host their members of two bytes or more have wrong values. The accessors at the
- * end are correct on every host and at any address:
+ * end work on every host and at any address:
 {% for version in wires %}
  *     {{ version.prefix }}<record>_get_<member>, {{ version.prefix }}<record>_set_<member>
 {% endfor %}

@@ -48,7 +48,7 @@ pub(crate) fn generate(out: &TempDir, arguments: &[&str]) -> Ran {
     )
 }
 
-/// Returns a folder with everything generated.
+/// Returns a folder with all generated files.
 pub(crate) fn generated() -> TempDir {
     let out = tempfile::tempdir().expect("a temporary folder");
     let ran = generate(&out, &[]);
@@ -124,7 +124,7 @@ fn the_spec_is_found_only_from_within_the_repository() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("name it with --spec DIR"));
 }
 
-/// `… | head` ends before the command does. The command still does all its work and returns its own
+/// In `… | head`, the reader exits first. The command still does all its work and returns its own
 /// status.
 #[test]
 fn a_closed_pipe_changes_neither_status_nor_work() {

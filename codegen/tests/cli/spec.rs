@@ -77,7 +77,7 @@ fn why_explains_everything_in_the_spec() {
         ("index_footer.reserved", "conflict: 24 bytes at 40"),
         ("index_event.call_depth", "wire version 2: absent"),
         ("index_event.timestamp_ns", "all agree"),
-        // A field whose rules name it.
+        // A field that rules are about.
         ("index_footer.checksum", "ATF-IFTR-004: "),
         // A record: its sizes, stated and added up.
         ("detail_header", "60 (adds up to)"),

@@ -1,4 +1,4 @@
-//! Everything in the spec is on the pages.
+//! The pages contain everything in the spec.
 
 use atf_spec::reconcile::How;
 

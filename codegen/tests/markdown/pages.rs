@@ -66,7 +66,7 @@ fn each_anchor_occurs_once_on_its_page() {
             .iter()
             .filter(|anchor| !seen.insert(*anchor))
             .collect();
-        // Our titles and the spec's names must not collide.
+        // Our headings must not collide with the spec's names.
         assert!(twice.is_empty(), "{page}: {twice:?}");
     }
 }

@@ -20,8 +20,8 @@ use crate::reconcile::Claims;
 
 pub(crate) use text::tiling;
 
-/// Returns all faults of the spec: `found`, the faults that `reconcile` found in the claims, and
-/// those in the spec itself.
+/// Returns all faults of the spec: its own, and `found`, the faults that `reconcile` found in the
+/// claims.
 ///
 /// A broken name would cause dozens of further faults in the claims that use it, so claims are
 /// checked only if all names are valid.

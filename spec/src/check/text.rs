@@ -1,5 +1,5 @@
-//! Checks that each line of the documents belongs to exactly one claim, or to a reason for having
-//! none.
+//! Checks that each line of the documents either belongs to exactly one claim or has a reason for
+//! making none.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;

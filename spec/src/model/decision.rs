@@ -11,16 +11,16 @@ use crate::yaml::{At, List};
 pub struct Decision {
     /// The kind of decision.
     pub decision: At<DecisionKind>,
-    /// The properties that it settles. For a field: `layout`, `value`, `none`, or another field's
-    /// as `FIELD.layout`. For a record: `size`. For an enum: a member's name. For a topic: `term`.
+    /// The properties that it settles. For a field: `layout`, `value`, `none`, or `FIELD.layout`
+    /// for another field. For a record: `size`. For an enum: a member's name. For a topic: `term`.
     pub settles: List<At<String>>,
     /// For a topic: the chosen term.
     pub choice: Option<At<String>>,
     /// The decision, one line.
     pub title: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// The confidence.
+    /// How certain the decision is.
     pub confidence: Confidence,
 }
 
@@ -28,7 +28,7 @@ pub struct Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DecisionKind {
-    /// Claims contradict each other or arithmetic; one is chosen, the others are overruled.
+    /// Claims contradict each other or arithmetic; one is chosen and the others are overruled.
     Conflict,
     /// Each wire version keeps its own value.
     Split,

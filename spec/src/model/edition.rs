@@ -1,4 +1,5 @@
-//! `editions.yaml`: the versions of the spec, rules and corpus that implementations are graded by.
+//! `editions.yaml`: the versions of the spec, rules and corpus that implementations are graded
+//! against.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -31,7 +31,7 @@ pub struct EnumSpec {
     pub flags: bool,
     /// The members, ascending.
     pub members: List<MemberSpec>,
-    /// Decisions on its members, named in `settles`.
+    /// Decisions on its members, which `settles` lists.
     #[serde(default)]
     pub decisions: List<Decision>,
 }
@@ -54,7 +54,7 @@ pub struct MemberSpec {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantsFile {
-    /// The constants other than enumerations' members.
+    /// The constants that are not members of an enumeration.
     pub constants: List<ConstantSpec>,
 }
 
@@ -64,7 +64,7 @@ pub struct ConstantsFile {
 pub struct ConstantSpec {
     /// Its name in C.
     pub constant: At<String>,
-    /// The value that it names: `RECORD.FIELD.none` or `RECORD.FIELD.value`.
+    /// The value that the constant names: `RECORD.FIELD.none` or `RECORD.FIELD.value`.
     pub is: At<String>,
     /// Its meaning, one sentence.
     pub means: String,

@@ -1,4 +1,4 @@
-//! `format.yaml`: the format's name, its wire versions, its records in their order.
+//! `format.yaml`: the format's name, wire versions and records.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub struct FormatFile {
     pub means: String,
     /// The wire versions, ascending, each with the sources that describe it.
     pub wires: Pairs<String>,
-    /// The sources in the order of citation; any others follow by file name.
+    /// The sources in citation order; any others follow in order of file name.
     #[serde(default)]
     pub sources: List<At<String>>,
     /// The records, index file first, in file order. Each has a file with its name in `records/`.

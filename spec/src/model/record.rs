@@ -44,7 +44,7 @@ pub struct FieldSpec {
     #[serde(rename = "type")]
     #[schemars(with = "Option<String>")]
     pub ty: Option<At<Type>>,
-    /// Its offset and type in each wire version that has it, instead of `offset` and `type`; or, in
+    /// In place of `offset` and `type`, its offset and type in each wire version that has it. In
     /// addition to them, its value in a wire version.
     #[serde(default)]
     pub wire: Pairs<PlaceSpec>,
@@ -55,7 +55,7 @@ pub struct FieldSpec {
     /// Constraints on its value, one sentence each.
     #[serde(default)]
     pub constraints: Vec<String>,
-    /// Whether it has no meaning: written 0, ignored when read.
+    /// Whether it has no meaning: written as 0 and ignored when read.
     #[serde(default)]
     pub reserved: bool,
     /// The enumeration or flags of its value.
@@ -64,7 +64,7 @@ pub struct FieldSpec {
     /// Its only valid value, in every wire version.
     #[schemars(with = "Option<crate::schema::NumberOrText>")]
     pub value: Option<At<Value>>,
-    /// Its maximum value, if less than its type's.
+    /// Its maximum value, if less than the type's maximum.
     pub max: Option<At<u64>>,
     /// The sources that make claims about it.
     pub claims: List<At<String>>,
@@ -77,7 +77,7 @@ pub struct FieldSpec {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceSpec {
-    /// Its name in this wire version, if another.
+    /// Its name in this wire version, if different.
     pub name: Option<At<String>>,
     /// Bytes from the start of the record.
     pub offset: Option<At<u32>>,

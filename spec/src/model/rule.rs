@@ -26,20 +26,20 @@ pub struct RuleSpec {
     pub id: At<String>,
     /// The requirement, one sentence.
     pub rule: String,
-    /// The wire versions that it applies to, if not to all.
+    /// The wire versions that it applies to; omitted if it applies to all.
     #[serde(default)]
     pub wire: List<At<Wire>>,
     /// The severity.
     pub severity: At<Severity>,
     /// The roles that it binds.
     pub binds: Vec<Binds>,
-    /// A reader's required reaction to a file that breaks it.
+    /// How a reader must react to a file that breaks it.
     pub reader: At<ReaderDoes>,
-    /// Other correct verdicts on such a file. For example, `recover` means that a reader may refuse
-    /// the file, but may also find the same events.
+    /// Other correct verdicts on such a file. For example, `recover` lets a reader return the
+    /// recoverable events of a file that it could also refuse.
     #[serde(default)]
     pub allows: List<At<Verdict>>,
-    /// Why such a file must be refused: a source's sentence, or the harm of reading it. Required if
+    /// Why such a file must be refused: a source's sentence, or the harm in reading it. Required if
     /// `reader` is `reject` and `allows` is empty; otherwise not allowed.
     pub because: Option<At<String>>,
     /// The records, fields and enums that it is about.
@@ -53,8 +53,8 @@ pub struct RuleSpec {
     pub settled_by: List<At<String>>,
     /// Additional information.
     pub note: Option<String>,
-    /// Why no file can test it. A rule without this has test cases that follow it and that break
-    /// it.
+    /// Why no file can test the rule. Every other rule has test cases that follow it and test cases
+    /// that break it.
     pub untestable: Option<String>,
 }
 
@@ -92,7 +92,7 @@ pub enum Binds {
 pub enum ReaderDoes {
     /// Ignores the fault.
     Ignore,
-    /// Reports it and reads on.
+    /// Reports it and continues reading.
     Warn,
     /// Returns the recovered events and reports what is missing.
     Recover,

@@ -35,7 +35,7 @@ pub struct ManifestFile {
     pub file: String,
     /// Its description.
     pub means: String,
-    /// Its objects; the first is the whole file.
+    /// Its objects; the first describes the whole file.
     pub objects: List<ManifestObject>,
 }
 
@@ -60,12 +60,12 @@ pub struct ManifestField {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: At<JsonType>,
-    /// For lists and objects: the object's name in this file.
+    /// For lists and objects: the name of the object described in this file.
     pub of: Option<At<String>>,
-    /// For integers: the enumeration of its values.
+    /// For integers: the enumeration that lists the values.
     #[serde(rename = "enum")]
     pub enumeration: Option<At<String>>,
-    /// For hexadecimal numbers: how many digits writers write at least.
+    /// For hexadecimal numbers: the minimum number of digits that writers write.
     pub digits: Option<u8>,
     /// Whether a manifest without it is incomplete.
     #[serde(default)]
@@ -96,8 +96,8 @@ pub enum JsonType {
     Name,
     /// Text: `0x` and up to 16 hexadecimal digits.
     Hex,
-    /// An object of this file.
+    /// An object described in this file.
     Object,
-    /// A list of objects of this file.
+    /// A list of objects described in this file.
     List,
 }

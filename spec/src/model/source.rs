@@ -43,7 +43,7 @@ pub struct SourceFile {
 pub enum Form {
     /// A packed C struct: types determine offsets, and the sum of sizes is a separate claim.
     Struct,
-    /// A table with offset and size of every field.
+    /// A table with the offset and size of every field.
     Table,
     /// A table or prose that defines some of the fields.
     Definitions,
@@ -64,9 +64,9 @@ pub struct RecordClaim {
     pub lines: Option<At<Lines>>,
     /// The form of the description.
     pub form: Form,
-    /// The size in bytes that a heading or the text states.
+    /// The size in bytes stated in a heading or the text.
     pub stated_size: Option<At<u32>>,
-    /// The size in bytes that an assert in the source's code checks.
+    /// The size in bytes that the source's code asserts.
     pub asserted_size: Option<At<u32>>,
     /// The fields in the source's order.
     pub fields: List<FieldClaim>,
@@ -93,7 +93,7 @@ pub struct FieldClaim {
     pub value: Option<At<Value>>,
     /// The value that means "none".
     pub none: Option<At<u64>>,
-    /// The values that the source lists for it, by the members' names in the spec.
+    /// The values that the source lists for it, by member name in the spec.
     #[serde(default)]
     pub members: Pairs<At<u64>>,
     /// Whether the source calls its list incomplete ("etc.").
@@ -157,7 +157,8 @@ pub struct Statement {
     /// The source's stance: one of the topic's terms.
     pub term: Option<At<String>>,
     /// Instead of a term, the source's formula for the offset of event `seq`: `seq * 32` or
-    /// `events_offset + seq * 32`. Its term is the resulting offset of event 0.
+    /// `events_offset + seq * 32`. The corresponding term is the offset that the formula gives for
+    /// event 0.
     pub formula: Option<At<String>>,
     /// Its section in the document.
     #[serde(rename = "where")]

@@ -1,4 +1,4 @@
-//! Lines of the source documents: those that claims are made from, and those that claim nothing.
+//! Lines of the source documents, each with its claims or the reason for making none.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,9 +21,9 @@ pub struct Lines {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentText {
-    /// Its file, in the folder that `spec check --sources` names.
+    /// Its file in the folder given to `spec check --sources`.
     pub file: At<String>,
-    /// Number of lines.
+    /// The number of lines.
     pub lines: At<u32>,
     /// Lines that claim nothing.
     #[serde(default)]
@@ -37,22 +37,22 @@ pub struct Silent {
     /// Blank lines.
     #[serde(default)]
     pub blank: List<At<Lines>>,
-    /// They only start or end a code block.
+    /// Lines that only start or end a code block.
     #[serde(default)]
     pub fence: List<At<Lines>>,
-    /// They only draw a line, across the page or under a table header.
+    /// Horizontal rules, across the page or under a table header.
     #[serde(default)]
     pub rule: List<At<Lines>>,
-    /// They are headings.
+    /// Headings.
     #[serde(default)]
     pub heading: List<At<Lines>>,
-    /// They name the columns of a table.
+    /// Column headings of tables.
     #[serde(default)]
     pub table_head: List<At<Lines>>,
-    /// They introduce an example that the following lines describe.
+    /// Lines that introduce an example described in the following lines.
     #[serde(default)]
     pub scenario: List<At<Lines>>,
-    /// They name the document itself, or other documents.
+    /// References to the document itself or to other documents.
     #[serde(default)]
     pub reference: List<At<Lines>>,
 }
@@ -76,7 +76,7 @@ pub enum Reason {
     Reference,
 }
 
-/// `digests.yaml`: a digest of each span's text when the claims were made from it.
+/// `digests.yaml`: a digest of each span's text as it was when the claims were written.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DigestsFile {
@@ -115,8 +115,8 @@ impl Reason {
         }
     }
 
-    /// Returns whether a line's text proves the reason; `None` if text cannot, so the line needs a
-    /// digest.
+    /// Returns whether a line's text proves the reason. For `None`, no text can prove it, so the
+    /// line needs a digest.
     #[must_use]
     pub fn proves(self, line: &str) -> Option<bool> {
         let line = line.trim();

@@ -64,12 +64,12 @@ pub struct Silence {
     pub about: List<At<String>>,
     /// Our answer.
     pub decision: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// How sure we are.
     pub confidence: Confidence,
     /// Its tests: rule ids, or `PATH::TEST` for a test function in the repository.
     pub tested_by: List<At<String>>,
-    /// Why no rule cites it. Without this, some rule must cite the silence in `settled_by`.
+    /// Why no rule cites it. If this is omitted, a rule must cite the silence in `settled_by`.
     pub no_rule: Option<String>,
 }

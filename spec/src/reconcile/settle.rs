@@ -143,7 +143,7 @@ enum Says<'a> {
     Field(&'a FieldSpec),
     /// The same in every wire version.
     Number(At<u64>),
-    /// None: for a topic, the decision chooses the term.
+    /// No value: for a topic, the decision chooses the term.
     Nothing,
 }
 

@@ -179,7 +179,7 @@ impl<'a> Decoder<'a> {
 impl<'de> de::Deserializer<'de> for Decoder<'_> {
     type Error = Fault;
 
-    /// Used only for fixed values, which may have two types.
+    /// Used only for fixed values, which have one of two types.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.node.value {
             Value::Int(_) => self.deserialize_u64(visitor),

@@ -50,7 +50,7 @@ pub(crate) fn faults(folder: &Path) -> String {
 /// its `+` lines, the change must occur in that file exactly once.
 ///
 /// # Panics
-/// Panics if they do not.
+/// Panics if the change is missing from the file or occurs more than once.
 pub(crate) fn change(folder: &Path, difference: &str) {
     for file in difference.split("--- ").skip(1) {
         let mut changes = file.split("@@\n");

@@ -7,12 +7,12 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "80c7c86cb687c365b42857d6175f81b5306243a941dd9041705a1e4283d18e40",
+    digest: "ec68fda5de4802c536fe02dfc58c5bcceac364535f5ea8146c3800f52ce14c8f",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.2.0",
-    digest: "903fe832da798424c053f66a91099fbbe43a5cebca433e2145b2a1327e1ac888",
+    digest: "963d85e0b3254215f65a2c899110d10de35be0b55745d7021c6ca95646fede94",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
@@ -1165,7 +1165,7 @@ pub static ATF_IHDR_017: Rule = Rule {
     sources: &["S0", "S1", "S3"],
     settled_by: &["finalize.order"],
     note: Some(
-        "A crash between the two writes leaves a placeholder; the footer has everything the header would.",
+        "A crash between the two writes leaves a placeholder; the footer has everything that the header would have.",
     ),
     untestable: None,
 };
@@ -1603,7 +1603,7 @@ pub static ATF_MANI_014: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.losses"],
     note: Some(
-        "The files are intact, but events of the traced program are missing. A larger buffer may keep them.",
+        "The files are intact, but events of the traced program are missing. A larger buffer might have kept them.",
     ),
     untestable: None,
 };
@@ -1637,7 +1637,7 @@ pub static ATF_MANI_016: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.unwritten"],
     note: Some(
-        "The tracer still runs or was killed. The files are intact, but up to this number of each thread's last events are missing.",
+        "The tracer is still running or was killed. The files are intact, but up to this number of each thread's last events are missing.",
     ),
     untestable: None,
 };
@@ -1865,7 +1865,7 @@ pub static ATF_RING_001: Rule = Rule {
     sources: &[],
     settled_by: &["ring.belongs"],
     note: Some(
-        "The files have everything it held. It remains only if the tracer died before removing it.",
+        "The files have everything that it held. It remains only if the tracer died before removing it.",
     ),
     untestable: None,
 };
@@ -1982,7 +1982,7 @@ pub static ATF_SESS_003: Rule = Rule {
     sources: &[],
     settled_by: &["session.symlinks"],
     note: Some(
-        "A reader does not follow a symlink unless asked, since it may lead out of the session, and treats its target as missing.",
+        "A symlink may lead out of the session, so a reader does not follow it unless asked, and treats its target as missing.",
     ),
     untestable: None,
 };
@@ -2173,7 +2173,7 @@ pub static ATF_WRTR_009: Rule = Rule {
     settled_by: &["index_seq.assigned"],
     note: None,
     untestable: Some(
-        "Refused events are in no file, and scripts request nothing that breaks a MUST. If a writer does not check, its files break ATF-LINK-001 and ATF-LINK-003.",
+        "No file contains refused events, and scripts request nothing that breaks a MUST. If a writer does not check, its files break ATF-LINK-001 and ATF-LINK-003.",
     ),
 };
 /// A stack snapshot starts at the stack pointer.
@@ -2384,7 +2384,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "clock.kind",
         question: "Do timestamps advance while the machine sleeps?",
         answer: "Continuous through sleep; the header names the clock that was actually used",
-        reason: "All sources that name a clock name a continuous one. \"Monotonic\" describes the same timestamps less strictly. Tracers in the field write 1 (mach_continuous) on Linux too, so a clock that the system does not have is a finding.",
+        reason: "All sources that name a clock name a continuous one. \"Monotonic\" describes the same timestamps less strictly. Tracers in the field write 1 (mach_continuous) on Linux too, so a clock that the system lacks is reported as a finding.",
         sources: &["S0", "S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2418,7 +2418,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "index.complete",
         question: "Which events does the index file hold?",
-        answer: "All of the thread, without gaps.",
+        answer: "All events of the thread, without gaps.",
         reason: "",
         sources: &["S0", "S1", "S2"],
     },
@@ -2573,7 +2573,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "footer.place",
         question: "Where is the footer?",
         answer: "After the last event; readers look at the stated offset, in the last 64 bytes, then scan, and take the first that verifies",
-        reason: "The index header has a field for it, the detail header does not, and a placeholder holds no value. A footer states the length of the section before it, so its magic, count, length and position can verify an offset.",
+        reason: "The index header has a field for it, but the detail header does not, and a placeholder's field is not set. A footer states the length of the section before it, so its magic, count, length and position can verify an offset.",
         sources: &["FIELD", "S0", "S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2678,7 +2678,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "manifest.content",
         question: "What does the manifest contain?",
         answer: "The keys in manifest.yaml; its threads represent the thread files",
-        reason: "The documents name only the list of thread files; real manifests contain more, and nothing that contradicts it.",
+        reason: "The documents name only the list of thread files; real manifests contain more, but nothing that contradicts it.",
         sources: &["FIELD", "S0", "S1"],
     },
     Decision {
@@ -2725,8 +2725,8 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "footer.stated",
-        question: "What are the bytes at the footer offset of a rewritten header if they do not look like a footer?",
-        answer: "A damaged footer and never events, if the header proves the offset. It does if its event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf it also does if bytes_length ends 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and zeros up to the end of the file never reached the disk: both end the events, and the file is not refused. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
+        question: "If the bytes at a rewritten header's footer offset do not look like a footer, what are they?",
+        answer: "A damaged footer, never events, if the header proves the offset. It does if its event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf it also does if bytes_length ends 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and zeros up to the end of the file never reached the disk: both end the events, and the file is not refused. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
         reason: "S0 and S1 update the header at finalize, S3 writes the footer with it, and finalize.order writes the footer first. So a header with counts means that a footer was written. Reading its remains as an event would invent an event. A tracer that writes events after the footer loses them, and no source allows it. If the numbers are 0 or inconsistent, the header may be a placeholder with a flag set early, or damaged, and an end taken from it would drop good events.",
         sources: &[],
     },
@@ -2769,7 +2769,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "call_depth.base",
         question: "What value does call_depth start at, and what does a return have?",
         answer: "It starts at 1; a return repeats its call's depth, and an exception ends its call. Readers return the value unchanged.",
-        reason: "Real files have it this way.",
+        reason: "Real files do this.",
         sources: &[],
     },
     Decision {
@@ -2838,8 +2838,8 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.schema",
         question: "What does manifest.json contain?",
-        answer: "The keys listed in manifest.yaml. Tracers in the field write them, except a thread's name and losses, a module's function_offsets, and timing_anchors.",
-        reason: "No source gives a schema, and files with the other keys exist. Readers ignore unknown keys, so a new one is an addition that older readers still read.",
+        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, ended_by or clock_error_ns; they write the others.",
+        reason: "No source gives a schema, and real files have the other keys. Readers ignore unknown keys, so older readers still read a manifest with new ones.",
         sources: &[],
     },
     Decision {
@@ -2852,36 +2852,36 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.losses",
         question: "How does a trace show that its tracer lost events or details?",
-        answer: "The thread's lost_events and lost_details in manifest.json hold how many were lost, and the timestamps of the first and the last of them; lost_events of the manifest itself does so for events of threads that are not listed. The thread files do not show it. A loss is no fault of the files: readers accept them and tell the user.",
-        reason: "A tracer whose buffer is full must drop events, and a gap in a trace looks like idle time. The counts differ by thread and by file, and the interval shows which part of the trace to distrust. The footer's reserved bytes would reach only one of the two files, and readers report them.",
+        answer: "In manifest.json, the thread's lost_events and lost_details hold the number lost and the timestamps of the first and last one. The manifest's own lost_events does the same for threads that are not listed. The thread files do not show losses. A loss is not a fault of the files: readers accept them and report the loss to the user.",
+        reason: "A tracer whose buffer is full must drop events, and a gap in a trace looks like idle time. The counts differ by thread and by file, and the interval shows which part of the trace to distrust. The footer's reserved bytes are no alternative: each footer belongs to only one of the two files, and readers report reserved bytes that are not 0.",
         sources: &[],
     },
     Decision {
         topic: "manifest.unwritten",
         question: "How does a trace show that its tracer was killed with events in memory?",
-        answer: "unwritten_events in manifest.json, which the tracer writes at its start and removes at its end, says how many of each thread's last events may be missing. Copies keep it, also of finalized threads.",
-        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. How many were in memory nobody knows; the capacity of the memory is a bound.",
+        answer: "unwritten_events in manifest.json is the number of each thread's last events that may be missing. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads.",
+        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound.",
         sources: &[],
     },
     Decision {
         topic: "manifest.ended_by",
         question: "How does a trace show which signal ended the traced process?",
-        answer: "ended_by in manifest.json has the signal's name. Whoever waits for the process writes it.",
-        reason: "The process itself cannot, and it is the first question about a crash. Names are the same on all systems, numbers are not.",
+        answer: "ended_by in manifest.json holds the signal's name. The program that waits for the process writes it.",
+        reason: "The process itself cannot write it, and the signal is the first question about a crash. Signal names are the same on all systems; signal numbers are not.",
         sources: &[],
     },
     Decision {
         topic: "manifest.clock_error",
         question: "How does a trace show that its timestamps were not read from the clock of clock_type?",
-        answer: "clock_error_ns in manifest.json has the largest difference that the tracer measured between its timestamps and that clock. The timestamps are on that clock's timeline all the same.",
-        reason: "A processor's counter takes less time to read, and its readings are converted with a rate that is measured. A clock type of its own would make older readers refuse to compare such traces with others.",
+        answer: "clock_error_ns in manifest.json holds the largest difference that the tracer measured between its timestamps and that clock. The timestamps are nevertheless on that clock's timeline.",
+        reason: "A processor's counter is faster to read, but its readings are converted at a measured rate. With a clock type of its own, older readers would refuse to compare such traces with others.",
         sources: &[],
     },
     Decision {
         topic: "manifest.anchors",
         question: "Where is the anchor stored that ties a trace to a sound or screen recording?",
-        answer: "In the list timing_anchors of manifest.json: the time on the trace's clock, and the recording's time as a number of parts of a second, with the number of parts per second, which is greater than 0. A recording may have several anchors.",
-        reason: "S0 and S1 describe an anchor by these values and do not say where it is stored. It belongs to the whole session, as the clock does. A second anchor shows how far the two clocks drift apart.",
+        answer: "In the list timing_anchors of manifest.json. An anchor has the time on the trace's clock, the recording's time in equal parts of a second, and the number of these parts per second, which is greater than 0. A recording may have several anchors.",
+        reason: "S0 and S1 describe an anchor by these values but do not say where it is stored. Like the clock, it belongs to the whole session. A second anchor shows how far the two clocks drift apart.",
         sources: &[],
     },
     Decision {

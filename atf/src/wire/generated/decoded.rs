@@ -99,7 +99,7 @@ impl IndexHeader {
             }
         }
     }
-    /// Encodes values that fit; padding is 0.
+    /// Encodes values that fit into the wire version; padding is 0.
     #[must_use]
     #[inline]
     pub(crate) fn bytes(&self) -> [u8; 64] {
@@ -297,7 +297,7 @@ impl IndexEvent {
             }
         }
     }
-    /// Encodes values that fit; padding is 0.
+    /// Encodes values that fit into the wire version; padding is 0.
     #[must_use]
     #[inline]
     pub(crate) fn bytes(&self, wire: Wire) -> [u8; 32] {
@@ -455,7 +455,7 @@ impl IndexFooter {
             }
         }
     }
-    /// Encodes values that fit; padding is 0.
+    /// Encodes values that fit into the wire version; padding is 0.
     #[must_use]
     #[inline]
     pub(crate) fn bytes(&self, wire: Wire) -> [u8; 64] {
@@ -606,7 +606,7 @@ impl DetailHeader {
             }
         }
     }
-    /// Encodes values that fit; padding is 0.
+    /// Encodes values that fit into the wire version; padding is 0.
     #[must_use]
     #[inline]
     pub(crate) fn bytes(&self) -> [u8; 64] {
@@ -773,7 +773,7 @@ impl DetailEventHeader {
             }
         }
     }
-    /// Encodes values that fit; padding is 0.
+    /// Encodes values that fit into the wire version; padding is 0.
     #[must_use]
     #[inline]
     pub(crate) fn bytes(&self, wire: Wire) -> [u8; 24] {
@@ -914,7 +914,7 @@ impl DetailFooter {
             }
         }
     }
-    /// Encodes values that fit; padding is 0.
+    /// Encodes values that fit into the wire version; padding is 0.
     #[must_use]
     #[inline]
     pub(crate) fn bytes(&self, wire: Wire) -> [u8; 64] {

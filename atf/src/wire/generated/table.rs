@@ -17,7 +17,7 @@ pub enum Wire {
 impl Wire {
     /// All wire versions in ascending order.
     pub const ALL: &[Self] = &[Self::V1, Self::V2];
-    /// The header's `version` byte of each.
+    /// The header's `version` byte in each wire version.
     pub const VERSIONS: &[u8] = &[1, 2];
     /// The number of wire versions.
     pub(crate) const COUNT: usize = 2;
@@ -38,7 +38,7 @@ impl Wire {
             Self::V2 => 2,
         }
     }
-    /// Returns the element for this version of an array with one per version.
+    /// Returns this version's element of an array with one element per version.
     pub(crate) const fn pick<T: Copy>(self, of: [T; Self::COUNT]) -> T {
         let [v1, v2] = of;
         match self {
@@ -47,8 +47,8 @@ impl Wire {
         }
     }
 }
-/// Evaluates an expression in which the wire version is a constant, so that a loop in it
-/// does not test the version. `Wire` must be in scope.
+/// Evaluates an expression in which the wire version is a constant, so that loops in it do
+/// not test the version. `Wire` must be in scope.
 macro_rules! with_wire {
     ($wire:expr, $constant:ident => $body:expr) => {
         match $wire { Wire::V1 => { const $constant : Wire = Wire::V1; $body } Wire::V2

@@ -2,7 +2,8 @@
 
 use atf_spec::layout::Scalar;
 
-/// The width at which prose wraps: comments have 96 columns, and ` */` may take three of them.
+/// The width at which prose wraps: comments are 96 columns wide, and ` */` may take up three of
+/// them.
 const COLUMNS: usize = 93;
 
 /// Wraps `prose` for a comment into lines of at most 93 columns. Each line starts with `prefix`,
@@ -32,8 +33,8 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a number as a C literal whose type is shown only by a suffix, so that `#if` and Swift
-/// understand it too. The maximum of a type is in hexadecimal.
+/// Returns a number as a C literal, with a suffix rather than a cast for its type, so that `#if`
+/// and Swift understand it too. A type's maximum is in hexadecimal.
 pub(super) fn number(value: u64, scalar: Scalar) -> String {
     let suffix = if scalar == Scalar::U64 { "ull" } else { "u" };
     if value == scalar.max() {

@@ -10,8 +10,7 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// The tests that verify layouts: against tables typed by hand from the documents, and against
-/// compilers.
+/// The tests that compare layouts with tables typed by hand from the documents, and with compilers.
 const LAYOUT: [&str; 2] = [
     "codegen/tests/layout.rs::every_field_is_where_the_documents_put_it",
     "codegen/tests/c_layout.rs::compilers_find_every_size_offset_and_value_of_the_layout",

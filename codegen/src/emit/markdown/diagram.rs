@@ -122,7 +122,7 @@ pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_
 }
 
 impl Scale {
-    /// Returns the width of a byte at which all texts of all records fit their boxes.
+    /// Returns the byte width at which every text of every record fits its box.
     pub(super) fn of(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {
@@ -214,7 +214,7 @@ impl<'a> Piece<'a> {
         self.size.min(BYTES_A_ROW)
     }
 
-    /// Returns the width of a byte at which the label fits.
+    /// Returns the byte width at which the label fits.
     fn byte_width(&self) -> u32 {
         let Some((name, detail)) = &self.label else {
             return 0;
@@ -252,7 +252,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Returns the width of a name at 12 pixels: 7.25 per letter, more than any common monospace font.
+/// Returns the width of a name at 12 pixels: 7.25 per letter, wider than any common monospace font.
 fn name_width(text: &str) -> u32 {
     (letters(text) * 29).div_ceil(4)
 }

@@ -96,7 +96,7 @@ pub(super) fn disagreement(key: &Key) -> Link {
     Link::new(name, href)
 }
 
-/// Links to a file of the repository, given by its path from the root.
+/// Links to a file of the repository by its path from the root.
 pub(super) fn file(text: &str, path: &str) -> Link {
     let href = match path.strip_prefix("docs/reference/") {
         Some(page) => page.to_owned(),

@@ -31,7 +31,7 @@ struct File<'a> {
     middle: u32,
     head_y: u32,
     blocks: Vec<Block<'a>>,
-    /// The positions of dots that show that the previous blocks repeat.
+    /// The positions of the dots after blocks that repeat.
     dots: Vec<u32>,
     height: u32,
 }

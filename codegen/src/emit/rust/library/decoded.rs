@@ -279,7 +279,7 @@ impl<'a> Decoded<'a> {
                     match wire { #(#from)* }
                 }
 
-                /// Encodes values that fit; padding is 0.
+                /// Encodes values that fit into the wire version; padding is 0.
                 #[must_use]
                 #[inline]
                 pub(crate) fn bytes(&self #parameter) -> [u8; #size] {
@@ -506,7 +506,7 @@ fn array(ty: Type) -> TokenStream {
     }
 }
 
-/// Converts a number to the packed struct's little-endian type.
+/// Converts a number to the little-endian type of the packed struct.
 fn to_packed(ty: Type, value: TokenStream) -> TokenStream {
     match (ty.count, ty.scalar) {
         (_, Scalar::U8) => value,

@@ -280,7 +280,7 @@ fn write_entry(field: &ManifestField) -> TokenStream {
 fn read_by(field: &ManifestField) -> TokenStream {
     let name = match field.ty.value {
         JsonType::List => match of(field) {
-            // A thread listed twice must not have its events doubled.
+            // The events of a thread that is listed twice must not be doubled.
             "thread" => return quote!(read::threads),
             "timing_anchor" => return list(&quote!(read::timing_anchor)),
             name => {

@@ -56,7 +56,7 @@ fn wire(layout: &Layout) -> TokenStream {
             /// All wire versions in ascending order.
             pub const ALL: &[Self] = &[#(Self::#variants),*];
 
-            /// The header's `version` byte of each.
+            /// The header's `version` byte in each wire version.
             pub const VERSIONS: &[u8] = &[#(#versions),*];
 
             /// The number of wire versions.
@@ -77,15 +77,15 @@ fn wire(layout: &Layout) -> TokenStream {
                 match self { #(Self::#variants => #versions),* }
             }
 
-            /// Returns the element for this version of an array with one per version.
+            /// Returns this version's element of an array with one element per version.
             pub(crate) const fn pick<T: Copy>(self, of: [T; Self::COUNT]) -> T {
                 let [#(#bindings),*] = of;
                 match self { #(Self::#variants => #bindings),* }
             }
         }
 
-        /// Evaluates an expression in which the wire version is a constant, so that a loop in it
-        /// does not test the version. `Wire` must be in scope.
+        /// Evaluates an expression in which the wire version is a constant, so that loops in it do
+        /// not test the version. `Wire` must be in scope.
         macro_rules! with_wire {
             ($wire:expr, $constant:ident => $body:expr) => {
                 match $wire {
