@@ -73,7 +73,7 @@ class Written:
 class Recovered:
     """The output of `Session.recover`.
 
-    `losses` is the number of losses and changes; `changed` says whether any file differs from the original. `text` is
+    `losses` is the number of losses and changes; `changed` shows whether any file differs from the original. `text` is
     the whole report.
     """
 
@@ -223,7 +223,7 @@ class Session:
 
 
 def _read(problems: AtEnd, **options) -> dict:
-    """Returns all options of a reading; missing ones are None."""
+    """Returns all options for reading a table; missing ones are None."""
     names = ["columns", "from_ns", "to_ns", "seqs", "threads", "batch_rows"]
     read = {name: options.get(name) for name in names}
     if isinstance(read["columns"], str):

@@ -22,7 +22,7 @@ SAMPLES = [SMALL, CRASHED, NO_MANIFEST]
 
 
 def tree(root):
-    """Returns all that is below a folder: its kind and permissions, and the bytes or the target."""
+    """Returns everything below a folder: kind, permissions, and the bytes or the target."""
     found = {}
     for path in [root, *root.rglob("*")]:
         mode = stat.S_IMODE(path.lstat().st_mode)
@@ -57,7 +57,7 @@ def files_table(archive):
 
 
 def stored(archive):
-    """Returns the bytes by source, as the table `files` has them, after comparing them with its metadata."""
+    """Returns the bytes by source from the table `files`, after comparing them with its metadata."""
     path = files_table(archive)
     rows = duckdb.sql(f"SELECT source, sum(size) FROM '{path}' WHERE source IS NOT NULL GROUP BY ALL").fetchall()
     sums = {source: int(size) for source, size in rows}
@@ -85,7 +85,7 @@ def test_captured_sessions_come_back_and_tables_reproduce_their_events(session, 
 
 
 def sessions_of(case, folder):
-    """Returns the sessions in a case of the corpus, as copies, and its files as those of a thread."""
+    """Returns copies of the sessions in a corpus case, and a session whose only thread is the case's folder."""
     wrapped = folder / "wrapped"
     shutil.copytree(case, wrapped / "thread_7")
     copies = [wrapped]

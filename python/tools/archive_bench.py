@@ -1,4 +1,4 @@
-"""Measures packing and unpacking of a session next to cat, gzip and zstd on its files.
+"""Measures packing and unpacking a session, and for comparison cat, gzip and zstd on its files.
 
     atf synth --threads 4 --events 2500000 --details 0 --out trace
     python python/tools/archive_bench.py trace
@@ -53,7 +53,7 @@ def main(path):
         for name, (command, output) in rows.items():
             cpu, seconds, memory, size = min(measure(command, at / output) for _ in range(RUNS))
             rates = f"{total / cpu / 1e6:,.0f} | {total / seconds / 1e6:,.0f}"
-            # That of other programs is this process's, from before they were started.
+            # For other programs it is this process's memory from before they started.
             memory = f"{memory:.0f}" if command[0] == sys.executable else ""
             print(f"| {name} | {size / events:.2f} | {rates} | {memory} |", flush=True)
 

@@ -46,7 +46,7 @@ enum Found {
     Unreadable(PathBuf, String),
 }
 
-/// The number of files whose results may be waiting.
+/// The maximum number of files whose results are waiting to be received.
 const WAITING: usize = 64;
 
 impl Check {

@@ -112,7 +112,7 @@ pub fn kind_name(kind: &atf::ErrorKind) -> String {
 pub struct Incomplete {
     /// The number of returned rows.
     pub rows: u64,
-    /// Why.
+    /// The reasons.
     pub problems: Vec<Problem>,
 }
 

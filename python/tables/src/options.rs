@@ -1,4 +1,4 @@
-//! The part of a table to read, and how.
+//! Which part of a table to read, and how.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::column::Column;
 use crate::error::Error;
 use crate::table::Table;
 
-/// The part of a table to read, and how.
+/// Which part of a table to read, and how.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {

@@ -108,7 +108,7 @@ impl Written {
 /// # Errors
 ///
 /// [`Error::Output`] if the session is already there or a file cannot be written; [`Error::Usage`]
-/// if a name cannot be that of a partition, or a thread does not exist; and with [`AtEnd::Raise`]
+/// if a name cannot be used for a partition, or a thread does not exist; and with [`AtEnd::Raise`]
 /// [`Error::Incomplete`] if the trace is incomplete or damaged, after all readable rows have been
 /// written.
 pub fn write_parquet(

@@ -80,7 +80,7 @@ impl Session {
         Ok(Stream::new(source, rows, at_end, found))
     }
 
-    /// Returns the session's own problems, as far as they concern the selected threads.
+    /// Returns the session's own problems that concern the selected threads.
     pub(crate) fn problems(&self, options: &Options) -> impl Iterator<Item = atf::Error> {
         let is_for_all = options.threads.is_none();
         let problems = self.reader.problems().into_iter();

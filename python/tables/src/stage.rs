@@ -52,7 +52,7 @@ impl Drop for Stage {
     }
 }
 
-// Errors are passed by value, as by `map_err`.
+// Takes errors by value, for use with `map_err`.
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn output(path: &Path, why: impl ToString) -> Error {
     Error::Output {

@@ -85,7 +85,7 @@ impl Table {
             }
             Self::Report => {
                 "One row per function, the one with the most self time first. A call that overlaps the time range \
-                 counts with the part of its time that is in it."
+                 counts only with its time in that range."
             }
             Self::Problems => {
                 "One row per reason why the readable events are not exactly those that were written. All files are \
@@ -96,8 +96,8 @@ impl Table {
                  be read."
             }
             Self::Files => {
-                "One row per part of a file of a packed session, and one after its last part; one per folder and per \
-                 symlink. Only [archives](archive.md) have it."
+                "One row per part of a packed file, and one after its last part; one per folder and symlink. Only \
+                 [archives](archive.md) have it."
             }
         }
     }
@@ -304,7 +304,7 @@ const FUNCTIONS: &[Column] = &[
         "lower half of function_id",
     ),
     Column::text("module", "path of the module", "manifest.json")
-        .or_null("the manifest does not list the module, or without a path"),
+        .or_null("the manifest does not list the module, or lists no path for it"),
 ];
 
 const UNREADABLE: &str = "the index could not be opened";
@@ -399,7 +399,7 @@ const REPORT: &[Column] = &[
     FUNCTION_ID.or_null("the sum of the functions after the first million"),
     FUNCTION,
     Column::number("calls", "calls that overlap the time range", ANALYSIS),
-    Column::number("open", "those of them that no event ended", ANALYSIS),
+    Column::number("open", "calls among them that no event ended", ANALYSIS),
     Column::number(
         "self_ns",
         "time in ns in which a call of it was the innermost one",

@@ -48,7 +48,8 @@ pub(super) struct Details {
 pub(super) const OF_EVENTS: &[&str] = &["time_ns", "kind", "function_id", "depth", "detail_seq"];
 
 impl Records {
-    /// Takes the columns of a batch. The error says which column is missing or has the wrong type.
+    /// Takes the columns of a batch. The error states which column is missing or has the wrong
+    /// type.
     pub(super) fn new(table: Table, batch: &RecordBatch) -> Result<Self, String> {
         let number = |name| numbers(batch, name);
         let kind = |code| Words::new(batch, "kind", code);
@@ -157,7 +158,7 @@ impl Details {
     }
 }
 
-/// A column of words, each of which stands for a number of the format.
+/// A column of words, each for a number of the format.
 struct Words {
     keys: Int8Array,
     codes: Vec<Option<u32>>,

@@ -42,7 +42,7 @@ impl Layout {
     }
 }
 
-// Errors are passed by value, as by `map_err`.
+// Takes errors by value, for use with `map_err`.
 #[allow(clippy::needless_pass_by_value)]
 fn bad(path: &Path, why: impl ToString) -> Error {
     Error::File {

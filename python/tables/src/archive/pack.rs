@@ -63,14 +63,14 @@ pub struct Packed {
 ///
 /// The whole content of the folder is packed; a damaged trace is not an error. Before it returns,
 /// `pack` restores all files from its output and compares them with the originals. The archive is
-/// written to a temporary folder and renamed at the end; after an error, nothing of the session is
-/// left. The archive is readable only by users who can read the whole session.
+/// written to a temporary folder and renamed at the end; after an error, nothing of the session
+/// remains there. The archive is readable only by users who can read the whole session.
 ///
 /// # Errors
 ///
 /// Those of [`Session::open`]; [`Error::File`] if a file cannot be read, changes meanwhile, or is
 /// not a file, folder or symlink with a UTF-8 name; [`Error::Output`] if the session is already
-/// there or the archive cannot be written; [`Error::Usage`] if a name cannot be that of a
+/// there or the archive cannot be written; [`Error::Usage`] if a name cannot be used for a
 /// partition.
 pub fn pack(
     session: impl AsRef<Path>,
