@@ -177,7 +177,7 @@ static int hex(char digit) {
     return -1;
 }
 
-/* Replaces hexadecimal digits by their bytes; returns the number of bytes. */
+/* Replaces hexadecimal digits with their bytes; returns the number of bytes. */
 static size_t unhex(char *text) {
     size_t size = 0;
     for (; hex(text[2 * size]) >= 0 && hex(text[2 * size + 1]) >= 0; size++) {

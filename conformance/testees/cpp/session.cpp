@@ -17,7 +17,7 @@ using Seq = std::uint64_t;
 // An event in the merged order of all threads: time, thread, position.
 using Moment = std::tuple<std::uint64_t, std::uint32_t, Seq>;
 
-// A file of a thread with its verdict.
+// A thread's file and its verdict.
 template <typename Format>
 class Member {
   public:
@@ -25,7 +25,7 @@ class Member {
         if (bytes) format = Format::open(view(*bytes));
         if (format) verdict = format->verdict;
     }
-    // The format looks at the bytes.
+    // A copy's format would refer to the original's bytes.
     Member(const Member &) = delete;
 
     bool is_there() const { return bytes.has_value(); }
