@@ -1,6 +1,6 @@
 /*
  * Reads hand-typed bytes member by member and writes them, member by member, to an empty record,
- * both at odd addresses. No byte is 0, so a member that the test forgets shows in the result.
+ * both at odd addresses. No byte is 0, so a member that the test forgets leaves a 0 in the result.
  *
  * A program defines FUNCTION(record, verb, field), the name of an accessor, before it.
  */
@@ -27,7 +27,7 @@ static void expect_bytes(const char *what, const void *found, const void *expect
     }
 }
 
-/* After `static const uint8_t bytes[] = ...`. */
+/* Use after `static const uint8_t bytes[] = ...`. */
 #define BEGIN(type)                                                                             \
     static uint64_t memory[2][1 + (1 + sizeof(type)) / 8];                                      \
     type *in = (type *)((uint8_t *)memory[0] + 1);                                              \
@@ -35,7 +35,7 @@ static void expect_bytes(const char *what, const void *found, const void *expect
     expect("sizeof(" #type ")", sizeof(type), sizeof bytes);                                    \
     memcpy(in, bytes, sizeof(type))
 
-/* A member without byte order: one byte or an array of bytes. */
+/* A member without a byte order: one byte or an array of bytes. */
 #define BYTES(field, size)                                                                      \
     expect("sizeof " #field, sizeof in->field, size);                                           \
     memcpy((void *)&out->field, (const void *)&in->field, size)

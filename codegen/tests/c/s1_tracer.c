@@ -18,7 +18,7 @@
 #define MODULE ((uint64_t)1 << 32)
 #define THREAD 5
 
-/* A file, and its footer's data on the events. */
+/* A file, and the data about its events for the footer. */
 typedef struct Section {
     FILE *file;
     uint64_t bytes;

@@ -1,5 +1,5 @@
 /*
- * A tracer using S3's functions whose detail ring is sometimes full: with and without the call that drops a
+ * A tracer that uses S3's functions and whose detail ring is sometimes full: with and without the call that drops a
  * detail, with warnings, survive_kill, and the clock by its name in S1. Prints its warnings.
  */
 #include <ada_timing.h>

@@ -1,6 +1,6 @@
 /*
  * Records from several threads and reads it back; policies, wrong calls, signals, forks. Arguments: an
- * empty folder, which receives the sessions; anything, to omit the forks.
+ * empty folder, which receives the sessions; anything at all, if the forks are to be omitted.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define THREADS 4
 #define EVENTS 6000u
-/* Long enough for any machine; nothing waits so long unless it fails. */
+/* Long enough for any machine; nothing waits this long unless it fails. */
 #define DEADLINE_NS (60ull * 1000 * 1000 * 1000)
 
 static _Atomic int wrong = 0;
@@ -254,7 +254,7 @@ static void drop_newest(void) {
     TRUE(summary.lost_events == 2 && summary.lost_details == 0);
 }
 
-/* What would never fit is not waited for; the threads' test has what fits. */
+/* Recording does not wait for space that would never suffice; the test of threads covers the rest. */
 static void block(void) {
     AtfSessionWriter *session = session_in("block", 0);
     AtfRecording *recording = asleep(session, ATF_OVERFLOW_BLOCK);
@@ -284,7 +284,7 @@ static void on_trigger(int number) {
     TRUE(atf_recording_wait_for_triggers(triggered, DEADLINE_NS) == ATF_OK);
 }
 
-/* Three events with details: the first is too old for the trigger, which is a signal's, the last too late. */
+/* Three events with details: for the trigger, a signal, the first is too early and the last too late. */
 static void window(const char *name, unsigned kind) {
     AtfSessionWriter *session = session_in(name, 0);
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
@@ -312,7 +312,7 @@ static void on_end(int number) {
     raise(number);
 }
 
-/* A process that a signal ends has its last events written first. */
+/* Before a signal ends a process, its last events are written. */
 static void last_trigger(void) {
     pid_t child = fork();
     if (child == 0) {
@@ -430,7 +430,7 @@ static void wrong_order(void) {
     AtfRecordSummary summary;
     uint64_t seq = 77;
     options_of(session);
-    /* What failed before does not matter. */
+    /* Earlier failures do not matter. */
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     options.max_threads = 1;
     recording = start(session, &options);
@@ -485,7 +485,7 @@ static void closed(int survive_kill) {
     SAYS(ATF_OK, atf_recording_close(recording));
 }
 
-/* The recording's first error comes from every call that can return it. */
+/* Every call that can return errors returns the recording's first error. */
 static void failing(void) {
     char path[4096];
     AtfSessionWriter *session = session_in("failing", 0);
@@ -543,13 +543,13 @@ static void interrupt(void) {
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
     uint64_t ok = 1, refused = 0;
-    /* Until one handler interrupted a call. */
+    /* Until a handler has interrupted a call. */
     while (signals < 100 || (lost == 0 && signals < 10000)) {
         for (int n = 0; n < 2; n++) {
             uint64_t time = ada_get_timestamp_ns();
             int status = n ? (int)atf_recorder_record(recorder, time, 1, 1, 1, NULL)
                            : (int)atf_recording_record(recording, time, 1, 1, 1, NULL);
-            /* The handler came between the clock and the record; or the drain is behind. */
+            /* The handler ran after the clock was read, or the drain is behind. */
             if (status == ATF_LOST_REFUSED || status == ATF_LOST_EVENT) refused++;
             else if (status == ATF_OK) ok++;
             else TRUE(!"another status");
@@ -598,7 +598,7 @@ static void forks(int survive_kill) {
         SAYS(ATF_ERROR_STATE, atf_recording_stop(recording, &summary, sizeof summary));
         SAYS(ATF_ERROR_STATE, atf_recording_close(recording));
         SAYS(ATF_OK, atf_recorder_close(recorder));
-        /* Its thread-local variables are dropped too. */
+        /* This also destroys its thread-local variables. */
         exit(wrong != 0);
     }
     int status = -1;

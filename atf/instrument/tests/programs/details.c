@@ -1,4 +1,4 @@
-// A program for details, triggers and crashes: argv[1] names what it does.
+// A program for details, triggers and crashes: argv[1] selects what it does.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define PLAIN __attribute__((no_instrument_function))
-// So that a call is neither inlined nor a jump.
+// Keeps calls from being inlined or replaced by jumps.
 #define FUNCTION __attribute__((noinline))
 
 __attribute__((weak)) void atf_instrument_trigger(void);

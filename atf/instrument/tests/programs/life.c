@@ -1,4 +1,4 @@
-// A program that counts its own instrumented calls, in the ways that argv[1] names, and prints their number.
+// A program that makes instrumented calls as selected by argv[1], counts them and prints their number.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define PLAIN __attribute__((no_instrument_function))
-// So that a call is neither inlined nor a jump.
+// Keeps calls from being inlined or replaced by jumps.
 #define FUNCTION __attribute__((noinline))
 
 static _Atomic unsigned long calls;

@@ -1,4 +1,4 @@
-// A program with handlers of signals: argv[1] names what it does.
+// A program with signal handlers: argv[1] selects what it does.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static PLAIN void jumping_handler(int number) {
     siglongjmp(back, 1);
 }
 
-// Crashes three times, each after 1000 calls. The handler goes on twice.
+// Crashes three times, each after 1000 calls. The handler returns to the program twice.
 static PLAIN void crash_again(const char *last) {
     signal(SIGSEGV, jumping_handler);
     sigsetjmp(back, 1);
@@ -67,7 +67,7 @@ static PLAIN void measuring_handler(int number) {
     handled += distance > 0 && distance < 1 << 20 ? 1 : 100;
 }
 
-// The handler runs on the stack of the thread, as the program set it; once, as it set it.
+// As the program requested, the handler runs on the thread's stack, and only once.
 static PLAIN void once(int number) {
     char here;
     stack_of_main = &here;
@@ -80,7 +80,7 @@ static PLAIN void once(int number) {
     _exit(handled == 1 ? 77 : 2);
 }
 
-// Below the stack of handlers is memory that nobody can use.
+// The memory below the handlers' stack is inaccessible.
 static PLAIN void guard(void) {
     leaf();
     stack_t stack;
@@ -114,7 +114,7 @@ static PLAIN void end_by(int number) {
     _exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT ? 77 : 5);
 }
 
-// The program keeps what it has set itself.
+// The handlers that the program set itself stay in place.
 static PLAIN void untouched(int number) {
     signal(number, SIG_IGN);
     signal(SIGTERM, nothing);
@@ -142,7 +142,7 @@ static PLAIN void in_between(int number) {
 
 PLAIN int main(int argc, char **argv) {
     const char *mode = argc > 2 ? argv[1] : "";
-    alarm(300); // Fails instead of waiting for ever.
+    alarm(300); // Fails instead of waiting forever.
     if (strcmp(mode, "crash again") == 0) crash_again(argv[2]);
     if (strcmp(mode, "interrupted") == 0) interrupted(atoi(argv[2]) ? SA_RESTART : 0);
     if (strcmp(mode, "once") == 0) once(atoi(argv[2]));

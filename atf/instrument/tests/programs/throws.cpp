@@ -1,4 +1,4 @@
-// Functions that end by an exception, and a thread's variable with a destructor.
+// Functions that end with an exception, and a thread-local variable with a destructor.
 #include <cstdio>
 #include <stdexcept>
 #include <thread>

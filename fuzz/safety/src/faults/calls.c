@@ -32,7 +32,7 @@ static size_t log_size;
 
 #define REAL(result, name, ...) ((result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 
-/* As `fails`, while no other thread counts a call. */
+/* Like `fails`, but requires that no other thread is counting a call. */
 static int fails_alone(const char *name, size_t *size) {
     long here = count++;
     int hit = fault_at >= 0 && (here == fault_at || (for_ever && here > fault_at));
