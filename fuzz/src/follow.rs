@@ -104,8 +104,8 @@ impl Follower {
         }
     }
 
-    /// Compares the returned events with a reader's: they must be a prefix of these, or all of
-    /// them.
+    /// Compares the returned events with a reader's: they must be a prefix of the reader's events,
+    /// or all of them.
     fn compare(&self, bytes: &[u8], is_all: bool) {
         match self {
             Self::Index(_, given) => {

@@ -187,7 +187,7 @@ impl Written {
         self.is_finalized
     }
 
-    /// Returns the index and detail files as of before their headers were updated.
+    /// Returns the index and detail files as they were before their headers were updated.
     pub(crate) fn grown(&self, thread_id: u32) -> [Option<Grown>; 2] {
         let unfinished = Ops {
             is_version_2: self.wire == Wire::V2,

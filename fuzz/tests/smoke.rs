@@ -35,8 +35,8 @@ fn feed(body: Body, path: &Path) {
     }
 }
 
-/// Runs a body on a file: unchanged, truncated at four lengths, and with twelve bits flipped. Fewer
-/// than `feed` because these bodies write files.
+/// Runs a body on a file: unchanged, truncated at four lengths, and with twelve bits flipped. It
+/// makes fewer changes than `feed` because these bodies write files.
 fn feed_some(body: Body, path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     give(body, &bytes);

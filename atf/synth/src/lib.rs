@@ -1,7 +1,7 @@
 //! Generates traces with realistic call trees from a seed.
 //!
 //! [`Synth`] describes the trace. Each thread walks through a fictitious program, in which a few
-//! functions are called often and most rarely: calls nest, recur, come in bursts and end by
+//! functions are called often and most rarely: calls nest, recur, come in bursts and end with
 //! exceptions, and some are still open when the trace ends. Some events have registers and a piece
 //! of the stack.
 //!

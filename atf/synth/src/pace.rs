@@ -1,4 +1,4 @@
-//! Decides when a thread's events happen, and so how the events of several threads interleave.
+//! Decides when a thread's events happen, and thereby how the events of several threads interleave.
 
 use crate::random::Random;
 use crate::synth::{Shape, Synth};
@@ -43,7 +43,7 @@ pub(crate) struct Turns {
     threads: u32,
     /// Threads that share a slot.
     active: u32,
-    /// The least and the most events per turn.
+    /// The minimum and maximum number of events per turn.
     length: (u32, u32),
     lengths: Random,
     round: u64,

@@ -46,7 +46,8 @@ impl Registers {
         }
     }
 
-    /// Replaces the contents of `buffer` with the payload: 100 bytes and 0 to 256 of the stack.
+    /// Replaces the contents of `buffer` with the payload: 100 bytes, followed by 0 to 256 bytes of
+    /// the stack.
     pub fn write_payload(&self, buffer: &mut Vec<u8>) {
         let mut random = Random::new(self.seed, 0);
         let stack_size = ALIGNMENT * random.below(LONGEST_STACK / ALIGNMENT + 1);

@@ -20,7 +20,7 @@ const WIDE: usize = 6;
 const ROOT_CALLS: u32 = 2_000;
 /// One in this many calls is made in a burst, a hot loop around one function.
 const BURST: u32 = 128;
-/// One in this many functions ends by an exception.
+/// One in this many functions ends with an exception.
 const EXCEPTION: u32 = 4_096;
 /// One in this many events is late, after a lock or a read.
 const STALL: u32 = 4_096;

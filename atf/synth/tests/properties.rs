@@ -192,8 +192,8 @@ fn only_the_requested_number_of_threads_is_active_at_a_time() {
 #[test]
 fn the_next_event_comes_from_any_thread() {
     let runs = |shape| order(&synth(shape)).chunk_by(|a, b| a == b).count();
-    // With seven threads at random, six out of seven events come from a different thread than the
-    // previous one.
+    // With seven threads in random order, six out of seven events come from a different thread than
+    // the previous one.
     let random = runs(Shape::Random);
     assert!((175_000..185_000).contains(&random), "{random}");
     let independent = runs(Shape::Independent);

@@ -26,8 +26,8 @@ pub use journal::{Journal, Op, States};
 
 /// The sector sizes, in bytes, at which writes are torn.
 pub const SECTORS: [usize; 2] = [512, 4096];
-/// The numbers of events of the threads; every other event has a detail. The footers of the first
-/// and the last index cross a sector boundary.
+/// The number of events of each thread; every other event has a detail. The footers of the first
+/// and last index files cross a sector boundary.
 const COUNTS: [u64; 3] = [93, 96, 125];
 /// The number of events to flush at a time.
 const FLUSHED: u64 = 8;

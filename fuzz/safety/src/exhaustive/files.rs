@@ -26,7 +26,7 @@ pub struct File {
     pub fields: BTreeMap<usize, String>,
 }
 
-/// Returns all different files, sorted by their bytes, so that each file has its longest common
+/// Returns all distinct files, sorted by their bytes, so that each file has its longest common
 /// prefix with the previous one.
 #[must_use]
 pub fn files() -> Vec<File> {

@@ -1,4 +1,5 @@
-//! Truncates every manifest of the corpus at every byte and flips its bits, all within its session.
+//! Truncates every manifest of the corpus at every byte and flips its bits, and reads its session
+//! each time.
 //!
 //! Guarantees for any manifest:
 //!
@@ -45,7 +46,7 @@ impl Session {
     }
 }
 
-/// Returns sessions that all have different manifests.
+/// Returns sessions with distinct manifests.
 #[must_use]
 pub fn sessions() -> Vec<Session> {
     let mut seen = BTreeSet::new();

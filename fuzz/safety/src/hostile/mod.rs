@@ -21,7 +21,7 @@ use atf_conformance::{FileReport, Output};
 
 pub use inputs::{INPUTS, Input};
 
-/// The memory in bytes that any trace may take: windows, buffers and the bounded lists of findings.
+/// The memory in bytes that any trace may use: windows, buffers and the bounded lists of findings.
 pub const FIXED: usize = 4 << 20;
 /// Bytes of memory per byte of the trace: 8 per detail of at least 24 bytes, the manifest's contents, and
 /// 56 per detail that a salvage finds.
