@@ -199,6 +199,6 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
         let report = report.unwrap_or_else(|e| panic!("{case}: {e}"));
         assert_eq!(broken(&shared), [""; 0], "{case}\n{report}");
     }
-    // Damage leaves many kill journals that do not belong to their files; these did.
+    // After damage, many kill journals no longer belong to their files; these still did.
     assert!(from_ring > 20, "{from_ring}");
 }

@@ -1,4 +1,4 @@
-//! Dumps files as text; names the field of every byte.
+//! Dumps files as text, with the field of every byte.
 
 use std::fmt::Write as _;
 

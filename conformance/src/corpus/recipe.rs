@@ -25,7 +25,7 @@ pub struct Recipe {
     pub flags: Vec<&'static str>,
     /// The right verdicts on the subject, if they differ from the verdicts that the rules allow.
     verdicts: &'static [Verdict],
-    /// Why the subject must be rejected, if the rules do not say.
+    /// Why the subject must be rejected, if the rules do not explain it.
     because: Option<&'static str>,
     /// `None` if the clean session itself meets the rule.
     edit: Option<fn(&mut Trace)>,

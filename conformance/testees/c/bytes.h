@@ -22,7 +22,7 @@ static inline const void *place(const File *file, uint64_t at) {
 
 bool is_zero(const void *bytes, uint64_t size);
 
-/* Continues a CRC-32C; start with 0. That of "123456789" is 0xE3069283. */
+/* Continues a CRC-32C; start with 0. For "123456789" it is 0xE3069283. */
 uint32_t crc32c(uint32_t crc, const uint8_t *bytes, uint64_t size);
 
 #endif

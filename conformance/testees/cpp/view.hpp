@@ -65,7 +65,7 @@ inline std::optional<std::uint64_t> add(std::uint64_t offset, std::uint64_t size
     return offset + size;
 }
 
-// Returns the CRC-32C; that of "123456789" is 0xE3069283.
+// Returns the CRC-32C. For "123456789" it is 0xE3069283.
 inline std::uint32_t crc32c(View bytes) {
     static const auto table = [] {
         std::array<std::uint32_t, 256> table{};

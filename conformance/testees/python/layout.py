@@ -92,7 +92,7 @@ _CASTAGNOLI = _crc_table(0x82F63B78)
 
 
 def crc32c(data):
-    """Returns the CRC-32C; that of b"123456789" is 0xE3069283."""
+    """Returns the CRC-32C. For b"123456789" it is 0xE3069283."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc = _CASTAGNOLI[(crc ^ byte) & 0xFF] ^ crc >> 8

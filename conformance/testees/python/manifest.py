@@ -51,7 +51,7 @@ def unsigned(bits):
 
 
 def within(start, end):
-    """Tests for an integer of a range without its end."""
+    """Returns a test for integers from `start` up to, but not including, `end`."""
     return lambda value: type(value) is int and start <= value < end
 
 

@@ -103,7 +103,7 @@ fn an_empty_file_is_recovered_as_never_written() {
     }
 }
 
-/// A thread's files are finalized together, and the other file is finalized.
+/// A thread's files are finalized together, so if one is finalized, the other cannot be empty.
 #[test]
 fn an_empty_file_next_to_a_finalized_one_is_damaged() {
     for (name, rule) in [

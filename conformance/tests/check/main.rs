@@ -1,6 +1,6 @@
 //! The command `atf-conformance check`: real sessions, reports, bad input.
 
-// The tests of the rules use more of it.
+// Only the rules' tests use all of it.
 #[allow(dead_code, unused_imports)]
 #[path = "../support/mod.rs"]
 mod support;

@@ -108,7 +108,7 @@ fn a_browser_applies_the_filters_in_the_url() {
             return;
         };
         assert_eq!(count(&page), text, "{fragment}");
-        // Each is the example of its cause, which is open.
+        // Each failure is the example of its cause, so it is open.
         let open: Vec<_> = failures.iter().map(|id| (*id, true)).collect();
         assert_eq!(shown(&page), open, "{fragment}");
     }
@@ -180,7 +180,7 @@ fn a_browser_runs_only_our_script_and_style() {
         said.len() == 2 && forbids("script-src") && forbids("style-src"),
         "{said:#?}"
     );
-    // Ours ran.
+    // Our own script ran.
     assert_eq!(count(&page), "9 of 9 failures, 12 of 12 results");
 }
 

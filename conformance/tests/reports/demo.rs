@@ -23,7 +23,7 @@ pub(crate) const CLASSES: [Failure; 9] = [
     Failure::WrongFile,
 ];
 
-/// Texts that a report must not obey.
+/// Texts that a report must not interpret.
 pub(crate) const HOSTILE: [&str; 8] = [
     "<script>alert(1)</script>",
     "</title><img src=x onerror=alert(1)>\"'&amp;",

@@ -1,4 +1,5 @@
-//! Text from implementations and files controls neither a terminal nor the structure of a report.
+//! Text from implementations and files can control neither a terminal nor the structure of a
+//! report.
 
 use atf_conformance::report::Form;
 

@@ -114,9 +114,9 @@ fn in_a_manifest_only_modules_and_names_are_uncheckable() {
     let fields: BTreeSet<_> = bits.map(|(offset, _)| key_before(&text, offset)).collect();
     let expected = [
         "base_address",
-        // The case of hexadecimal digits.
+        // The bit that decides the case of a hexadecimal digit.
         "function_id",
-        // That of a module, not of a symbol.
+        // The one in a module, not the one in a symbol.
         "module_id",
         "name",
         "path",

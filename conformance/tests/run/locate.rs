@@ -1,5 +1,5 @@
-//! Locating the bytes of a place in a document, compared with the documents' values and with the dumps, which
-//! other tables produce.
+//! Locates the bytes of places in documents, and compares them with the documents' values and with
+//! the dumps, which come from other tables.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ fn each_value_of_each_document_is_located() {
                 continue;
             }
             let Some(dump) = locate(&case, &way) else {
-                // Thread 7 is not looked for in `thread_07`.
+                // Nothing looks for thread 7 in `thread_07`.
                 assert!(case.name.contains("leading-zero"), "{}: {way:?}", case.name);
                 continue;
             };

@@ -278,7 +278,7 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
 #[test]
 fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
     let mut bench = Bench::new();
-    // Its answer to a timeout comes later than the kit waits.
+    // The warden would answer a timeout only after the kit has stopped waiting.
     bench.limits.time = Duration::from_secs(3);
     bench.limits.margin = Duration::ZERO;
     let keeper = "$(cut -d' ' -f4 /proc/$PPID/stat)";
@@ -311,7 +311,7 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
         "{:?}",
         ended.elapsed
     );
-    // Excessive output is dropped.
+    // Excessive output is discarded.
     let limits = Limits {
         output: 1000,
         ..bench.limits
@@ -440,7 +440,7 @@ fn when_the_kit_dies_its_processes_end_and_its_folders_are_removed() {
         assert!(start.elapsed() < LONG, "the reader does not start");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // A warden of a killed kit sees only this.
+    // This is all that a warden sees when the kit is killed.
     drop(kit);
     warden.wait().unwrap();
     nothing_is_left(&bench);

@@ -270,7 +270,8 @@ fn planted(testee: &Testee) -> BTreeMap<String, Bug> {
     list.lines().map(bug).collect()
 }
 
-/// Returns a line of the table per bug, or a message if the kit missed the bug or reported another.
+/// Returns a line of the table per bug, or a message if the kit missed the bug or reported a
+/// different one.
 fn rows(
     table: &[(&str, &str, &str)],
     planted: &BTreeMap<String, Bug>,

@@ -1,6 +1,6 @@
 //! Every command and example in the documents and in `--help` produces the documented result.
 //!
-//! [`table`] says how each example is tested; an example that is not in the table fails.
+//! [`table`] defines how each example is tested; an example that is not in the table fails.
 
 #![cfg(unix)]
 

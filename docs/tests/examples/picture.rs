@@ -1,4 +1,4 @@
-//! The README's picture: what the commands print on a terminal, as SVG.
+//! The README's picture: the commands' terminal output as SVG.
 
 use std::{env, fs};
 

@@ -1,4 +1,4 @@
-//! Checks by its JSON Schema whether `manifest.json` can be used.
+//! Checks against its JSON Schema whether `manifest.json` can be used.
 
 use std::collections::BTreeSet;
 use std::fmt;
