@@ -77,7 +77,7 @@ fn after_the_last(problems: &[atf::Error]) -> AtfStatus {
 /// Like [`capi`], for bytes opened as an index file.
 pub fn capi_index(data: &[u8]) {
     let mut reader: *mut AtfIndexReader = ptr::null_mut();
-    // SAFETY: the size is that of the bytes; the output pointer is for one handle.
+    // SAFETY: the size matches the bytes; the output pointer is for one handle.
     let status = unsafe { atf_index_open_bytes(data.as_ptr().cast(), data.len(), &raw mut reader) };
     assert_ne!(status, AtfStatus::Panic);
     let expected = IndexReader::from_bytes(data);
@@ -158,7 +158,7 @@ pub fn capi_index(data: &[u8]) {
 /// Like [`capi`], for bytes opened as a detail file.
 pub fn capi_detail(data: &[u8]) {
     let mut reader: *mut AtfDetailReader = ptr::null_mut();
-    // SAFETY: the size is that of the bytes; the output pointer is for one handle.
+    // SAFETY: the size matches the bytes; the output pointer is for one handle.
     let status =
         unsafe { atf_detail_open_bytes(data.as_ptr().cast(), data.len(), &raw mut reader) };
     assert_ne!(status, AtfStatus::Panic);

@@ -145,8 +145,7 @@ fn ordered(session: &SessionReader) -> bool {
     scans.all(|scan| scan.is_ordered())
 }
 
-/// Repeatedly takes the earliest of the threads' next events; in case of a tie, that of the first
-/// thread.
+/// Repeatedly takes the earliest of the threads' next events; in case of a tie, the first thread's.
 fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
     let entries = session.threads().iter();
     let threads = entries.filter_map(|entry| Some((entry.id(), entry.open_index().ok()?)));

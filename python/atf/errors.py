@@ -54,7 +54,7 @@ class OutputError(AtfError):
 
 @dataclass(frozen=True)
 class Problem:
-    """A reason why the rows differ from those that were written.
+    """A problem in a trace that may cause missing or wrong rows.
 
     `thread` is the id of the thread, or None if the problem concerns the session. The other attributes are those of
     `AtfError`; `message` includes all of them.
@@ -69,7 +69,7 @@ class Problem:
 
 
 class IncompleteError(AtfError):
-    """All readable rows were written, but they are not exactly those of the traced program.
+    """All readable rows were written, but the trace is damaged or incomplete.
 
     `rows` is their number; `problems` lists the reasons.
     """

@@ -38,9 +38,9 @@ __all__ = ["ReadOptions", "Recovered", "Session", "Written", "check", "open"]
 def open(path: StrPath, *, problems: AtEnd = "raise") -> Session:
     """Opens a session: a folder with `thread_N` folders, or one with a single `pid_N` folder.
 
-    The events of a damaged or unfinished trace are not exactly those that were written. In that case, with
-    `problems="raise"`, reading a table ends with an error after all readable rows. With `problems="keep"`, it ends
-    without an error, and `Table.problems` contains the reasons.
+    Events of a damaged or unfinished trace may be missing or wrong. With `problems="raise"`, reading a table of such a
+    trace ends with an error after all readable rows. With `problems="keep"`, it ends without an error, and
+    `Table.problems` contains the reasons.
 
     A session is a snapshot: it does not include threads and names that are written later.
     """
@@ -143,7 +143,7 @@ class Session:
         return self.table("report", **options)
 
     def problems(self, **options: Unpack[ReadOptions]) -> Table:
-        """Returns the reasons why the readable events are not exactly those that were written. Reads all files."""
+        """Returns the problems that may cause missing or wrong events. Reads all files."""
         return self.table("problems", **options)
 
     def check(self, **options: Unpack[ReadOptions]) -> Table:

@@ -1,4 +1,4 @@
-"""An archive restores a session's files byte for byte, and its tables are those of the session."""
+"""An archive restores a session's files byte for byte, and its tables match the session's."""
 
 import json
 import os

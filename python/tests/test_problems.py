@@ -1,4 +1,4 @@
-"""Damage and missing files reach the caller; what can be read is delivered."""
+"""Damage and missing files are reported, and all readable rows are returned."""
 
 import atf
 import pyarrow as pa

@@ -30,7 +30,7 @@ def run(path):
         line = text[: match.start()].count("\n") + 2
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            # Line numbers in errors are those of the document.
+            # Makes the line numbers in errors match the document.
             exec(compile("\n" * (line - 1) + code, str(path), "exec"), variables)
         printed = printed.getvalue()
         if printed != shown:

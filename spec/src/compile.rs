@@ -29,8 +29,8 @@ pub fn compile(folder: &Path) -> Compiled {
     compile_with(folder, None)
 }
 
-/// Does the same with an overlay, if there is one: a folder of the same form that contains only
-/// changes and is laid over the spec file by file.
+/// Like [`compile`], but lays an overlay over the spec, file by file, if there is one. An overlay is
+/// a folder of the same form that contains only changes.
 #[must_use]
 pub fn compile_with(folder: &Path, overlay: Option<&Path>) -> Compiled {
     let Loaded { files, spec } = load(folder, overlay);

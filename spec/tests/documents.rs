@@ -81,7 +81,7 @@ fn bless(spec: &Path, sources: &Path) {
     fs::write(spec.join("digests.yaml"), yaml).expect("a temporary file");
 }
 
-/// Returns the faults of the spec, then those of comparing it with the documents.
+/// Returns the faults of the spec, then the faults found by comparing it with the documents.
 fn compared(spec: &TempDir, sources: &TempDir) -> String {
     let compiled = atf_spec::compile(spec.path());
     let known = compiled.spec.as_ref().expect("a spec of the right form");

@@ -124,7 +124,7 @@ impl Synth {
     ///
     /// # Errors
     ///
-    /// Those of [`SessionWriter`] and [`ThreadWriter`]; what was written before the error stays.
+    /// Those of [`SessionWriter`] and [`ThreadWriter`]; files written before the error remain.
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<Written> {
         self.write_observed(folder, |_| {})
     }

@@ -1,5 +1,5 @@
-//! Emits JSON Schemas: those of the spec's YAML files, for editors, and that of manifest.json, for
-//! tracer authors.
+//! Emits JSON Schemas: for editors, those of the spec's YAML files; for tracer authors, the schema
+//! of manifest.json.
 
 use atf_spec::load::Spec;
 use atf_spec::schema;

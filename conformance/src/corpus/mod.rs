@@ -39,7 +39,7 @@ pub use trace::Trace;
 
 use crate::{Place, Verdict};
 
-/// Returns all cases, those of wire version 1 first.
+/// Returns all cases, starting with wire version 1.
 #[must_use]
 pub fn cases() -> Vec<Case> {
     let recipes = recipes();

@@ -207,8 +207,8 @@ pub fn run(
 /// Returns the kit's exit code for these results.
 ///
 /// If several codes apply, an ungraded implementation takes precedence over a stale list, and a
-/// stale list over failures. A run that graded nothing is not a success: its options ask for what no
-/// implementation has.
+/// stale list over failures. A run that graded nothing is not a success: its options select
+/// something that no implementation has.
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {
     let is_unexpected = |case: &CaseResult| case.state() == State::Failed;

@@ -14,7 +14,7 @@ struct Json;
 // A number that is not an integer of 64 bits.
 struct OtherNumber {};
 
-// Integers from 0 are unsigned, and those below 0 signed.
+// Negative integers are signed, all others unsigned.
 struct Json : std::variant<std::nullptr_t, bool, std::uint64_t, std::int64_t, OtherNumber,
                            std::string, std::vector<Json>, std::map<std::string, Json>> {
     using variant::variant;

@@ -27,7 +27,7 @@ pub enum Error {
         /// The reason.
         why: String,
     },
-    /// The rows that were read are not exactly those that were written.
+    /// The trace is damaged or incomplete.
     Incomplete(Incomplete),
     /// A bug in this library: arrays do not match their schema. Holds Arrow's message.
     Internal(String),
@@ -79,7 +79,7 @@ impl From<Error> for ArrowError {
     }
 }
 
-/// A reason why the rows are not exactly those that were written.
+/// A problem in a trace that may cause missing or wrong rows.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Problem {
@@ -107,7 +107,7 @@ pub fn kind_name(kind: &atf::ErrorKind) -> String {
         .to_owned()
 }
 
-/// All readable rows were returned, but they are not exactly those that were written.
+/// All readable rows were returned, but the trace is damaged or incomplete.
 #[derive(Debug, Clone)]
 pub struct Incomplete {
     /// The number of returned rows.

@@ -74,7 +74,7 @@ pub struct Written {
     pub rows: u64,
     /// The total size of all files in bytes.
     pub bytes: u64,
-    /// Why the rows are not exactly those that were written to the trace.
+    /// The problems that may cause missing or wrong rows.
     pub problems: Vec<crate::Problem>,
 }
 

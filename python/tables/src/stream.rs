@@ -22,7 +22,7 @@ pub(crate) trait Source: Send {
 pub struct Outcome {
     /// The number of returned rows.
     pub rows: u64,
-    /// The reasons why the rows are not exactly those that were written.
+    /// The problems that may cause missing or wrong rows.
     pub problems: Vec<Problem>,
     /// The threads whose checksum was not verified because they were read only in part.
     pub unverified: BTreeSet<u32>,
@@ -47,9 +47,9 @@ impl Outcome {
 /// Memory use does not grow with the trace: a stream holds one batch, the names in the manifest
 /// and, for calls, the open ones.
 ///
-/// Rows are verified as they are read. After the last batch comes one `Err` if they are not exactly
-/// those that were written, unless [`AtEnd::Keep`] is set; [`outcome`](Self::outcome) lists the
-/// problems in either case.
+/// Rows are verified as they are read. If the trace is damaged or incomplete, an `Err` follows the
+/// last batch unless [`AtEnd::Keep`] is set; [`outcome`](Self::outcome) lists the problems in
+/// either case.
 pub struct Stream {
     source: Box<dyn Source>,
     rows: Rows,

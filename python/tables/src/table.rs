@@ -22,7 +22,7 @@ pub enum Table {
     Modules,
     /// Where the time went, by function.
     Report,
-    /// The reasons why the events are not exactly those that were written.
+    /// The problems that may cause missing or wrong events.
     Problems,
     /// The rules that the files break.
     Check,
@@ -88,8 +88,8 @@ impl Table {
                  counts only with its time in that range."
             }
             Self::Problems => {
-                "One row per reason why the readable events are not exactly those that were written. All files are \
-                 read for it."
+                "One row per problem that may cause missing or wrong events. Reading this table reads all \
+                 files."
             }
             Self::Check => {
                 "One row per file and broken rule, with at least one row per file, and one per path that could not \

@@ -38,9 +38,9 @@ pub struct RecordSpec {
 pub struct FieldSpec {
     /// Its name, as the sources spell it.
     pub name: At<String>,
-    /// Bytes from the start of the record, if the same in every wire version.
+    /// Bytes from the start of the record, if it is the same in every wire version.
     pub offset: Option<At<u32>>,
-    /// Its type, if the same in every wire version.
+    /// Its type, if it is the same in every wire version.
     #[serde(rename = "type")]
     #[schemars(with = "Option<String>")]
     pub ty: Option<At<Type>>,

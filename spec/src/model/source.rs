@@ -60,7 +60,7 @@ pub struct RecordClaim {
     /// Its section in the document: the path of headings, separated by ` > `.
     #[serde(rename = "where")]
     pub place: String,
-    /// The document's lines that make the claim; several claims may have the same lines.
+    /// The document's lines that make the claim; several claims may share lines.
     pub lines: Option<At<Lines>>,
     /// The form of the description.
     pub form: Form,
@@ -115,7 +115,7 @@ pub struct FileClaim {
     /// The sketch's section in the document.
     #[serde(rename = "where")]
     pub place: String,
-    /// The document's lines that make the claim; several claims may have the same lines.
+    /// The document's lines that make the claim; several claims may share lines.
     pub lines: Option<At<Lines>>,
     /// The sections in the sketch's order.
     pub sections: List<SectionClaim>,
@@ -144,7 +144,7 @@ pub struct ConstantClaim {
     /// Its section in the document.
     #[serde(rename = "where")]
     pub place: String,
-    /// The document's lines that make the claim; several claims may have the same lines.
+    /// The document's lines that make the claim; several claims may share lines.
     pub lines: Option<At<Lines>>,
 }
 
@@ -163,7 +163,7 @@ pub struct Statement {
     /// Its section in the document.
     #[serde(rename = "where")]
     pub place: String,
-    /// The document's lines that make the claim; several claims may have the same lines.
+    /// The document's lines that make the claim; several claims may share lines.
     pub lines: Option<At<Lines>>,
     /// The statement, in our words.
     pub says: String,

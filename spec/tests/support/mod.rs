@@ -19,8 +19,8 @@ pub(crate) fn base() -> TempDir {
     folder
 }
 
-/// Copies a folder's files over those of another. A folder replaces a file of the same name, and
-/// vice versa.
+/// Copies a folder's files over another folder's files. A folder replaces a file of the same name,
+/// and vice versa.
 pub(crate) fn overlay(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder can be made");
     for entry in fs::read_dir(from).expect("a folder of the tests") {

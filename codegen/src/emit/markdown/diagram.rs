@@ -60,7 +60,7 @@ struct Entry<'a> {
     bytes: String,
 }
 
-/// A rectangle: a field, an element of one, or a part of it in one run of bytes.
+/// A rectangle: a field, an element of an array, or the part of either in one run of bytes.
 #[derive(Serialize)]
 struct Box<'a> {
     class: Class,

@@ -79,7 +79,7 @@ pub(super) fn enumeration(name: &str) -> Link {
     Link::new(name, format!("{ENUMS}#{name}"))
 }
 
-/// Links to a rule. The anchor is that of the rule's heading, in lower case.
+/// Links to a rule. The anchor is the rule's heading in lower case.
 pub(super) fn rule(id: &str) -> Link {
     Link::new(id, format!("{RULES}#{}", id.to_ascii_lowercase()))
 }
