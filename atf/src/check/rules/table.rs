@@ -7,7 +7,7 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "ec68fda5de4802c536fe02dfc58c5bcceac364535f5ea8146c3800f52ce14c8f",
+    digest: "a1676edd7ac48de19a5431fee41a9156577b53e657a8c35f0d5484dcbcaafc5d",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
@@ -2390,7 +2390,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "clock.per_os",
         question: "Which clock does each operating system use?",
-        answer: "The header names the clock that was actually used; one that the system does not have is a finding",
+        answer: "The header names the clock that was actually used; a clock that the system lacks is reported",
         reason: "A tracer in the field writes 1 on Linux, which has no such clock. Its timestamps are still valid, so readers continue.",
         sources: &["FIELD", "S0", "S1"],
     },
@@ -2572,7 +2572,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.place",
         question: "Where is the footer?",
-        answer: "After the last event; readers look at the stated offset, in the last 64 bytes, then scan, and take the first that verifies",
+        answer: "After the last event; readers try the stated offset and the last 64 bytes, then scan, and take the first footer that verifies",
         reason: "The index header has a field for it, but the detail header does not, and a placeholder's field is not set. A footer states the length of the section before it, so its magic, count, length and position can verify an offset.",
         sources: &["FIELD", "S0", "S1", "S2", "S3", "S4"],
     },
@@ -2711,7 +2711,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "footer.damaged",
-        question: "What is a footer magic at the footer's offset with inconsistent numbers?",
+        question: "What is a footer with the right magic and offset but inconsistent numbers?",
         answer: "If its reserved bytes are 0, it is a footer, intact or damaged, and never events. A reader either refuses the file, as a checker does, or returns the events before it, as recovery does. It does not accept the file.",
         reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros.",
         sources: &[],
@@ -2788,7 +2788,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "detail.framing",
-        question: "What is a detail event with an impossible total_length?",
+        question: "How is a detail event with an impossible total_length treated?",
         answer: "total_length is at least 24, and the event ends at or before the footer. A finalized file with anything else is refused; in a file without a footer, such an event ends the recovered events.",
         reason: "After a wrong length, no event boundary is known.",
         sources: &[],
