@@ -189,7 +189,8 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
             1 => Wire::V2,
             _ => Wire::V1,
         };
-        // A kind or a number may be too large for the other version; then nothing is written.
+        // A kind or a number may be too large for the other version; in that case, nothing is
+        // written.
         match convert(&path, &other, wire, &ConvertOptions::default()) {
             Ok(report) => assert_eq!(broken(&other), [""; 0], "{case}\n{report}"),
             Err(_) => assert!(!other.exists(), "{case}"),

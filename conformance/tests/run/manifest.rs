@@ -183,7 +183,7 @@ fn a_crash_in_one_of_several_smoke_tasks_is_left_to_the_run() {
     session.subject = atf_conformance::corpus::Subject::Session;
     let mut document = document();
     document["verdict"] = "accept".into();
-    // It answers for files, and crashes on folders; then it answers folders with garbage.
+    // First it answers for files and crashes on folders; later it answers for folders with garbage.
     for (answer, refused) in [
         ("kill -11 $$", None),
         ("echo none", Some("read: v1/session: ")),

@@ -19,8 +19,8 @@ pub enum Error {
         /// The reason.
         why: String,
     },
-    /// A file of a session or an archive is unreadable or invalid; holds the path and the reason
-    /// with the place.
+    /// A file of a session or an archive is unreadable or invalid; holds the path and the reason,
+    /// which includes the place.
     File {
         /// The file or folder.
         path: std::path::PathBuf,

@@ -14,9 +14,9 @@ use crate::table::Table;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The columns, in this order; `None`, the default, for all.
+    /// The columns, in this order. `None`, the default, selects all.
     pub columns: Option<Vec<String>>,
-    /// The threads, given by the ids in their folders' names; `None`, the default, for all.
+    /// The threads, by the ids in their folders' names. `None`, the default, selects all.
     pub threads: Option<BTreeSet<u32>>,
     /// The start of the time range in nanoseconds: 0 by default.
     pub from_ns: u64,
@@ -27,7 +27,8 @@ pub struct Options {
     pub seqs: Option<Range<u64>>,
     /// The maximum number of rows in a batch: 65,536 by default.
     pub batch_rows: usize,
-    /// Whether columns of names and words are dictionaries, the default, or plain text, which Spark needs.
+    /// Whether columns of names and words are dictionaries (the default) or plain text, which Spark
+    /// needs.
     pub dictionaries: bool,
     /// The handling of problems after the last row.
     pub problems: AtEnd,

@@ -25,7 +25,7 @@ pub struct RecordSpec {
     pub size: At<u32>,
     /// Variable-size data that follows it.
     pub followed_by: Option<String>,
-    /// Its fields, each once, with its offset in each wire version.
+    /// Its fields, each listed once, with an offset for each wire version.
     pub fields: List<FieldSpec>,
     /// Decisions on the record's size.
     #[serde(default)]

@@ -7,7 +7,7 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "a1676edd7ac48de19a5431fee41a9156577b53e657a8c35f0d5484dcbcaafc5d",
+    digest: "8d4580a271b7e71e1495b3dacf3a87d6484b5b5515ff2716e70a98c9b85b07c5",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
@@ -2767,7 +2767,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "call_depth.base",
-        question: "What value does call_depth start at, and what does a return have?",
+        question: "What value does call_depth start at, and what is it for a return?",
         answer: "It starts at 1; a return repeats its call's depth, and an exception ends its call. Readers return the value unchanged.",
         reason: "Real files do this.",
         sources: &[],
@@ -2879,7 +2879,7 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "manifest.anchors",
-        question: "Where is the anchor stored that ties a trace to a sound or screen recording?",
+        question: "Where does a trace store its anchors to sound or screen recordings?",
         answer: "In the list timing_anchors of manifest.json. An anchor has the time on the trace's clock, the recording's time in equal parts of a second, and the number of these parts per second, which is greater than 0. A recording may have several anchors.",
         reason: "S0 and S1 describe an anchor by these values but do not say where it is stored. Like the clock, it belongs to the whole session. A second anchor shows how far the two clocks drift apart.",
         sources: &[],
@@ -2909,7 +2909,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "index.unsorted_range",
         question: "May a reader skip a file by the header's time range?",
         answer: "Only if the file is finalized and its header, footer, first event and last event agree on its times. That proves nothing about the events in between, so a result from part of a file is unverified, and readers report it as such.",
-        reason: "The fields hold the times of the first and last event, not the earliest and latest, and 0 in a placeholder.",
+        reason: "The fields hold the times of the first and last event, not the earliest and latest, and are 0 in a placeholder.",
         sources: &[],
     },
     Decision {

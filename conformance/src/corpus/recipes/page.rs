@@ -9,7 +9,8 @@ use crate::corpus::trace::{DETAIL, INDEX, T, Trace, call, event, record};
 
 use super::valid::{alone, manifest};
 
-/// Sizes in bytes: of a header or footer, and of the smallest and largest detail event with registers.
+/// The sizes in bytes of a header or footer, and of the smallest and largest detail event with
+/// registers.
 const END: usize = 64;
 const LEAST: usize = 24 + 100;
 const GREATEST: usize = LEAST + 256;

@@ -26,8 +26,8 @@ pub const FIXED: usize = 4 << 20;
 /// Bytes of memory per byte of the trace: 8 per detail of at least 24 bytes, the manifest's contents, and
 /// 56 per detail that a salvage finds.
 pub const PER_BYTE: usize = 12;
-/// The same for a manifest: each `{"id":7}` becomes a position in the text, a thread and a problem, in
-/// reading, checking and writing.
+/// The same for a manifest: each `{"id":7}` becomes a position in the text, a thread and a problem
+/// when it is read, checked and written.
 pub const PER_MANIFEST_BYTE: usize = 74;
 /// The maximum growth in instructions for a trace of twice the size, not counting those for an
 /// empty trace: linear, plus a logarithm for sorting.
