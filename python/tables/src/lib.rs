@@ -1,8 +1,9 @@
 //! ATF v2 traces as tables: Arrow record batches and Parquet files.
 //!
-//! [`Session::stream`] reads a [`Table`] of a session as record batches, in memory that does not grow with the trace.
-//! [`write_parquet`] writes the tables of a session to a folder of Parquet files. [`pack`] writes such files from which
-//! [`unpack`] restores the session's files byte for byte. `docs/tables.md` lists the columns.
+//! [`Session::stream`] reads a [`Table`] of a session as record batches, in memory that does not
+//! grow with the trace. [`write_parquet`] writes the tables of a session to a folder of Parquet
+//! files. From the files that [`pack`] writes, [`unpack`] restores the session's files byte for
+//! byte. `docs/tables.md` lists the columns.
 //!
 //! ```
 //! use atf_tables::{Options, Session, Table};

@@ -7,12 +7,12 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "8d4580a271b7e71e1495b3dacf3a87d6484b5b5515ff2716e70a98c9b85b07c5",
+    digest: "a59d209087debd61e7c695c1941960570eb44a282f31f121965705b5543ed4ac",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.2.0",
-    digest: "963d85e0b3254215f65a2c899110d10de35be0b55745d7021c6ca95646fede94",
+    digest: "bf3209286a1eafb1a3dc04a08a4baa3039a5e42e01e0547a5692a11b1fc729ca",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
@@ -1896,7 +1896,7 @@ pub static ATF_RING_002: Rule = Rule {
     sources: &[],
     settled_by: &["ring.belongs"],
     note: Some(
-        "A reader ignores the whole ring if it does not, and returns the events of the files.",
+        "If it does not belong to them, a reader ignores the whole ring and returns the events of the files.",
     ),
     untestable: None,
 };
