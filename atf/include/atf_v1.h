@@ -254,8 +254,8 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
 
     /**
      * Flags of the file. Valid only in a finalized file.
-     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written 0 and ignored when read.
-     * [S0 S1 S2 S3]
+     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written as 0 and ignored when
+     * read. [S0 S1 S2 S3]
      */
     uint32_t flags;
 
@@ -272,14 +272,14 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
 
     /**
-     * Reserved; written 0. Version 2 has event_size here, so a 32 reveals that version's
-     * layout.
+     * Reserved; writers set it to 0. Version 2 has event_size here, so a 32 reveals that
+     * version's layout.
      * Offset 20. [S0 S1 S3]
      */
     uint32_t _reserved2;
@@ -442,7 +442,7 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];
@@ -494,7 +494,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none is defined yet, written 0.
+     * Reserved for flags; none are defined yet, and writers set it to 0.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -506,7 +506,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -544,7 +544,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];
@@ -588,7 +588,7 @@ typedef struct ATF_LAYOUT_PACKED DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Event flags; none is defined yet, written 0.
+     * Event flags; none are defined yet, and writers set it to 0.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
@@ -666,7 +666,7 @@ typedef struct ATF_LAYOUT_PACKED DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;
@@ -726,7 +726,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];
@@ -770,7 +770,7 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint8_t version;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 6. No source.
      */
     uint8_t _reserved1[2];
@@ -782,7 +782,7 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 12. No source.
      */
     uint32_t _reserved2;
@@ -838,7 +838,7 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint64_t detail_size;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 72. No source.
      */
     uint8_t _reserved3[56];

@@ -254,8 +254,8 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
 
     /**
      * Flags of the file. Valid only in a finalized file.
-     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written 0 and ignored when read.
-     * [S0 S1 S2 S3]
+     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written as 0 and ignored when
+     * read. [S0 S1 S2 S3]
      */
     uint32_t flags;
 
@@ -272,7 +272,7 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
@@ -368,7 +368,7 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
     uint8_t event_kind;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 25. [S2]
      */
     uint8_t _reserved[7];
@@ -427,7 +427,7 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];
@@ -479,7 +479,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none is defined yet, written 0.
+     * Reserved for flags; none are defined yet, and writers set it to 0.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -491,7 +491,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -529,7 +529,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];
@@ -573,7 +573,7 @@ typedef struct ATF_LAYOUT_PACKED DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Event flags; none is defined yet, written 0.
+     * Event flags; none are defined yet, and writers set it to 0.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
@@ -644,7 +644,7 @@ typedef struct ATF_LAYOUT_PACKED DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;
@@ -704,7 +704,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];
@@ -748,7 +748,7 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint8_t version;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 6. No source.
      */
     uint8_t _reserved1[2];
@@ -760,7 +760,7 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 12. No source.
      */
     uint32_t _reserved2;
@@ -816,7 +816,7 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint64_t detail_size;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 72. No source.
      */
     uint8_t _reserved3[56];

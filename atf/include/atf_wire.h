@@ -301,8 +301,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexHeader {
 
     /**
      * Flags of the file. Valid only in a finalized file.
-     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written 0 and ignored when read.
-     * [S0 S1 S2 S3]
+     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written as 0 and ignored when
+     * read. [S0 S1 S2 S3]
      */
     uint32_t flags;
 
@@ -319,14 +319,14 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
 
     /**
-     * Reserved; written 0. Version 2 has event_size here, so a 32 reveals that version's
-     * layout.
+     * Reserved; writers set it to 0. Version 2 has event_size here, so a 32 reveals that
+     * version's layout.
      * Offset 20. [S0 S1 S3]
      */
     uint32_t _reserved2;
@@ -489,7 +489,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];
@@ -541,7 +541,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none is defined yet, written 0.
+     * Reserved for flags; none are defined yet, and writers set it to 0.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -553,7 +553,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -591,7 +591,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];
@@ -635,7 +635,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Event flags; none is defined yet, written 0.
+     * Event flags; none are defined yet, and writers set it to 0.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
@@ -713,7 +713,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;
@@ -773,7 +773,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];
@@ -817,7 +817,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1RingHeader {
     uint8_t version;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 6. No source.
      */
     uint8_t _reserved1[2];
@@ -829,7 +829,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1RingHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 12. No source.
      */
     uint32_t _reserved2;
@@ -885,7 +885,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1RingHeader {
     uint64_t detail_size;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 72. No source.
      */
     uint8_t _reserved3[56];
@@ -948,8 +948,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexHeader {
 
     /**
      * Flags of the file. Valid only in a finalized file.
-     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written 0 and ignored when read.
-     * [S0 S1 S2 S3]
+     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written as 0 and ignored when
+     * read. [S0 S1 S2 S3]
      */
     uint32_t flags;
 
@@ -966,7 +966,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
@@ -1062,7 +1062,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexEvent {
     uint8_t event_kind;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 25. [S2]
      */
     uint8_t _reserved[7];
@@ -1121,7 +1121,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];
@@ -1173,7 +1173,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none is defined yet, written 0.
+     * Reserved for flags; none are defined yet, and writers set it to 0.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -1185,7 +1185,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -1223,7 +1223,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];
@@ -1267,7 +1267,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Event flags; none is defined yet, written 0.
+     * Event flags; none are defined yet, and writers set it to 0.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
@@ -1338,7 +1338,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;
@@ -1398,7 +1398,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];
@@ -1442,7 +1442,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2RingHeader {
     uint8_t version;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 6. No source.
      */
     uint8_t _reserved1[2];
@@ -1454,7 +1454,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2RingHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 12. No source.
      */
     uint32_t _reserved2;
@@ -1510,7 +1510,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2RingHeader {
     uint64_t detail_size;
 
     /**
-     * Reserved; written 0.
+     * Reserved; writers set it to 0.
      * Offset 72. No source.
      */
     uint8_t _reserved3[56];

@@ -27,7 +27,7 @@ pub struct Field {
     pub offset: usize,
     /// Bytes.
     pub size: usize,
-    /// Whether it has no meaning: written 0, ignored when read.
+    /// Whether it has no meaning: written as 0, ignored when read.
     pub is_reserved: bool,
 }
 

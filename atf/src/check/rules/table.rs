@@ -7,7 +7,7 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "a59d209087debd61e7c695c1941960570eb44a282f31f121965705b5543ed4ac",
+    digest: "ec9b9e22c28e88b5206d6782b5a0ddb35c70403ef175d9a27198d67a48131102",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
@@ -2775,7 +2775,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "reserved.bytes",
         question: "What do reserved bytes and unknown flags hold?",
-        answer: "They are written 0, ignored when read, and reported as advice.",
+        answer: "They are written as 0, ignored when read, and reported as advice.",
         reason: "Otherwise a later version could not give them a meaning.",
         sources: &[],
     },

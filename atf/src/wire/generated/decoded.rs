@@ -531,7 +531,7 @@ pub struct DetailHeader {
     pub arch: Arch,
     /// Operating system of the traced process, the same as in the thread's index file.
     pub os: Os,
-    /// Reserved for flags; none is defined yet, written 0.
+    /// Reserved for flags; none are defined yet, and writers set it to 0.
     pub flags: u32,
     /// Thread id, the same as in the thread's index file.
     pub thread_id: u32,
@@ -718,7 +718,7 @@ pub struct DetailEventHeader {
     pub total_length: u32,
     /// Type of the event.
     pub event_type: DetailEventType,
-    /// Event flags; none is defined yet, written 0.
+    /// Event flags; none are defined yet, and writers set it to 0.
     pub flags: u16,
     /// Position in index.atf, counted from 0, of the index event that this event belongs to.
     pub index_seq: u64,

@@ -55,7 +55,7 @@ pub struct IndexHeader {
     ///
     /// - Offset 8, 4 bytes, little-endian.
     /// - Flags `index_flags`: 1 `has_detail_file`.
-    /// - Undefined bits are written 0 and ignored when read.
+    /// - Undefined bits are written as 0 and ignored when read.
     /// - Sources: S0, S1, S2, S3.
     pub flags: ::zerocopy::little_endian::U32,
     /// Thread id. It also names the folder and, in version 1, is repeated in every event.
@@ -69,7 +69,7 @@ pub struct IndexHeader {
     /// - One of `clock`: 1 `mach_continuous`, 2 `qpc`, 3 `boottime`.
     /// - Sources: S0, S1, S2, S3.
     pub clock_type: u8,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 17, 3 bytes.
     /// - Sources: S0, S1, S2, S3.
@@ -244,7 +244,7 @@ pub struct IndexEvent {
     /// - One of `event_kind`: 1 `call`, 2 `return`, 3 `exception`.
     /// - Sources: S0, S1, S2, S3.
     pub event_kind: u8,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 25, 7 bytes.
     /// - Source: S2.
@@ -344,7 +344,7 @@ pub struct IndexFooter {
     /// - 32 × `event_count`.
     /// - Sources: S0, S1, S2.
     pub bytes_written: ::zerocopy::little_endian::U64,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 40, 24 bytes.
     /// - Sources: S0, S1, S2.
@@ -445,7 +445,7 @@ pub struct DetailHeader {
     /// - One of `os`: 1 `ios`, 2 `android`, 3 `macos`, 4 `linux`, 5 `windows`.
     /// - Sources: S1, S2, S4.
     pub os: u8,
-    /// Reserved for flags; none is defined yet, written 0.
+    /// Reserved for flags; none are defined yet, and writers set it to 0.
     ///
     /// - Offset 8, 4 bytes, little-endian.
     /// - Sources: S1, S2, S4.
@@ -455,7 +455,7 @@ pub struct DetailHeader {
     /// - Offset 12, 4 bytes, little-endian.
     /// - Sources: S1, S2, S4.
     pub thread_id: ::zerocopy::little_endian::U32,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 16, 4 bytes, little-endian.
     /// - Sources: S1, S2, S4.
@@ -490,7 +490,7 @@ pub struct DetailHeader {
     /// - Offset 52, 8 bytes, little-endian.
     /// - Sources: S1, S2, S4.
     pub index_seq_end: ::zerocopy::little_endian::U64,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 60, 4 bytes.
     /// - Source: S2.
@@ -607,7 +607,7 @@ pub struct DetailEventHeader {
     /// - One of `detail_event_type`: 3 `function_call`, 4 `function_return`.
     /// - Sources: S1, S2, S3, S4.
     pub event_type: ::zerocopy::little_endian::U16,
-    /// Event flags; none is defined yet, written 0.
+    /// Event flags; none are defined yet, and writers set it to 0.
     ///
     /// - Offset 6, 2 bytes, little-endian.
     /// - Sources: S1, S2, S3, S4.
@@ -712,7 +712,7 @@ pub struct DetailFunctionPayload {
     /// - At most 256.
     /// - Sources: S1, S4.
     pub stack_size: ::zerocopy::little_endian::U16,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 98, 2 bytes, little-endian.
     /// - Sources: S1, S4.
@@ -819,7 +819,7 @@ pub struct DetailFooter {
     /// - Not before `time_start_ns`.
     /// - Sources: S1, S2, S4.
     pub time_end_ns: ::zerocopy::little_endian::U64,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 40, 24 bytes.
     /// - Sources: S1, S2, S4.
@@ -908,7 +908,7 @@ pub struct RingHeader {
     /// - Equal to the version byte of index.atf.
     /// - Source: none; decided by the spec.
     pub version: u8,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 6, 2 bytes.
     /// - Source: none; decided by the spec.
@@ -918,7 +918,7 @@ pub struct RingHeader {
     /// - Offset 8, 4 bytes, little-endian.
     /// - Source: none; decided by the spec.
     pub thread_id: ::zerocopy::little_endian::U32,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 12, 4 bytes, little-endian.
     /// - Source: none; decided by the spec.
@@ -977,7 +977,7 @@ pub struct RingHeader {
     /// - At most `detail_capacity`.
     /// - Source: none; decided by the spec.
     pub detail_size: ::zerocopy::little_endian::U64,
-    /// Reserved; written 0.
+    /// Reserved; writers set it to 0.
     ///
     /// - Offset 72, 56 bytes.
     /// - Source: none; decided by the spec.
