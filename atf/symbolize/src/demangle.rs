@@ -1,13 +1,13 @@
 //! Names as written in the program's source.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The longest demangled name in bytes: a short mangled name can stand for gigabytes.
-const LONGEST: usize = 1 << 16;
+use crate::cpp::{self, Limited};
+
 /// The longest C++ name that is demangled, in bytes.
 const LONGEST_CPP: usize = 1 << 14;
 
@@ -57,7 +57,7 @@ impl Demangler {
 /// A damaged C++ name of 90 bytes can take hours: call this where a delay does no harm.
 #[must_use]
 pub fn demangle(name: &str) -> Option<String> {
-    demangle_with(name, cpp)
+    demangle_with(name, cpp::demangle)
 }
 
 fn demangle_with(name: &str, cpp: impl FnOnce(&str) -> Option<String>) -> Option<String> {
@@ -77,7 +77,7 @@ fn start() -> State {
     let (outbox, results) = mpsc::channel();
     let work = move || {
         for name in inbox {
-            if outbox.send(cpp(&name)).is_err() {
+            if outbox.send(cpp::demangle(&name)).is_err() {
                 return;
             }
         }
@@ -85,26 +85,6 @@ fn start() -> State {
     match thread::Builder::new().spawn(work) {
         Ok(_) => State::Working(names, results),
         Err(_) => State::GaveUp,
-    }
-}
-
-fn cpp(name: &str) -> Option<String> {
-    let mut out = Limited(String::new());
-    let symbol = cpp_demangle::Symbol::new(name.as_bytes()).ok()?;
-    let options = cpp_demangle::DemangleOptions::new();
-    symbol.structured_demangle(&mut out, &options).ok()?;
-    Some(out.0)
-}
-
-struct Limited(String);
-
-impl fmt::Write for Limited {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if text.len() > LONGEST.saturating_sub(self.0.len()) {
-            return Err(fmt::Error);
-        }
-        self.0.push_str(text);
-        Ok(())
     }
 }
 

@@ -33,6 +33,7 @@
     )
 )]
 
+mod cpp;
 mod demangle;
 mod elf;
 mod error;

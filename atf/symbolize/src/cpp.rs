@@ -1,0 +1,286 @@
+//! C++ names as `nm -C` and `c++filt` write them: `cpp_demangle`'s, corrected.
+
+use std::fmt::{self, Write};
+
+/// The longest demangled name in bytes: a short mangled name can stand for gigabytes.
+const LONGEST: usize = 1 << 16;
+
+/// The maximum product of a name's length and the places in it where types may begin, each of which
+/// is tried. A name of 2 KiB has up to 200; they take 0.1 s.
+const MOST: usize = 1 << 19;
+
+/// How names of functions that lead to another begin, with the number of offsets that follow, each
+/// with `_` at its end.
+const THUNKS: [(&str, usize, &str); 4] = [
+    ("_ZTh", 1, "non-virtual thunk to "),
+    ("_ZTv", 2, "virtual thunk to "),
+    ("_ZTW", 0, "TLS wrapper function for "),
+    ("_ZTH", 0, "TLS init function for "),
+];
+
+/// How a number is written whose type `cpp_demangle` writes before it.
+const SUFFIXES: [(&str, &str); 5] = [
+    ("(unsigned int)", "u"),
+    ("(unsigned long)", "ul"),
+    ("(unsigned long long)", "ull"),
+    ("(long)", "l"),
+    ("(long long)", "ll"),
+];
+
+/// Demangles an Itanium name. Returns `None` for a damaged or overlong one.
+pub(crate) fn demangle(name: &str) -> Option<String> {
+    let (name, clones) = name.split_at(name.find('.').unwrap_or(name.len()));
+    let thunk = THUNKS.into_iter().find_map(|(begin, offsets, text)| {
+        let rest = name.strip_prefix(begin)?;
+        let function = rest.splitn(offsets.saturating_add(1), '_').nth(offsets)?;
+        Some((format!("_Z{function}"), text))
+    });
+    let (name, before) = thunk.unwrap_or_else(|| (name.to_owned(), ""));
+    let demangled = raw(&with_return_types(name))?;
+    let mut whole = before.to_owned();
+    whole.push_str(&with_suffixes(&without_empty_packs(&with_qualifiers_last(
+        &demangled,
+    ))));
+    add_clones(clones, &mut whole)?;
+    Some(whole)
+}
+
+fn raw(name: &str) -> Option<String> {
+    let mut out = Limited(String::new());
+    let symbol = cpp_demangle::Symbol::new(name.as_bytes()).ok()?;
+    let options = cpp_demangle::DemangleOptions::new();
+    symbol.structured_demangle(&mut out, &options).ok()?;
+    Some(out.0)
+}
+
+/// Adds a return type to each template of a constructor or a conversion. These have none, but
+/// `cpp_demangle` takes the first parameter for it, and omits it.
+///
+/// So the types of such a function begin where a type can be inserted and does not appear in the
+/// demangled name, whichever type it is. That is after template arguments, at the end of a name.
+fn with_return_types(mut name: String) -> String {
+    const KINDS: [&str; 5] = ["C1", "C2", "C3", "CI", "cv"];
+    let places = name.matches("EE").count();
+    if !KINDS.iter().any(|kind| name.contains(kind)) || places.saturating_mul(name.len()) > MOST {
+        return name;
+    }
+    let mut start = 0;
+    while let Some(found) = name.get(start..).and_then(|rest| rest.find("EE")) {
+        let place = start.saturating_add(found).saturating_add(2);
+        start = place.saturating_sub(1);
+        let with = |kind: &str| {
+            let (before, after) = name.split_at_checked(place)?;
+            Some(format!("{before}{kind}{after}"))
+        };
+        let demangled = |kind: &str| raw(&with(kind)?);
+        let Some(longer) = demangled("v") else {
+            continue;
+        };
+        if demangled("i").is_some_and(|other| other == longer)
+            && let Some(with) = with("v")
+        {
+            name = with;
+        }
+    }
+    name
+}
+
+/// Removes what `cpp_demangle` writes for an empty pack at the end of template arguments or
+/// parameters.
+fn without_empty_packs(name: &str) -> String {
+    let mut name = name.to_owned();
+    for (empty, without) in [(", >", ">"), (", &&)", ")")] {
+        while name.contains(empty) {
+            name = name.replace(empty, without);
+        }
+    }
+    name
+}
+
+/// Moves the qualifiers of a type to its end: `cpp_demangle` writes `A const::B&` and `A&::B` for
+/// `A::B const&` and `A::B&`.
+fn with_qualifiers_last(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(place) = rest.find("::") {
+        let (before, inner) = rest.split_at(place);
+        out.push_str(before);
+        let mut kind = out.as_str();
+        while let Some(shorter) = ["&", "*", " const", " volatile"]
+            .into_iter()
+            .find_map(|qualifier| kind.strip_suffix(qualifier))
+        {
+            kind = shorter;
+        }
+        // A function's qualifiers follow its parameters.
+        let is_type = kind.ends_with(|last: char| last.is_alphanumeric() || "_>".contains(last));
+        let length = if is_type { kind.len() } else { out.len() };
+        let qualifiers = out.split_off(length);
+        let (path, tail) = inner.split_at(if qualifiers.is_empty() {
+            "::".len()
+        } else {
+            length_of_path(inner)
+        });
+        out.push_str(path);
+        out.push_str(&qualifiers);
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Returns the length of `::` and a name, any number of times, with their template arguments.
+fn length_of_path(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut last = ' ';
+    for (place, next) in text.char_indices() {
+        match next {
+            '<' | '(' | '{' if depth > 0 || next == '<' || last == ':' => {
+                depth = depth.saturating_add(1);
+            }
+            '>' | ')' | '}' if depth > 0 => depth = depth.saturating_sub(1),
+            _ if depth > 0 || next.is_alphanumeric() || "_:$~".contains(next) => {}
+            _ => return place,
+        }
+        last = next;
+    }
+    text.len()
+}
+
+/// Writes the numbers among template arguments as C++ does.
+fn with_suffixes(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(start) = rest.find('(') {
+        let (before, after) = rest.split_at(start);
+        out.push_str(before);
+        let number = SUFFIXES.into_iter().find_map(|(kind, suffix)| {
+            let number = after.strip_prefix(kind)?;
+            let digits = number.strip_prefix('-').unwrap_or(number);
+            let tail = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
+            let length = number.len().saturating_sub(tail.len());
+            let number = number.get(..length).filter(|_| tail.len() < digits.len())?;
+            Some((number, suffix, tail))
+        });
+        let tail = match number {
+            Some((number, suffix, tail)) => {
+                out.push_str(number);
+                out.push_str(suffix);
+                tail
+            }
+            None => {
+                out.push('(');
+                after.get(1..).unwrap_or_default()
+            }
+        };
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Adds what compilers append to the names of a function's copies and parts: words, each with its
+/// numbers.
+fn add_clones(clones: &str, out: &mut String) -> Option<()> {
+    let mut is_open = false;
+    for part in clones.split('.').skip(1) {
+        if part.is_empty() {
+            return None;
+        }
+        let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number || !is_open {
+            out.push_str(if is_open { "] [clone " } else { " [clone " });
+        }
+        is_open = true;
+        out.push('.');
+        out.push_str(part);
+    }
+    if is_open {
+        out.push(']');
+    }
+    Some(())
+}
+
+/// Text of limited length.
+pub(crate) struct Limited(pub(crate) String);
+
+impl Write for Limited {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if text.len() > LONGEST.saturating_sub(self.0.len()) {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangle;
+
+    #[track_caller]
+    fn check(mangled: &str, name: &str) {
+        assert_eq!(demangle(mangled).as_deref(), Some(name));
+    }
+
+    #[test]
+    fn constructors_and_conversions_that_are_templates_have_all_parameters() {
+        check("_ZN1XC2IiEET_", "X::X<int>(int)");
+        check("_ZN1XC1IidEET_T0_", "X::X<int, double>(int, double)");
+        check("_ZN1XC1B5cxx11IiEET_", "X::X[abi:cxx11]<int>(int)");
+        check(
+            "_ZN1XIcEC1IS_IiEEERKT_",
+            "X<char>::X<X<int> >(X<int> const&)",
+        );
+        check("_ZN1XcvT_IiEEv", "X::operator int<int>()");
+        check(
+            "_ZZN1XC1IiEET_ENKUlvE_clEv",
+            "X::X<int>(int)::{lambda()#1}::operator()() const",
+        );
+        check("_ZN2C1C1IiEET_.cold", "C1::C1<int>(int) [clone .cold]");
+    }
+
+    #[test]
+    fn other_names_get_no_return_type() {
+        check("_ZN2C11fIiEEvT_", "void C1::f<int>(int)");
+        check("_ZN2C13fEEEi", "C1::fEE(int)");
+        check("_ZN2cv1fI1AIiEEEvT_", "void cv::f<A<int> >(A<int>)");
+        check("_ZN2C1C1ERKS_", "C1::C1(C1 const&)");
+    }
+
+    #[test]
+    fn arguments_of_templates_are_those_of_the_source() {
+        check("_Z1fI1AILj8EEEvv", "void f<A<8u> >()");
+        check("_Z1fI1AILm8ELln1EEEvv", "void f<A<8ul, -1l> >()");
+        check("_Z1f1AIiJEE", "f(A<int>)");
+        check("_Z1fIJEEviDpOT_", "void f<>(int)");
+        check("_ZN1XclEjm", "X::operator()(unsigned int, unsigned long)");
+    }
+
+    #[test]
+    fn qualifiers_follow_the_whole_name_of_a_type() {
+        check("_ZN1A1fEPKN1B1DERNS1_1CE", "A::f(B::D const*, B::D::C&)");
+        check(
+            "_ZN1A1fEPKN1B1DERKNS1_1CIiE1EE",
+            "A::f(B::D const*, B::D::C<int>::E const&)",
+        );
+        check(
+            "_ZZNK1A1fEvENKUlvE_clEv",
+            "A::f() const::{lambda()#1}::operator()() const",
+        );
+        check("_ZN1A1fEM1BFivE", "A::f(int (B::*)())");
+    }
+
+    #[test]
+    fn thunks_and_clones_are_named_as_by_other_tools() {
+        check("_ZThn80_N1XD0Ev", "non-virtual thunk to X::~X()");
+        check("_ZTv0_n24_N1X1fEv", "virtual thunk to X::f()");
+        check("_ZTW1x", "TLS wrapper function for x");
+        check("_Z1fv.isra.0.cold", "f() [clone .isra.0] [clone .cold]");
+        check(
+            "_Z1fv.llvm.14282278982495473457",
+            "f() [clone .llvm.14282278982495473457]",
+        );
+        assert_eq!(demangle("_Z1fv."), None);
+    }
+}
