@@ -187,7 +187,7 @@ fn a_renamed_thread_folder_is_copied_and_reported_with_advice() {
     for name in ["thread_X", "renamed"] {
         assert!(found[&format!("unreadable/{name}/index.atf")] == index);
         let said =
-            format!("  {name}: not copied: not a thread's name: rename it to thread_N to have");
+            format!("  {name}: not read: not a thread's name: rename it to thread_N to have");
         assert!(report.to_string().contains(&said), "{report}");
     }
     let (path, out) = (places.path("out"), places.path("again"));
@@ -206,7 +206,7 @@ fn no_name_breaks_a_line_of_the_report() {
     places.put("in/manifest.json", r#"{"a\nkey": 1}"#);
     let text = recovered(&places).to_string();
     assert!(text.contains("\n  thread_7/a\\u{a}b: not copied"), "{text}");
-    assert!(text.contains("\n  thread_\\u{a}2: not copied"), "{text}");
+    assert!(text.contains("\n  thread_\\u{a}2: not read"), "{text}");
     let indented = |line: &str| line.starts_with("  ") || line.starts_with("session: ");
     assert!(text.lines().all(indented), "{text}");
 }

@@ -438,11 +438,13 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
     );
     fs::write(path("in/session/thread_0/orphans.atf"), "x").unwrap();
     fs::create_dir(path("in/other")).unwrap();
+    fs::create_dir(path("in/session/thread_old")).unwrap();
     let closed = [
         "other",
         "session/manifest.json",
         "session/thread_0/orphans.atf",
         "session/thread_1",
+        "session/thread_old",
         "session/thread_2/index.atf",
         "session/thread_3/detail.atf",
     ];
@@ -472,18 +474,22 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
     let denied = "Permission denied (os error 13)";
     for line in [
         "session: recovered, 150 events and ".to_owned(),
-        format!("  thread_1: cannot be read: index.atf: {denied}"),
-        format!("  thread_2: cannot be read: index.atf: {denied}"),
+        format!("  thread_1: cannot be read: index.atf: {denied}\n"),
+        format!(
+            "  thread_2: cannot be read: index.atf: {denied}; a copy of the rest is in unreadable/\n"
+        ),
         format!("    lost: all details: their file cannot be read: detail.atf: {denied}"),
         format!("  thread_0/orphans.atf: not copied: cannot be read: {denied}"),
         format!("  thread_1: not copied: cannot be read: {denied}"),
+        format!("  thread_old: not copied: cannot be read: {denied}"),
         format!("  thread_2/index.atf: not copied: cannot be read: {denied}"),
         format!("  thread_3/detail.atf: not copied: cannot be read: {denied}"),
         format!("  manifest.json: not copied: cannot be read: {denied}"),
         format!("other: not copied: cannot be read: {denied}"),
     ] {
         assert!(
-            text.lines().any(|found| found.starts_with(&line)),
+            text.split_inclusive('\n')
+                .any(|found| found.starts_with(&line)),
             "{line}\n{text}"
         );
     }

@@ -344,22 +344,29 @@ impl Engine<'_> {
                 }
             };
             let why = match is_thread {
-                false => "not part of a session",
+                false => "not part of a session".to_owned(),
                 true if self.job.keeps_rest => {
                     let folder = out.join(UNREADABLE);
                     stage::create_folder(&folder)?;
                     let to = free_path(&folder, &text, "")?;
                     let left = stage::copy(&from, &to, self.job.durability)?;
-                    report.left_behind.extend(not_copied(path, left));
-                    "not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/"
+                    let left: Vec<_> = not_copied(path, left).collect();
+                    let copied = tree::copied(&text, &left);
+                    report.left_behind.extend(left);
+                    let Some(copied) = copied else {
+                        continue;
+                    };
+                    format!("{RENAMED}{copied}")
                 }
-                true => "not a thread's name: rename it to thread_N to have it read",
+                true => RENAMED.to_owned(),
             };
-            report.left_behind.push(left_behind(Path::new(&name), why));
+            report.left_behind.push(left_behind(Path::new(&name), &why));
         }
         Ok(())
     }
 }
+
+const RENAMED: &str = "not a thread's name: rename it to thread_N to have it read";
 
 /// The result for an entry of a session that may be a thread.
 struct Finished {

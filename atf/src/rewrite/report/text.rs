@@ -8,6 +8,7 @@ use super::{
 };
 use crate::index::IndexEvent;
 use crate::manifest::Cut;
+use crate::rewrite::tree;
 use crate::text::counted;
 use crate::thread::INDEX_FILE;
 
@@ -25,7 +26,12 @@ pub(super) fn report(report: &Report, f: &mut Formatter<'_>) -> Result {
 
 fn not_taken(item: &LeftBehind, indent: &str, f: &mut Formatter<'_>) -> Result {
     let (path, why) = (Line(&item.path), Line(&item.why));
-    writeln!(f, "{indent}{path}: not copied: {why}")
+    let what = if item.why.ends_with(tree::IN_UNREADABLE) {
+        "not read"
+    } else {
+        "not copied"
+    };
+    writeln!(f, "{indent}{path}: {what}: {why}")
 }
 
 fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Result {
@@ -54,7 +60,7 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
         }
     }
     for item in &session.threads {
-        thread(action, item, f)?;
+        thread(action, item, &session.left_behind, f)?;
     }
     if let Some(item) = &session.manifest {
         manifest(item, f)?;
@@ -65,18 +71,24 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
     Ok(())
 }
 
-fn thread(action: Action, thread: &ThreadReport, f: &mut Formatter<'_>) -> Result {
+fn thread(
+    action: Action,
+    thread: &ThreadReport,
+    left_behind: &[LeftBehind],
+    f: &mut Formatter<'_>,
+) -> Result {
     let folder = match thread.folder.as_str() {
         "" => "the thread",
         folder => folder,
     };
     let folder = Line(folder);
     if let Some(why) = &thread.not_recovered {
-        let kept = match action {
-            Action::Recover | Action::Convert => "; a copy is in unreadable/",
-            Action::Scrub | Action::Cut => "",
-        };
-        return writeln!(f, "  {folder}: cannot be read: {}{kept}", At(why));
+        write!(f, "  {folder}: cannot be read: {}", At(why))?;
+        let is_copied = matches!(action, Action::Recover | Action::Convert);
+        if is_copied && let Some(kept) = tree::copied(&thread.folder, left_behind) {
+            write!(f, "{kept}")?;
+        }
+        return writeln!(f);
     }
     if thread.nothing_written {
         return writeln!(

@@ -202,7 +202,7 @@ a/pid_2: recovered, 1 event and 0 details of 1 thread
   thread_2: not copied: not a folder
   notes: not copied: not part of a session
   notes.txt: not copied: not part of a session
-  renamed: not copied: not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/
+  renamed: not read: not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/
 a/pid_3: nothing to change, 1 event and 0 details of 1 thread
   the thread: 1 event, 0 details
 README: not copied: not part of a session
