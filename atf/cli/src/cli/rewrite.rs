@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use atf::manifest::Manifest;
 use atf::rewrite::{DropReason, Report};
+use atf::session::ProcessName;
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -82,7 +83,22 @@ impl Common {
             }
         }
         out.flush()?;
+        if self.is_beside() {
+            let (path, out) = (self.path.display(), self.out.display());
+            complain(format_args!(
+                "{out} is next to {path}: commands on their folder read both"
+            ));
+        }
         Ok(State::of(report.losses() > 0))
+    }
+
+    /// Returns whether the new trace is among the processes of the original's recording.
+    fn is_beside(&self) -> bool {
+        let folders = [&self.path, &self.out].map(|path| {
+            let path = fs::canonicalize(path).ok()?;
+            path.parent().map(Path::to_owned)
+        });
+        ProcessName::of(&self.path).is_some() && folders[0] == folders[1]
     }
 
     /// Reports the system's error if the new trace could not be written, without the temporary name

@@ -504,3 +504,25 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
     assert_eq!(found["unreadable/thread_2/detail.atf"], detail);
     assert_eq!(dump(folder.path(), "out/session").len(), 150);
 }
+
+#[test]
+fn a_copy_next_to_its_process_is_pointed_out() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for pid in ["pid_7", "lone"] {
+        clean(folder.path(), &["synth", "--events", "5", "--out", pid]);
+    }
+    let messages = |from: &str, out: &str| {
+        let output = atf(folder.path(), &["recover", from, "--out", out]);
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 0, "{messages}");
+        messages.to_owned()
+    };
+    assert_eq!(
+        messages("pid_7", "copy"),
+        "atf: copy is next to pid_7: commands on their folder read both\n"
+    );
+    assert_eq!(messages("lone", "other"), "");
+    fs::create_dir(path("elsewhere")).unwrap();
+    assert_eq!(messages("pid_7", "elsewhere/pid_7"), "");
+}
