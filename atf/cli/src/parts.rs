@@ -19,7 +19,7 @@ use crate::clock::{Clock, media_clocks, media_times};
 use crate::dump::{Time, are_of_one_run, session_around};
 use crate::loss::unwritten;
 use crate::output::{Failure, complain};
-use crate::target::Target;
+use crate::target::{Target, check_distinct};
 use crate::text::Counted;
 
 /// The maximum number of threads to list in a message.
@@ -101,6 +101,8 @@ impl Part {
                 Err(error) => return Ok(Err(error)),
             }
         }
+        let lone = parts.iter().map(|part: &Self| &part.path);
+        check_distinct(&sessions.iter().chain(lone).cloned().collect::<Vec<_>>())?;
         let processes = Segments::group(sessions);
         let share_clock = are_of_one_run(processes.iter().flatten());
         let first = parts.len();

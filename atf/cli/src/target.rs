@@ -1,5 +1,6 @@
 //! Finds out what a path is: a file, a thread's folder, a session, or folders with sessions.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -76,6 +77,21 @@ impl Target {
         let what = format!("not an ATF file (it begins with \"{begin}\")");
         Err(Failure::Usage(format!("{}: {what}", path.display())))
     }
+}
+
+/// Refuses paths that lead to the same trace, whose events would count twice.
+pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
+    let mut seen = BTreeMap::new();
+    for path in paths {
+        let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+        if let Some(other) = seen.insert(fs::canonicalize(path).map_err(failed)?, path) {
+            let (path, other) = (path.display(), other.display());
+            let message =
+                format!("{path}: named twice, also as {other}; its events would count twice");
+            return Err(Failure::Usage(message));
+        }
+    }
+    Ok(())
 }
 
 fn has_file(folder: &Path, name: &str) -> bool {

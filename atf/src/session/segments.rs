@@ -1,6 +1,7 @@
 //! The segments of a process's recording, read as one trace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -48,14 +49,23 @@ impl From<SessionReader> for Segments {
 }
 
 impl Segments {
-    /// Opens the sessions of a process, and orders them by their folders' [names](ProcessName).
+    /// Opens the sessions of a process, and orders them by their folders' [names](ProcessName). A
+    /// session that several paths lead to is read once.
     ///
     /// # Errors
     ///
     /// Those of [`SessionReader::open`].
     pub fn open(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self> {
-        let sessions = paths.into_iter().map(SessionReader::open);
-        let mut sessions = sessions.collect::<Result<Vec<_>>>()?;
+        let mut sessions = Vec::new();
+        let mut seen = BTreeSet::new();
+        for path in paths {
+            let session = SessionReader::open(path)?;
+            let real = fs::canonicalize(session.path());
+            let at = |error| Error::io(error).with_path(Some(session.path()));
+            if seen.insert(real.map_err(at)?) {
+                sessions.push(session);
+            }
+        }
         sessions.sort_by_key(|session| ProcessName::of(session.path()));
         Ok(Self { sessions })
     }

@@ -396,3 +396,13 @@ fn deleted_first_segments_are_known() {
     let functions = analyze::functions(&open(folder.path()), &Options::default()).unwrap();
     assert_eq!(kinds(&functions.problems), []);
 }
+
+#[test]
+fn a_session_that_several_paths_lead_to_is_read_once() {
+    let folder = TempDir::new().unwrap();
+    three(folder.path());
+    let first = folder.path().join(name(1));
+    let again = first.join("thread_0/..");
+    let segments = Segments::open([&first, &again, &first]).unwrap();
+    assert_eq!(segments.sessions().len(), 1);
+}

@@ -15,6 +15,7 @@ use crate::dump::{Told, are_of_one_run, head, length_if_cut};
 use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
 use crate::parts::{Part, other_names, tell_unwritten};
 use crate::report::Form;
+use crate::target::check_distinct;
 use crate::text::Printable;
 
 /// The runs to compare, and the options.
@@ -108,11 +109,14 @@ impl Side {
     fn read(traces: &Paths<'_>, told: &mut Told) -> Result<Result<Self, Error>, Failure> {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();
+        let mut found = Vec::new();
         for path in traces.paths {
             let parts = match Part::all(slice::from_ref(path), &names, Clock::Trace)? {
                 Ok(parts) => parts,
                 Err(error) => return Ok(Err(error)),
             };
+            found.extend(parts.iter().map(|part| part.path.clone()));
+            check_distinct(&found)?;
             tell_unwritten(&parts);
             let mut before: Option<&Part> = None;
             for part in &parts {

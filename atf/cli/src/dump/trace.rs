@@ -13,7 +13,7 @@ use super::clocks::Clocks;
 use super::several;
 use crate::output::Failure;
 use crate::parts::tell_deleted;
-use crate::target::Target;
+use crate::target::{Target, check_distinct};
 
 /// A file, a thread's folder, or the sessions of some processes.
 #[derive(Debug)]
@@ -84,6 +84,7 @@ impl Trace {
                 Target::Thread(path) => return Ok(Self::of_thread(path)),
             }
         }
+        check_distinct(&sessions)?;
         let processes = Segments::group(sessions);
         if processes.len() > 1 && !are_processes(&processes) {
             return Err(several(paths, &processes.concat()));

@@ -437,3 +437,28 @@ fn processes_with_segments_are_merged() {
     let output = atf(folder.path(), &["report", "--json", "run"]);
     assert_eq!(lines(texts(&output).1).len(), 2);
 }
+
+/// However the paths are written, a session's events count once.
+#[test]
+fn a_session_that_is_named_twice_is_refused() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path());
+    let whole = folder.path().to_str().unwrap();
+    for command in [
+        &["report", ".", whole][..],
+        &["report", "pid_42", "pid_42/thread_0/../"],
+        &["last", "pid_42", "pid_42"],
+        &["dump", ".", "pid_42"],
+        &["export", "--format", "csv", "--out", "-", "pid_42", whole],
+        &["flamegraph", "pid_42", "pid_42"],
+        &["diff", "--before", "pid_42", "pid_42", "--after", "pid_42"],
+        &["diff", "--before", "pid_42", "--after", whole, "."],
+    ] {
+        let output = atf(folder.path(), command);
+        let (status, text, messages) = texts(&output);
+        assert_eq!((status, text), (2, ""), "{command:?}: {messages}");
+        assert!(messages.contains(": named twice, also as "), "{messages}");
+    }
+    let arguments = ["diff", "--before", ".", "--after", "."];
+    assert!(clean(folder.path(), &arguments).contains("noise"));
+}
