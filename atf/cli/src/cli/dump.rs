@@ -32,7 +32,8 @@ numbers, bytes are hexadecimal, and fields that the wire version lacks are omitt
 id in the folder's name, function the name in the manifest.
 
 --spans lists calls thread by thread, each when it ends, indented by depth: start, duration,
-thread, position of the call, function. --from and --to keep calls that overlap them. In JSON, end
+thread, position of the call, function. --from and --to keep calls that overlap them; a call that
+is open at the end of a finalized thread lasts until the thread's last event. In JSON, end
 is return, exception, not_returned (an outer call ended), open (at the end of the trace), given_up
 (too many open calls), interrupted (a segment is missing), or unmatched (a return without a call).
 

@@ -9,19 +9,21 @@ use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
 use crate::output::Failure;
 
-/// Passes each call of a thread to `take` when the call ends, until `take` breaks. Returns the
-/// number of partially read files.
+/// Passes each call of a thread to `take` when the call ends, until `take` breaks, with the time
+/// until which it lasted: that of the last event, for a call that is open when a finalized thread
+/// ends or before a gap. Returns the number of partially read files.
 pub(super) fn each_call(
     trace: &Trace,
     clocks: &Clocks,
     thread: &[ThreadPlace],
     told: &mut Told,
-    mut take: impl FnMut(Paired) -> Result<ControlFlow<()>, Failure>,
+    mut take: impl FnMut(Paired, u64) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<usize, Failure> {
     let mut stack = CallStack::new();
     let mut ended = Vec::new();
     let mut partly = 0;
     let (mut seq, mut is_after_gap) = (0_u64, false);
+    let (mut last_ns, mut is_over) = (0, false);
     for segment in thread {
         let index = match trace.index(segment) {
             Ok(index) => index,
@@ -32,35 +34,47 @@ pub(super) fn each_call(
             }
         };
         if is_after_gap || segment.is_after_gap {
-            stack.interrupt(|paired| ended.push(paired));
+            stack.interrupt(|paired| ended.push((paired, last_ns)));
         }
         let first_seq = seq;
         for event in index.events() {
             match event {
                 Ok(mut event) => {
                     event.timestamp_ns = clocks.time(segment.process, event.timestamp_ns);
-                    stack.push(seq, &event, |paired| ended.push(paired));
+                    stack.push(seq, &event, |paired| ended.push((paired, end_of(&paired))));
+                    last_ns = last_ns.max(event.timestamp_ns);
                     seq = seq.saturating_add(1);
                 }
                 Err(error) => told.tell(&error),
             }
-            for paired in ended.drain(..) {
-                if take(paired)?.is_break() {
+            for (paired, until_ns) in ended.drain(..) {
+                if take(paired, until_ns)?.is_break() {
                     return Ok(partly + usize::from(index.known_checksum().is_none()));
                 }
             }
         }
         partly += usize::from(index.known_checksum().is_none());
         // A return in the next segment may belong to a call that is missing here.
+        is_over = index.completeness().has_verified_footer();
         is_after_gap = index.missing_events() > 0
-            || !index.completeness().has_verified_footer()
+            || !is_over
             || seq.saturating_sub(first_seq) < index.event_count();
     }
-    stack.finish(|paired| ended.push(paired));
-    for paired in ended {
-        if take(paired)?.is_break() {
+    // A thread without a footer may still run.
+    let until_ns = if is_over { last_ns } else { u64::MAX };
+    stack.finish(|paired| ended.push((paired, until_ns)));
+    for (paired, until_ns) in ended {
+        if take(paired, until_ns)?.is_break() {
             break;
         }
     }
     Ok(partly)
+}
+
+/// Returns the time of the event that ended a call or has none.
+fn end_of(paired: &Paired) -> u64 {
+    match paired {
+        Paired::Span(span) => span.end_ns.unwrap_or(u64::MAX),
+        Paired::Unmatched(end) => end.timestamp_ns,
+    }
 }

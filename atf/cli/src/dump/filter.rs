@@ -77,20 +77,13 @@ impl<'a> Filter<'a> {
     }
 
     /// Returns whether to write a call that overlaps the time range, or an unmatched return.
-    pub(crate) fn admits_span(&self, process: u32, paired: &Paired) -> bool {
-        let (start, end, function_id) = match paired {
-            Paired::Span(span) => {
-                // A call that never ended has an open end.
-                (
-                    span.start_ns,
-                    span.end_ns.unwrap_or(u64::MAX),
-                    span.function_id,
-                )
-            }
-            Paired::Unmatched(end) => (end.timestamp_ns, end.timestamp_ns, end.function_id),
+    pub(crate) fn admits_span(&self, process: u32, paired: &Paired, until_ns: u64) -> bool {
+        let (start, function_id) = match paired {
+            Paired::Span(span) => (span.start_ns, span.function_id),
+            Paired::Unmatched(end) => (end.timestamp_ns, end.function_id),
         };
         start <= *self.times.end()
-            && end >= *self.times.start()
+            && until_ns >= *self.times.start()
             && self.admits_function(process, function_id)
     }
 

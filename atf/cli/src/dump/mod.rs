@@ -250,22 +250,28 @@ impl Dump<'_> {
                 Ok::<_, Failure>(written)
             };
             let mut is_over = self.limit == 0;
-            partly += each_call(trace, &ready.clocks, thread, &mut told, |paired| {
-                if is_over {
-                    return Ok(ControlFlow::Break(()));
-                }
-                if ready.filter.admits_span(process, &paired) {
-                    match &mut last {
-                        Some(last) => last.push(paired),
-                        None => is_over = write(&paired)? == self.limit,
+            partly += each_call(
+                trace,
+                &ready.clocks,
+                thread,
+                &mut told,
+                |paired, until_ns| {
+                    if is_over {
+                        return Ok(ControlFlow::Break(()));
                     }
-                }
-                Ok(if is_over {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
-            })?;
+                    if ready.filter.admits_span(process, &paired, until_ns) {
+                        match &mut last {
+                            Some(last) => last.push(paired),
+                            None => is_over = write(&paired)? == self.limit,
+                        }
+                    }
+                    Ok(if is_over {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    })
+                },
+            )?;
             last.iter()
                 .flat_map(Last::iter)
                 .try_for_each(|paired| write(paired).map(drop))?;

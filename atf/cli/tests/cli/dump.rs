@@ -482,6 +482,14 @@ fn spans_state_how_each_call_ended() {
         spans(&["--from", "131", "--to", "145"]),
         [all[3].clone(), all[5].clone()]
     );
+    // Open calls last until the last event of a finalized thread.
+    assert_eq!(spans(&["--from", "170"]), all[4..]);
+    assert!(spans(&["--from", "171"]).is_empty());
+    let mut unfinalized = index.bytes();
+    unfinalized.truncate(64 + 8 * 32);
+    fs::write(folder.path().join("i"), unfinalized).unwrap();
+    assert_eq!(spans(&["--from", "171"]), all[4..], "it may still run");
+    fs::write(folder.path().join("i"), index.bytes()).unwrap();
     assert_eq!(spans(&["--function", "0x4"]), all[2..3]);
     assert_eq!(spans(&["--limit", "2"]), all[..2]);
     golden(
