@@ -133,7 +133,8 @@ impl Opened {
     fn tell(&self, summary: &Summary, told: &mut Told) -> State {
         for (part, totals) in self.parts.iter().zip(&summary.totals) {
             if totals.open + totals.unmatched + totals.lost_events + totals.out_of_order > 0 {
-                complain(format_args!("{}: {}", part.path.display(), Summed(totals)));
+                let sums = Summed(totals, part.range_ns(&self.options));
+                complain(format_args!("{}: {sums}", part.path.display()));
             }
         }
         if summary.lost_details > 0 {

@@ -169,6 +169,14 @@ impl Part {
         Ok(options.clock(self.clock.clone()))
     }
 
+    /// Returns the length of an analysis's time range within the trace; `None` for all of it.
+    pub(crate) fn range_ns(&self, options: &Options) -> Option<u64> {
+        let (start_ns, end_ns) = self.times?;
+        let (from_ns, to_ns) = (options.from_ns, options.to_ns);
+        let range_ns = || end_ns.min(to_ns).saturating_sub(start_ns.max(from_ns));
+        (from_ns > 0 || to_ns < u64::MAX).then(range_ns)
+    }
+
     /// Its threads, for an analysis.
     pub(crate) fn threads(&self) -> Threads<'_> {
         match &self.reader {

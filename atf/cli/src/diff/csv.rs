@@ -60,7 +60,7 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
     for (side, runs) in shown.sides() {
         for (about, totals) in runs {
             let path = about.path.display();
-            let sums = Summed(totals);
+            let sums = Summed(totals, None);
             if sums.has_more_than_calls() {
                 complain(format_args!("{side} {path}: {sums}"));
             }

@@ -22,7 +22,7 @@ pub(super) fn write(
             write!(
                 out,
                 "{strong}{side:<6} {path}{strong:#}: {}",
-                Summed(totals)
+                Summed(totals, None)
             )?;
             match about.problems.len() as u64 {
                 0 => writeln!(out)?,

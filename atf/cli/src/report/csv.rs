@@ -142,9 +142,9 @@ impl<W: Write> Sink for Csv<W> {
             let rows = Counted(cut, "row");
             complain(format_args!("{place}: {rows} not shown; {how} shows all"));
         }
-        let totals = &section.totals;
-        if Summed(totals).has_more_than_calls() {
-            complain(format_args!("{place}: {}", Summed(totals)));
+        let sums = Summed(&section.totals, section.range_ns);
+        if sums.has_more_than_calls() {
+            complain(format_args!("{place}: {sums}"));
         }
         Ok(())
     }

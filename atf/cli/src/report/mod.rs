@@ -102,6 +102,8 @@ struct Section<'a> {
     thread: Option<u32>,
     rows: Rows<'a>,
     totals: Totals,
+    /// The length of the time range, if it is a part of the trace.
+    range_ns: Option<u64>,
 }
 
 /// Writes tables.
@@ -151,7 +153,7 @@ impl Report<'_> {
                 options.threads = ids;
             }
             let found = self.analyze(part, &options)?;
-            return self.write(part, None, &found, sink, told);
+            return self.write(part, None, (&found, &options), sink, told);
         }
         if self.threads.is_empty() {
             part.problems().iter().for_each(|error| told.tell(error));
@@ -165,7 +167,7 @@ impl Report<'_> {
                 self.analyze(part, &options.jobs(Some(NonZero::<usize>::MIN)))
             });
             for (id, found) in ids.iter().zip(found) {
-                self.write(part, Some(*id), &found?, sink, told)?;
+                self.write(part, Some(*id), (&found?, &options), sink, told)?;
             }
         }
         Ok(())
@@ -184,7 +186,7 @@ impl Report<'_> {
         &self,
         part: &Part,
         thread: Option<u32>,
-        found: &Found,
+        (found, options): (&Found, &Options),
         sink: &mut dyn Sink,
         told: &mut Told,
     ) -> Result<(), Failure> {
@@ -204,6 +206,7 @@ impl Report<'_> {
             thread,
             rows: self.rows(part, found),
             totals,
+            range_ns: part.range_ns(options),
         })?;
         let problems: &[Problem] = problems;
         problems

@@ -150,8 +150,8 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    fn totals(&mut self, totals: &Totals) -> Written {
-        Ok(writeln!(self.out, "total: {}", Summed(totals))?)
+    fn totals(&mut self, totals: &Totals, range_ns: Option<u64>) -> Written {
+        Ok(writeln!(self.out, "total: {}", Summed(totals, range_ns))?)
     }
 }
 
@@ -174,8 +174,8 @@ fn open(times: &Times) -> Vec<String> {
     }
 }
 
-/// The totals in one line.
-pub(crate) struct Summed<'a>(pub(crate) &'a Totals);
+/// The totals in one line, and the length of the time range that they are of, if it is a part of the trace.
+pub(crate) struct Summed<'a>(pub(crate) &'a Totals, pub(crate) Option<u64>);
 
 impl Summed<'_> {
     /// Returns whether there are open, unmatched, out-of-order or abandoned calls, or lost events.
@@ -197,13 +197,14 @@ impl std::fmt::Display for Summed<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let totals = self.0;
         let (start_ns, end_ns) = totals.times.unwrap_or_default();
+        let ns = self.1.unwrap_or(end_ns.saturating_sub(start_ns));
         write!(
             f,
             "{}, {}, {} in {}; {} open at the end, {} without a call, {} lost by the tracer",
             Counted(totals.threads, "thread"),
             Counted(totals.events, "event"),
             Counted(totals.calls, "call"),
-            Span(end_ns.saturating_sub(start_ns)),
+            Span(ns),
             Counted(totals.open, "call"),
             Counted(totals.unmatched, "return"),
             Counted(totals.lost_events, "event"),
@@ -248,7 +249,7 @@ impl<W: Write> Sink for Text<W> {
                 all.iter().try_for_each(|rows| self.pairs(what, rows))?;
             }
         }
-        self.totals(&section.totals)
+        self.totals(&section.totals, section.range_ns)
     }
 
     fn flush(&mut self) -> Written {

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{atf, expected, golden, lines, number, texts, written};
+use super::{atf, clean, expected, golden, lines, number, texts, written};
 use atf_samples::files::{EventRecord, IndexFile, crc32c};
 
 /// A function's calls, open calls, self time and total time.
@@ -498,4 +498,23 @@ fn equal_names_show_their_modules() {
             assert!(text.lines().any(|line| line.ends_with(name)), "{text}");
         }
     }
+}
+
+#[test]
+fn a_range_without_events_counts_the_calls_in_it() {
+    let folder = TempDir::new().unwrap();
+    session(folder.path(), &[(1_000, 1, 1), (1_900, 2, 1)], "one");
+    let total = |arguments: &[&str]| {
+        let text = clean(folder.path(), &[&["report", "."], arguments].concat());
+        text.lines().last().unwrap().to_owned()
+    };
+    let rest = "0 calls open at the end, 0 returns without a call, 0 events lost by the tracer";
+    assert_eq!(
+        total(&["--from", "+300", "--to", "+500"]),
+        format!("total: 1 thread, 0 events, 1 call in 200 ns; {rest}")
+    );
+    assert_eq!(
+        total(&["--from", "+300"]),
+        format!("total: 1 thread, 1 event, 1 call in 600 ns; {rest}")
+    );
 }
