@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 use crate::clock::Clock;
 use crate::dump::{Time, Told, are_of_one_run, several};
 use crate::output::{Failure, Outcome, State, complain, stdout};
-use crate::parts::{Part, check_threads, other_names, tell_unwritten};
+use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
 use crate::report::Summed;
 use crate::text::Counted;
 
@@ -117,6 +117,7 @@ impl Opened {
         }
         check_threads(&parts, selection.threads)?;
         tell_unwritten(&parts);
+        tell_unnamed(&parts);
         let start_ns = parts.iter().filter_map(Part::start_ns).min();
         let (from_ns, to_ns) = Time::range(selection.from, selection.to, start_ns)?;
         let threads = selection.threads.iter().copied().collect();

@@ -339,6 +339,25 @@ pub(crate) fn tell_unwritten(parts: &[Part]) {
     }
 }
 
+/// States which parts have no names although their modules' files may have them.
+pub(crate) fn tell_unnamed(parts: &[Part]) {
+    for part in parts.iter().filter(|part| part.names.is_none()) {
+        let Some(session) = part.sessions().last() else {
+            continue;
+        };
+        let is_unnamed = session.manifest().is_some_and(|manifest| {
+            let mut modules = manifest.modules.iter();
+            manifest.symbols.is_empty() && modules.any(|it| it.function_offsets == Some(true))
+        });
+        if is_unnamed {
+            let path = session.path().display();
+            complain(format_args!(
+                "{path}: functions have no names; `atf symbolize {path}` looks for them in the modules' files"
+            ));
+        }
+    }
+}
+
 /// Refuses ids that no part has.
 pub(crate) fn check_threads(parts: &[Part], ids: &[u32]) -> Result<(), Failure> {
     let all: BTreeSet<u32> = parts.iter().flat_map(Part::thread_ids).collect();

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::dump::{Pattern, Time, Told};
 use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
 use crate::parallel;
-use crate::parts::{Part, check_threads, other_names, tell_unwritten};
+use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
 
 pub(crate) use json::Sums;
 pub(crate) use modules::{Listed, Modules};
@@ -125,6 +125,7 @@ impl Report<'_> {
         };
         check_threads(&parts, self.threads)?;
         tell_unwritten(&parts);
+        tell_unnamed(&parts);
         if self.sort == Sort::Max && matches!(self.view, View::Callers(_) | View::Callees(_)) {
             let message = "--sort max: callers and callees have no durations of single calls";
             return Err(Failure::Usage(message.to_owned()));

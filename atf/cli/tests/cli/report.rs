@@ -518,3 +518,21 @@ fn a_range_without_events_counts_the_calls_in_it() {
         format!("total: 1 thread, 1 event, 1 call in 600 ns; {rest}")
     );
 }
+
+#[test]
+fn a_session_without_names_is_told_how_to_get_them() {
+    let folder = TempDir::new().unwrap();
+    session(folder.path(), &[(1_000, 1, 1), (1_900, 2, 1)], "one");
+    let messages = |manifest: &str| {
+        fs::write(folder.path().join("manifest.json"), manifest).unwrap();
+        let output = atf(folder.path(), &["report", "."]);
+        texts(&output).2.to_owned()
+    };
+    let module = r#""modules": [{"module_id": 0, "path": "/bin/x", "function_offsets": true}]"#;
+    let hint =
+        "atf: .: functions have no names; `atf symbolize .` looks for them in the modules' files\n";
+    assert!(messages(&format!("{{{module}}}")).starts_with(hint));
+    let symbol = r#""symbols": [{"function_id": "0x1", "name": "one"}]"#;
+    assert!(!messages(&format!("{{{module}, {symbol}}}")).contains("symbolize"));
+    assert!(!messages(&module.replace("true", "false")).contains("symbolize"));
+}
