@@ -180,26 +180,27 @@ fn write_to<T>(
         return write(&mut BufWriter::with_capacity(BUFFER, file)).map_err(at);
     }
     let part = part_file(path).map_err(|error| at(error.into()))?;
-    let mut out = BufWriter::with_capacity(BUFFER, part);
+    let mut out = BufWriter::with_capacity(BUFFER, part.as_file());
     let result = write(&mut out).map_err(at)?;
-    let part = out
-        .into_inner()
-        .map_err(|error| at(error.into_error().into()))?;
+    out.flush().map_err(|error| at(error.into()))?;
+    drop(out);
     part.persist(path).map_err(|error| at(error.error.into()))?;
     Ok(result)
 }
 
 const BUFFER: usize = 256 << 10;
 
-/// Creates a file next to the final one, with the usual permissions of a new file. The file is
-/// removed when dropped.
+/// Creates a file next to the final one, which is removed when dropped.
 fn part_file(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let mut code = None;
+    let create = |path: &Path| {
+        let file = File::options().write(true).create_new(true).open(path);
+        file.inspect_err(|error| code = error.raw_os_error())
+    };
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".atf-export-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => builder.tempfile_in(folder),
-        _ => builder.tempfile_in("."),
-    }
+    let part = builder.prefix(".atf-export-");
+    let part = part.make_in(folder.unwrap_or(Path::new(".")), create);
+    // The error of `tempfile` names the hidden file, which the user does not know.
+    part.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }

@@ -171,3 +171,16 @@ fn a_flame_graph_has_all_hot_functions_and_a_difference_names_both_times() {
     assert!(same.contains("before: total"));
     assert!(!same.contains("rgb(245,60,60)"), "nothing changed");
 }
+
+#[cfg(unix)]
+#[test]
+fn an_error_names_the_output_and_no_hidden_file() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("missing").join("out");
+    let expected = format!(
+        "atf: {}: No such file or directory (os error 2)\n",
+        out.display()
+    );
+    let (status, messages) = export("csv", out.to_str().unwrap(), "sample-small");
+    assert_eq!((status, messages), (2, expected));
+}
