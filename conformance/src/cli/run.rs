@@ -52,8 +52,7 @@ pub(super) struct Options {
     /// about them)
     #[arg(long, value_name = "GRADE", default_value = "all")]
     grade: Grade,
-    /// Write a report to a file, or to standard output: summary, text, tap, junit, json, html or badge
-    #[arg(long = "report", value_name = "FORM[=FILE]")]
+    #[arg(long = "report", value_name = "FORM[=FILE]", help = Form::help())]
     reports: Vec<Target>,
     /// Print every failure in full, not just scores and causes
     #[arg(long)]

@@ -35,8 +35,7 @@ pub struct Options {
     /// Sessions, thread folders, files, or folders that contain them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Write a report to a file, or to standard output: text, tap, junit, json, html or badge
-    #[arg(long = "report", value_name = "FORM[=FILE]")]
+    #[arg(long = "report", value_name = "FORM[=FILE]", help = Form::help())]
     reports: Vec<Target>,
     /// Same as --report json
     #[arg(long)]

@@ -145,6 +145,13 @@ pub enum Form {
 }
 
 impl Form {
+    /// The help of an option that takes a report, with the names of all forms.
+    #[must_use]
+    pub fn help() -> String {
+        let names = Self::ALL.map(|(name, _)| name).join(", ");
+        format!("Write a report to a file, or to standard output: {names}")
+    }
+
     /// All forms with their names on the command line.
     const ALL: [(&'static str, Self); 7] = [
         ("summary", Self::Summary),

@@ -205,6 +205,7 @@ fn help_explains_each_exit_status() {
         "Exit status: 0 ",
         "; 1 a MUST is broken; 2 usage",
         "Example:",
+        "standard output: summary, text, tap,",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
