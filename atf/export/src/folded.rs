@@ -16,7 +16,8 @@ pub(crate) const OTHERS: &str = "(further calls)";
 /// recursion would grow with the square of its depth.
 pub(crate) const DEEPEST: u32 = 1024;
 
-/// The maximum number of nodes of a tree: with those of one thread at a time, they take 200 MB.
+/// The maximum number of nodes of a tree: with those of one thread at a time, they take
+/// 180 MB.
 const MOST_NODES: usize = 600_000;
 
 /// Returns the call tree of a process, in bounded memory: its threads are read one after another.
