@@ -4,20 +4,9 @@
 //! end, also for an exception that passes through the function (GCC). They are written in
 //! assembler, because only there do the registers still have the instrumented function's values.
 //!
-//! | register of the payload | arm64 | `x86_64` |
-//! |---|---|---|
-//! | `x0`, `x1` | 0 | 0 |
-//! | `x2` to `x5` | the same | `rdx`, `rcx`, `r8`, `r9` |
-//! | `x6`, `x7` | the same | 0 |
-//! | `lr` | the return address of the function | the same |
-//! | `fp` | `x29` | `rbp` |
-//! | `sp` | `sp` | `rsp` |
-//!
-//! `x0` and `x1`, or `rdi` and `rsi`, hold the hook's own arguments, and at the end of a function
-//! the compiler has moved its result elsewhere. `x2` to `x7` have their values at the hook call: a
-//! function may already have overwritten its arguments by then. Without optimization, the stack has
-//! all arguments. `sp` is the function's stack pointer when it calls the hook. On other processors,
-//! registers are 0 and stacks are not captured.
+//! `docs/record.md` lists the register in each field of the payload. `x0` and `x1`, or `rdi` and
+//! `rsi`, hold the hook's own arguments, and at the end of a function the compiler has moved its
+//! result elsewhere. `sp` is the function's stack pointer when it calls the hook.
 
 use atf::EventKind;
 
