@@ -32,8 +32,11 @@
  * and those that a later trigger requests are counted as lost. With a pre-roll of UINT64_MAX,
  * triggers request only what the rings hold, and nothing discarded early counts as lost. With a
  * window, the numbers that atf_recording_record and related functions return are not positions in
- * the files: detail_seq, and with ATF_WINDOW_ALL also index_seq, count everything recorded. A
- * thread that has ended counts towards max_threads until the pre-roll has passed.
+ * the files: detail_seq, and with ATF_WINDOW_ALL also index_seq, count everything recorded. With
+ * ATF_WINDOW_ALL, a thread gets its files when a trigger first requests one of its events; a thread
+ * that ends before that leaves none, and does not count towards max_threads. Other threads that have
+ * ended count until the pre-roll has passed. The events that are kept of ended threads take at most
+ * 512 MiB, or the oldest are lost.
  *
  * Segments. With segment_size or segment_duration_ns, a recording continues in a new session when
  * the current one reaches that size or age, or has as many events as its files can count: pid_42 is

@@ -28,9 +28,9 @@
 //! Windows and segments need rings. By default, `ATF_RING` is 65536, with windows 131072, and with
 //! `ATF_FLIGHT=SECONDS` without details 1048576. A window holds at most half of a ring. In a ring,
 //! an event takes 32 bytes, and details take at most 64 MiB. With windows, rings have room for
-//! every event's details, up to 1 GiB. The rings of ended threads are kept too, up to 512 MiB in
-//! total: see [`Window`](atf::record::Window). The program can also call
-//! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
+//! every event's details, up to 1 GiB, but take memory only for what was written so far. The events
+//! that are kept of ended threads take at most 512 MiB: see [`Window`](atf::record::Window). The
+//! program can also call [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
 //! Functions, including `static` ones, are chosen by their module's symbol table when the first of
 //! them is called. A function without a known name is recorded, because an event left out by

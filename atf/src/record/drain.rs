@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use rtrb::Consumer;
+use rtrb::{Consumer, RingBuffer};
 
 use super::let_go::LetGo;
 use super::losses::{Lane, Losses};
+use super::output::Target;
 use super::window::{Verdict, Windows};
 use super::{Lanes, MISSED, NO_DETAIL, Slot};
 #[cfg(doc)]
@@ -23,6 +24,8 @@ pub struct Drain {
     events: Consumer<Slot>,
     outlet: Outlet,
     is_finished: bool,
+    /// Whether the ring was replaced by one that just holds its contents.
+    is_compact: bool,
 }
 
 /// The destination of events that leave the ring.
@@ -71,6 +74,7 @@ impl Drain {
             events,
             outlet,
             is_finished: false,
+            is_compact: false,
         }
     }
 
@@ -93,7 +97,7 @@ impl Drain {
     /// Like [`drain_into`](Self::drain_into), but keeps only what the windows ask for.
     pub(super) fn drain_windows(
         &mut self,
-        writer: &mut ThreadWriter,
+        target: &mut impl Target,
         windows: Option<&Windows>,
     ) -> Result<Drained> {
         let before = self.outlet.totals;
@@ -102,7 +106,7 @@ impl Drain {
         if let Some(windows) = windows {
             self.claim(windows);
         }
-        let taken = self.take_all(writer, windows);
+        let taken = self.take_all(target, windows);
         self.outlet.totals.lost_events = self.outlet.losses.events.count();
         self.outlet.totals.lost_details = self.outlet.losses.details.count();
         taken?;
@@ -157,18 +161,37 @@ impl Drain {
         self.events.is_abandoned()
     }
 
-    /// Returns the ring's memory size in bytes.
+    /// Returns whether events were lost, or would be without another [drain](Self::drain_into).
+    pub(super) fn has_losses(&self) -> bool {
+        let losses = &self.outlet.losses;
+        losses.events.count() > 0 || losses.details.count() > 0 || !self.events.is_empty()
+    }
+
+    /// Moves the held events of a thread that has ended to memory of just their size. From then on,
+    /// no event is discarded for lack of room.
+    pub(super) fn compact(&mut self) {
+        if self.is_abandoned() && !self.is_compact {
+            self.is_compact = true;
+            compact(&mut self.events);
+            compact(&mut self.outlet.payloads.lane);
+            self.outlet.payloads.joined = Vec::new();
+            self.outlet.let_go.compact();
+        }
+    }
+
+    /// Returns the size in bytes of the ring's memory, and of what is known about discarded events.
     pub(super) fn size(&self) -> usize {
         let events = self.events.buffer().capacity();
         let payloads = self.outlet.payloads.lane.buffer().capacity();
-        events
+        let rings = events
             .saturating_mul(size_of::<Slot>())
-            .saturating_add(payloads)
+            .saturating_add(payloads);
+        rings.saturating_add(self.outlet.let_go.size())
     }
 
     /// Discards all held events. Counts them and the events discarded early as lost, since no trigger
     /// can ask for them later.
-    pub(super) fn release(&mut self, writer: &mut ThreadWriter, windows: &Windows) -> Result<()> {
+    pub(super) fn release(&mut self, target: &mut impl Target, windows: &Windows) -> Result<()> {
         let mut crowd = Crowd {
             events: usize::MAX,
             payload_size: usize::MAX,
@@ -181,7 +204,7 @@ impl Drain {
         let mut left = self.events.slots();
         while left > 0 {
             let count = left.min(MOST_TAKEN);
-            let taken = self.take(count, writer, Some(windows), &mut crowd)?;
+            let taken = self.take(count, target, Some(windows), &mut crowd)?;
             left = left.saturating_sub(taken);
         }
         let held = self.outlet.let_go.claim(0, u64::MAX);
@@ -202,7 +225,14 @@ impl Drain {
 
     /// Returns how much is in the ring beyond half of its capacity.
     fn crowd(&self) -> Crowd {
-        let excess = |slots: usize, capacity: usize| slots.saturating_sub(capacity / 2);
+        let excess = |slots: usize, capacity: usize| {
+            let most = if self.is_compact {
+                capacity
+            } else {
+                capacity / 2
+            };
+            slots.saturating_sub(most)
+        };
         let (events, payloads) = (&self.events, &self.outlet.payloads.lane);
         Crowd {
             events: excess(events.slots(), events.buffer().capacity()),
@@ -231,18 +261,19 @@ impl Drain {
     /// Returns whether nothing is held, and no trigger can ask for what was discarded.
     fn is_decided(&self, windows: &Windows) -> bool {
         let last = self.outlet.let_go.last_ns();
+        let last = last.filter(|_| windows.have_a_start());
         self.events.is_empty() && last.is_none_or(|last| windows.is_decided(last))
     }
 
     /// Takes the events that are in the ring now, up to the first one to hold. Events recorded
     /// meanwhile are left for the next call, so that one busy thread does not keep the drain from
     /// the others.
-    fn take_all(&mut self, writer: &mut ThreadWriter, windows: Option<&Windows>) -> Result<()> {
+    fn take_all(&mut self, target: &mut impl Target, windows: Option<&Windows>) -> Result<()> {
         let mut crowd = self.crowd();
         let mut left = self.events.slots();
         while left > 0 {
             let count = left.min(MOST_TAKEN);
-            if self.take(count, writer, windows, &mut crowd)? < count {
+            if self.take(count, target, windows, &mut crowd)? < count {
                 break;
             }
             left = left.saturating_sub(count);
@@ -253,7 +284,7 @@ impl Drain {
     fn take(
         &mut self,
         count: usize,
-        writer: &mut ThreadWriter,
+        target: &mut impl Target,
         windows: Option<&Windows>,
         crowd: &mut Crowd,
     ) -> Result<usize> {
@@ -266,10 +297,10 @@ impl Drain {
         let mut passed = Ok(());
         for slot in first.iter().chain(second) {
             passed = match windows {
-                None => self.outlet.keep(slot, writer),
+                None => self.outlet.keep(slot, target),
                 Some(windows) => match windows.judge(slot.event.timestamp_ns, crowd.is_out()) {
-                    Verdict::Keep => self.outlet.keep(slot, writer),
-                    Verdict::LetGo => self.outlet.let_go(slot, windows.lanes(), writer),
+                    Verdict::Keep => self.outlet.keep(slot, target),
+                    Verdict::LetGo => self.outlet.let_go(slot, windows.lanes(), target),
                     Verdict::Hold => break,
                 },
             };
@@ -286,6 +317,19 @@ impl Drain {
     }
 }
 
+/// Moves the contents of a lane without a producer to a lane that they fill.
+fn compact<T: Copy>(lane: &mut Consumer<T>) {
+    let (mut producer, consumer) = RingBuffer::new(lane.slots());
+    if let Ok(chunk) = lane.read_chunk(lane.slots()) {
+        let (first, second) = chunk.as_slices();
+        let all = first.iter().chain(second).copied();
+        if let Ok(room) = producer.write_chunk_uninit(chunk.len()) {
+            room.fill_from_iter(all);
+        }
+    }
+    *lane = consumer;
+}
+
 impl Drop for Drain {
     fn drop(&mut self) {
         self.close();
@@ -295,7 +339,8 @@ impl Drop for Drain {
 impl Outlet {
     /// Writes an event with its detail.
     #[inline]
-    fn keep(&mut self, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
+    fn keep(&mut self, slot: &Slot, target: &mut impl Target) -> Result<()> {
+        let writer = target.writer()?;
         match slot.payload_size {
             NO_DETAIL => drop(writer.write(&slot.event)?),
             MISSED => {
@@ -312,9 +357,9 @@ impl Outlet {
     }
 
     /// Discards an event or its detail, because no window asks for it.
-    fn let_go(&mut self, slot: &Slot, lanes: Lanes, writer: &mut ThreadWriter) -> Result<()> {
+    fn let_go(&mut self, slot: &Slot, lanes: Lanes, target: &mut impl Target) -> Result<()> {
         if lanes == Lanes::Details {
-            writer.write(&slot.event)?;
+            target.writer()?.write(&slot.event)?;
             self.totals.events = self.totals.events.wrapping_add(1);
         }
         if lanes == Lanes::Both || slot.payload_size != NO_DETAIL {

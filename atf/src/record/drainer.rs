@@ -1,19 +1,25 @@
 //! The thread that drains the rings of a recording.
 
+mod ended;
 mod register;
+mod ring;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::Lanes;
+use super::output::{Output, Target as _};
 use super::segments::Segments;
 use super::shared::{Shared, State};
 use super::thread::Direct;
 use super::trigger::Calls;
 use super::window::Windows;
-use super::{Drain, Lanes};
 use crate::clock::now_ns;
 use crate::error::Result;
-use crate::write::{SessionWriter, ThreadWriter};
+use crate::write::SessionWriter;
+use ended::Ended;
+use register::MOST_LISTED_AT_ONCE;
+use ring::{Ring, Step};
 
 /// How often the manifest is written while it changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
@@ -21,9 +27,6 @@ const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 /// The pause between two writes of the manifest, as a multiple of how long the last one took: with
 /// very many threads, the manifest is large.
 const MANIFEST_REST: u32 = 50;
-
-/// The most memory for rings whose threads have ended, in bytes. A single ring may have more.
-const MOST_ENDED: usize = 512 << 20;
 
 /// Drains all rings into the threads' files, and keeps the manifest up to date.
 #[derive(Debug)]
@@ -33,6 +36,7 @@ pub(super) struct Drainer {
     session: Arc<SessionWriter>,
     segments: Option<Segments>,
     rings: Vec<Ring>,
+    ended: Ended,
     windows: Option<Windows>,
     calls: Calls,
     /// When the manifest was last written, and how long to wait before the next write.
@@ -41,23 +45,15 @@ pub(super) struct Drainer {
     /// The manifest's size in bytes, and whether the last attempt to write it succeeded.
     manifest_size: usize,
     is_manifest_stored: bool,
+    /// How many threads had files when it was last written.
+    listed_threads: usize,
 }
 
-/// A ring with the writer that it is drained into.
-#[derive(Debug)]
-struct Ring {
-    thread_id: u32,
-    drain: Drain,
-    writer: ThreadWriter,
-    /// When the drain noticed that the thread had ended.
-    ended_ns: Option<u64>,
-}
-
-/// A segment that was created, with a writer for each ring.
+/// A segment that was created, with an output for each ring.
 struct NextSegment {
     session: Arc<SessionWriter>,
     manifest_size: usize,
-    writers: Vec<ThreadWriter>,
+    outputs: Vec<Output>,
 }
 
 /// The work of one pass, apart from draining.
@@ -88,6 +84,7 @@ impl Drainer {
                 .segment
                 .map(|options| Segments::new(options, &shared.session)),
             rings: Vec::new(),
+            ended: Ended::new(),
             windows: shared.options.window.map(Windows::new),
             calls: Calls::default(),
             shared,
@@ -95,6 +92,7 @@ impl Drainer {
             manifest_interval: MANIFEST_INTERVAL,
             manifest_size: 0,
             is_manifest_stored: true,
+            listed_threads: 0,
         }
     }
 
@@ -111,6 +109,7 @@ impl Drainer {
             }
             let is_behind = self.drain(&requests);
             self.prepare_end(&requests);
+            self.list_new_threads();
             let served = if requests.is_last {
                 u64::MAX
             } else {
@@ -178,61 +177,38 @@ impl Drainer {
     /// Drains each ring once, closes finished rings, and returns whether the next pass should
     /// follow at once.
     fn drain(&mut self, requests: &Requests) -> bool {
-        let mut is_behind = false;
-        let (shared, windows) = (&self.shared, self.windows.as_ref());
-        let segments = &mut self.segments;
-        self.rings
-            .retain_mut(|ring| match ring.step(requests, windows) {
-                Ok(is_ring_behind) if !requests.is_last && !ring.drain.is_finished() => {
-                    is_behind |= is_ring_behind;
-                    true
-                }
-                outcome => {
-                    ring.close(shared, outcome.map(drop));
-                    if let Some(segments) = segments {
-                        segments.end_thread(&ring.writer);
-                    }
-                    false
-                }
-            });
-        if !requests.is_last {
-            self.release_ended();
-        }
-        is_behind
-    }
-
-    /// Closes rings that wait for triggers after their threads have ended, if there are too many: a
-    /// program may start a thread for each piece of work.
-    fn release_ended(&mut self) {
-        if let Some(windows) = &self.windows {
-            let ended = |ring: &Ring| Some((ring.ended_ns?, ring.thread_id));
-            let mut all: Vec<_> = self.rings.iter().filter_map(ended).collect();
-            all.sort_unstable();
-            let size = self.rings.first().map_or(1, |ring| ring.drain.size());
-            let most = MOST_ENDED.checked_div(size).map_or(1, |most| most.max(1));
-            all.truncate(all.len().saturating_sub(most));
-            for (_, thread_id) in all {
-                let place = self
-                    .rings
-                    .iter()
-                    .position(|ring| ring.thread_id == thread_id);
-                let Some(mut ring) = place.map(|place| self.rings.remove(place)) else {
-                    continue;
-                };
-                let released = ring.drain.release(&mut ring.writer, windows);
-                ring.close(&self.shared, released);
-                if let Some(segments) = &mut self.segments {
-                    segments.end_thread(&ring.writer);
+        let (mut is_behind, mut steps) = (false, Vec::new());
+        let windows = self.windows.as_ref();
+        let gone = self.rings.extract_if(.., |ring| {
+            let step = ring.step(requests, windows);
+            is_behind |= matches!(step, Ok(Step::Behind));
+            let stays = matches!(step, Ok(Step::Behind | Step::Drained));
+            if !stays {
+                steps.push(step);
+            }
+            !stays
+        });
+        let gone: Vec<_> = gone.collect();
+        self.drain_ended(requests);
+        for (ring, step) in gone.into_iter().zip(steps) {
+            match step {
+                Ok(Step::Ended) => self.keep_ended(ring, requests.now_ns),
+                step => {
+                    // A thread that lives has files, even if they are empty.
+                    let needs_files = requests.is_last && !ring.drain.is_abandoned();
+                    self.close(ring, step, needs_files);
                 }
             }
         }
+        self.release_ended();
+        is_behind
     }
 
     /// Begins the next segment if this one is over. If the next one cannot be created, this one
     /// continues.
     fn change_segment(&mut self) {
         if let Some(mut segments) = self.segments.take() {
-            let writers = self.rings.iter().map(|ring| &ring.writer);
+            let writers = self.all_rings().filter_map(|ring| ring.output.existing());
             let is_over = segments.is_over(writers, self.shared.options.capacity.events);
             if is_over && !segments.must_wait() {
                 match self.create_segment(&mut segments) {
@@ -244,30 +220,36 @@ impl Drainer {
         }
     }
 
-    /// Creates the next segment with a writer for each ring. On failure, nothing of it remains.
+    /// Creates the next segment with an output for each ring. On failure, nothing of it remains.
     fn create_segment(&self, segments: &mut Segments) -> Result<NextSegment> {
-        let session = segments.create(&self.session)?;
+        let session = Arc::new(segments.create(&self.session)?);
         session.take_over(&self.shared.session);
-        let threads = self.rings.iter().map(|ring| ring.thread_id);
-        session.take_names(&self.shared.session, threads.clone());
+        let threads: Vec<_> = self.all_rings().map(Ring::thread_id).collect();
+        session.take_names(&self.shared.session, threads.iter().copied());
         let options = &self.shared.options;
         session.set_unwritten_events(options.unwritten_events(session.options()));
-        let writers = threads.clone().map(|thread_id| session.thread(thread_id));
+        let outputs = threads.iter().map(|thread_id| {
+            let mut output = Output::new(&session, *thread_id);
+            if !self.is_flight() {
+                output.writer()?;
+            }
+            Ok(output)
+        });
         // The manifest lists all the threads. If it cannot be written, their writers are dropped
         // here.
-        let created = writers.collect::<Result<_>>().and_then(|writers| {
+        let created = outputs.collect::<Result<_>>().and_then(|outputs| {
             let manifest_size = session.store_manifest()?;
-            Ok((manifest_size, writers))
+            Ok((manifest_size, outputs))
         });
         match created {
-            Ok((manifest_size, writers)) => Ok(NextSegment {
-                session: Arc::new(session),
+            Ok((manifest_size, outputs)) => Ok(NextSegment {
+                session,
                 manifest_size,
-                writers,
+                outputs,
             }),
             Err(error) => {
                 // Return the first error.
-                let _ = session.files_of(threads.collect()).delete();
+                let _ = session.files_of(threads).delete();
                 Err(error)
             }
         }
@@ -277,13 +259,14 @@ impl Drainer {
     /// cannot be finalized.
     fn begin_segment(&mut self, segments: &mut Segments, next: NextSegment) {
         let mut finalized = Ok(());
-        for (ring, writer) in self.rings.iter_mut().zip(next.writers) {
-            finalized = finalized.and(ring.writer.finalize().map(drop));
-            ring.writer = writer;
+        let rings = self.rings.iter_mut().chain(self.ended.rings_mut());
+        for (ring, output) in rings.zip(next.outputs) {
+            finalized = finalized.and(ring.output.finalize());
+            ring.output = output;
         }
         self.shared.tell(true);
         // Copy the thread names set meanwhile.
-        let threads = self.rings.iter().map(|ring| ring.thread_id);
+        let threads = self.all_rings().map(Ring::thread_id);
         next.session.take_names(&self.shared.session, threads);
         if finalized.is_ok() {
             // Events still in the rings go to the next segment.
@@ -291,6 +274,7 @@ impl Drainer {
         }
         let ended = std::mem::replace(&mut self.session, Arc::clone(&next.session));
         self.manifest_size = next.manifest_size;
+        self.listed_threads = self.session.thread_count();
         let finished = ended.finalize();
         let totals = ended.totals();
         let deleted = segments.end(&ended, &totals);
@@ -314,14 +298,33 @@ impl Drainer {
         let triggers = &self.shared.triggers;
         let is_asked = triggers.is_ending() && requests.triggers > triggers.served();
         // Without such windows, every later event is recorded.
-        let is_over = self.windows.as_ref().is_some_and(|windows| {
-            windows.lanes() == Lanes::Both && !windows.ask_for_later(now_ns())
-        });
+        let windows = self.windows.as_ref();
+        let asks = windows.is_none_or(|windows| windows.ask_for_later(now_ns()));
+        let is_over = self.is_flight() && !asks;
         if is_asked && is_over && self.shared.lock().error.is_none() {
             self.session.set_unwritten_events(None);
             // Its error is reported at the end.
             let _ = self.store_manifest();
         }
+    }
+
+    /// Writes the manifest if threads have files that it does not list, unless it is very large.
+    fn list_new_threads(&mut self) {
+        let is_complete = self.session.thread_count() == self.listed_threads;
+        if !is_complete && self.manifest_size <= MOST_LISTED_AT_ONCE {
+            // Its error is reported at the end.
+            let _ = self.store_manifest();
+        }
+    }
+
+    /// Returns whether threads get their files only once a trigger asks for their events.
+    fn is_flight(&self) -> bool {
+        let windows = self.windows.as_ref();
+        windows.is_some_and(|windows| windows.lanes() == Lanes::Both)
+    }
+
+    fn all_rings(&self) -> impl Iterator<Item = &Ring> {
+        self.rings.iter().chain(self.ended.rings())
     }
 
     /// Writes the manifest if requested, or if it has not been written for a while.
@@ -348,6 +351,7 @@ impl Drainer {
 
     fn store_manifest(&mut self) -> Result<()> {
         let start = Instant::now();
+        self.listed_threads = self.session.thread_count();
         self.shared.tell(false);
         let stored = self.session.store_manifest();
         self.manifest_time = Instant::now();
@@ -377,38 +381,6 @@ impl Requests {
     }
 }
 
-impl Ring {
-    /// Drains the ring once, and returns whether there may be much more to drain.
-    fn step(&mut self, requests: &Requests, windows: Option<&Windows>) -> Result<bool> {
-        if requests.is_last {
-            self.drain.close();
-        }
-        if self.ended_ns.is_none() && self.drain.is_abandoned() {
-            self.ended_ns = Some(requests.now_ns);
-        }
-        let drained = self.drain.drain_windows(&mut self.writer, windows)?;
-        if requests.is_flush {
-            self.writer.flush()?;
-        }
-        // A ring with windows is never empty.
-        Ok(match windows {
-            None => drained.events > 0,
-            Some(_) => self.drain.is_crowded(),
-        })
-    }
-
-    /// Finalizes the thread's files. Events left in the ring and those recorded later are lost.
-    fn close(&mut self, shared: &Shared, outcome: Result<()>) {
-        if let Err(error) = outcome.and_then(|()| self.writer.finalize().map(drop)) {
-            shared.fail(error);
-        }
-        // After the files, so that it counts what was recorded meanwhile.
-        self.drain.give_up();
-        let mut state = shared.lock();
-        state.live = state.live.saturating_sub(1);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering;
@@ -416,7 +388,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
     use crate::manifest::{Loss, Manifest, Module};
-    use crate::record::{Capacity, RecordOptions, Trigger, Window};
+    use crate::record::{Capacity, RecordOptions, ThreadRecorder, Trigger, Window};
     use crate::wire::EventKind;
     use crate::write::{Event, Memory, WriteOptions};
 
@@ -428,12 +400,30 @@ mod tests {
         drainer_with(memory, Window::default())
     }
 
-    fn drainer_with(memory: &Memory, window: Window) -> Result<Drainer> {
+    pub(super) fn drainer_with(memory: &Memory, window: Window) -> Result<Drainer> {
         let (storage, write) = (Arc::new(memory.clone()), WriteOptions::default());
         let session = SessionWriter::create_on(storage, "pid_42", &write)?;
         let options = RecordOptions::default().window(Some(window));
         let shared = Shared::new(Arc::new(session), options);
         Ok(Drainer::new(Arc::new(shared)))
+    }
+
+    pub(super) fn new_thread(drainer: &mut Drainer, thread_id: u32) -> Result<ThreadRecorder> {
+        drainer.add_threads(&[thread_id]);
+        let live = drainer.shared.lock().live;
+        drainer.shared.lock().live = live.saturating_add(1);
+        let made = drainer.shared.lock().made.pop();
+        made.map_or_else(
+            || Err(Error::internal("the thread is made")),
+            |(_, made)| made,
+        )
+    }
+
+    /// Drains once.
+    pub(super) fn pass(drainer: &mut Drainer) {
+        let mut requests = drainer.take_requests();
+        drainer.look_at_triggers(&mut requests);
+        drainer.drain(&requests);
     }
 
     /// Returns how many triggers a pass serves if `meanwhile` runs after it began.
@@ -450,13 +440,10 @@ mod tests {
         let mut drainer = drainer_on(&memory)?;
         let mut counters = Vec::new();
         for thread_id in 0..5 {
-            drainer.add_threads(&[thread_id]);
-            let made = drainer.shared.lock().made.pop();
-            let recorder = made.map(|(_, made)| made).transpose()?;
-            let counter = recorder.map(|recorder| recorder.loss_counter());
-            counter.iter().for_each(|counter| counter.lose_event(7));
+            let counter = new_thread(&mut drainer, thread_id)?.loss_counter();
+            counter.lose_event(7);
             // A loss counter's owner may count more.
-            counters.extend(counter.filter(|_| thread_id == 4));
+            counters.extend(Some(counter).filter(|_| thread_id == 4));
         }
         let requests = drainer.take_requests();
         drainer.drain(&requests);
@@ -480,22 +467,13 @@ mod tests {
             let window = Window::default().lanes(Lanes::Both);
             let window = window.pre_roll(Duration::from_nanos(pre_roll));
             let mut drainer = drainer_with(&Memory::new(), window)?;
-            drainer.add_threads(&[0]);
-            let made = drainer.shared.lock().made.pop();
-            let mut recorder = made.map(|(_, made)| made).transpose()?;
+            let mut recorder = new_thread(&mut drainer, 0)?;
             let event = Event::new(now_ns(), 7, EventKind::CALL, 1);
-            let mut record = || {
-                recorder
-                    .as_mut()
-                    .is_some_and(|it| it.record(&event).is_ok())
-            };
-            assert!((0..capacity).all(|_| record()));
-            let mut requests = drainer.take_requests();
-            drainer.look_at_triggers(&mut requests);
-            drainer.drain(&requests);
+            assert!((0..capacity).all(|_| recorder.record(&event).is_ok()));
+            pass(&mut drainer);
             let (ring, windows) = (drainer.rings.first_mut(), drainer.windows.as_ref());
             for (ring, windows) in ring.into_iter().zip(windows) {
-                ring.drain.release(&mut ring.writer, windows)?;
+                ring.drain.release(&mut ring.output, windows)?;
                 let found = ring.drain.event_loss().map_or(0, |loss| loss.count);
                 assert_eq!(found, lost as u64, "{pre_roll}");
             }

@@ -52,6 +52,16 @@ impl LetGo {
         }
     }
 
+    /// Frees unused memory, because no more times will be added.
+    pub(super) fn compact(&mut self) {
+        self.runs.shrink_to_fit();
+    }
+
+    /// Returns the size of its memory in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.runs.capacity().saturating_mul(size_of::<Loss>())
+    }
+
     /// Returns when the last one happened.
     pub(super) fn last_ns(&self) -> Option<u64> {
         self.last_ns

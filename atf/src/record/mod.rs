@@ -3,7 +3,8 @@
 //! A [`Recording`] is a session that is being recorded: each traced thread has a ring, and one
 //! thread drains them all into the threads' files (S0, S1, S3). Recording an event copies 32 bytes
 //! into the ring: no system call, no lock, no allocation, and the ring's pages are resident before
-//! the first event.
+//! the first event. With a [`Window`], which needs large rings, pages become resident when they are
+//! first written.
 //!
 //! ```
 //! use atf::EventKind;
@@ -60,6 +61,7 @@ mod drainer;
 mod let_go;
 mod losses;
 mod options;
+mod output;
 mod recorder;
 mod recording;
 mod segments;
@@ -177,8 +179,14 @@ fn channel_for(
     is_judged: bool,
 ) -> Result<(Recorder, Drain)> {
     capacity.check()?;
-    let events = touched(capacity.events, Slot::EMPTY);
-    let payloads = touched(capacity.payload_size, 0);
+    // Rings with windows are large, and threads that end soon use little of them.
+    let (events, payloads) = if is_judged {
+        let events = RingBuffer::new(capacity.events);
+        (events, RingBuffer::new(capacity.payload_size))
+    } else {
+        let events = touched(capacity.events, Slot::EMPTY);
+        (events, touched(capacity.payload_size, 0))
+    };
     let losses = Arc::new(Losses::new());
     let mut recorder = Recorder::new(events.0, payloads.0, Arc::clone(&losses), overflow);
     recorder.is_judged = is_judged;

@@ -19,7 +19,8 @@ pub struct RecordOptions {
     /// How long the drain sleeps after finding all rings empty.
     pub interval: Duration,
     /// How many threads may record at the same time. Each takes its ring, two buffers
-    /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files.
+    /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files. With a
+    /// [`Window`], threads whose files are open count even after they have ended.
     pub max_threads: usize,
     /// Records in full only around triggers; `None` for always. Needs rings.
     pub window: Option<Window>,

@@ -9,6 +9,7 @@ use super::trigger::Triggers;
 use super::{RecordOptions, RecordSummary, ThreadRecorder};
 use crate::clock::CounterClock;
 use crate::error::{Error, ErrorKind, Result};
+use crate::manifest::Loss;
 use crate::write::{SessionTotals, SessionWriter};
 
 /// The part of a recording that its threads share.
@@ -39,6 +40,8 @@ pub(super) struct State {
     pub(super) losses: Vec<(u32, Arc<Losses>)>,
     /// How many events and details the other threads lost, in all segments.
     pub(super) lost: (u64, u64),
+    /// Those of the events in this segment whose threads have no files.
+    pub(super) lost_unlisted: Option<Loss>,
     /// Threads that the drain's thread is to create, and those that it has created.
     pub(super) wanted: Vec<u32>,
     pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
@@ -201,14 +204,27 @@ impl Shared {
                 lane.loss()
             }
         };
-        segment.set_lost_events(loss(&self.unregistered.events));
         let mut state = self.lock();
-        let State { losses, lost, .. } = &mut *state;
+        // The manifest lists only threads with files.
+        let mut unlisted = loss(&self.unregistered.events);
+        let State {
+            losses,
+            lost,
+            lost_unlisted,
+            ..
+        } = &mut *state;
         losses.retain_mut(|(thread_id, losses)| {
             // Checked first: without another owner, the losses are final.
             let is_final = Arc::get_mut(losses).is_some();
             let (events, details) = (loss(&losses.events), loss(&losses.details));
-            if events.is_some() || details.is_some() {
+            if !segment.has_thread(*thread_id) {
+                let kept = if is_final {
+                    &mut *lost_unlisted
+                } else {
+                    &mut unlisted
+                };
+                *kept = kept.take().into_iter().chain(events).reduce(Loss::plus);
+            } else if events.is_some() || details.is_some() {
                 segment.set_losses(*thread_id, events, details);
             }
             if is_final {
@@ -220,6 +236,11 @@ impl Shared {
             }
             !is_final
         });
+        let unlisted = unlisted.into_iter().chain(*lost_unlisted);
+        segment.set_lost_events(unlisted.reduce(Loss::plus));
+        if is_over {
+            *lost_unlisted = None;
+        }
     }
 
     /// Finalizes the threads that the drain does not, and the session.

@@ -21,10 +21,14 @@ use crate::setters::setters;
 /// pre-roll than it holds, or more than 65,536, these times may begin earlier than the window, by
 /// 1/16,000 of the discarded events.
 ///
-/// A thread that has ended keeps its ring, and its place in `max_threads`, until no trigger can ask
-/// for its events. The rings of ended threads take at most 512 MiB in total, unless there is only
-/// one. Beyond that, the ring of the thread that ended first is closed, and its events count as
-/// lost.
+/// A ring takes memory only for what was written to it so far. When a thread ends, the events that a
+/// trigger may still ask for move to memory of just their size: 32 bytes each, and their payloads.
+/// The events of all ended threads take at most 512 MiB, unless there is only one such thread.
+/// Beyond that, those of the thread that ended first count as lost.
+///
+/// With [`Lanes::Both`], a thread gets files when a trigger first asks for one of its events, when
+/// it loses any, or when the recording stops while it lives. A thread that has ended without files
+/// does not count towards `max_threads`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {

@@ -3,10 +3,12 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use atf::DetailEventType;
-use atf::record::{Capacity, Overflow, channel};
-use atf::write::Detail;
+use atf::record::{Capacity, Lanes, Overflow, RecordOptions, Recording, Window, channel};
+use atf::write::{Detail, Memory, SessionWriter, WriteOptions};
 
 use crate::event;
 
@@ -31,4 +33,34 @@ fn a_ring_is_in_memory_before_the_first_event() {
     let touched = faults() - before;
     // 3 MiB of memory are 768 pages, if they were not resident.
     assert!(touched < 16, "{touched}");
+}
+
+#[test]
+fn a_ring_with_windows_takes_memory_when_it_is_written() {
+    let storage = Arc::new(Memory::new());
+    let session = SessionWriter::create_on(storage, "pid_42", &WriteOptions::default()).unwrap();
+    // 32 MiB, which are 8192 pages.
+    let capacity = Capacity::default().events(1 << 20);
+    let window = Window::default().lanes(Lanes::Both);
+    let options = RecordOptions::default()
+        .capacity(capacity)
+        .window(Some(window));
+    let (sender, receiver) = mpsc::channel();
+    let recording = Recording::start_on(session, &options, |work| {
+        let drain = thread::spawn(move || {
+            work();
+            sender.send(faults()).unwrap();
+        });
+        Ok(Box::new(move || drain.join().is_ok()))
+    });
+    let recording = recording.unwrap();
+    for n in 0..20 {
+        let mut thread = recording.thread(None).unwrap();
+        let before = faults();
+        thread.record(&event(n)).unwrap();
+        assert!(faults() - before < 16);
+    }
+    recording.stop().unwrap();
+    let touched = receiver.recv().unwrap();
+    assert!(touched < 8192, "{touched}");
 }

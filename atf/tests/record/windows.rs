@@ -396,43 +396,58 @@ fn without_a_window_whoever_waits_for_a_trigger_finds_all_events_in_the_files() 
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "rings of half a gigabyte")]
-fn of_many_threads_that_have_ended_those_that_ended_first_give_their_rings_away() {
-    for lanes in [Lanes::Both, Lanes::Details] {
-        let window = Window::default()
-            .lanes(lanes)
-            .pre_roll(Duration::MAX)
-            .on_stop(true);
-        // 160 MiB each: three rings fit into 512 MiB.
-        let options = sleepy(5 << 20, 16, window);
-        let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), false, &options);
-        // Thread 0 lives on. The others end in the order of their ids but for the first.
-        let mut living = recording.thread(None).unwrap();
-        let mut late = recording.thread(None).unwrap();
-        for thread in [&mut living, &mut late] {
-            thread.record_with_detail(&call(1), &detail(b"x")).unwrap();
-        }
-        for id in 2..=5 {
-            let mut thread = recording.thread(None).unwrap();
-            assert_eq!(thread.thread_id(), id);
-            thread.record_with_detail(&call(1), &detail(b"x")).unwrap();
-            drop(thread);
-            assert!(recording.flush(DEADLINE).unwrap());
-        }
-        drop(late);
+fn of_more_threads_than_may_record_at_once_all_that_have_ended_keep_their_last_events() {
+    let window = Window::default()
+        .lanes(Lanes::Both)
+        .pre_roll(Duration::MAX)
+        .on_stop(true);
+    // Rings of 160 MiB, of which 15 would not fit into 512 MiB.
+    let options = sleepy(5 << 20, 16, window).max_threads(2);
+    let folder = tempfile::tempdir().unwrap();
+    let recording = start(folder.path(), false, &options);
+    let mut living = recording.thread(None).unwrap();
+    living.record_with_detail(&call(1), &detail(b"x")).unwrap();
+    for id in 1..16 {
+        let mut thread = recording.thread(None).unwrap();
+        assert_eq!(thread.thread_id(), id);
+        thread.record_with_detail(&call(1), &detail(b"x")).unwrap();
+        assert_eq!(
+            *recording.thread(None).unwrap_err().kind(),
+            ErrorKind::LimitReached { limit: 2 }
+        );
+        drop(thread);
         assert!(recording.flush(DEADLINE).unwrap());
-        let summary = recording.stop().unwrap();
-        let found: Vec<_> = (0..=5).map(|id| times(folder.path(), id)).collect();
-        let (kept, gone) = (vec![(1, true)], vec![(1, false)]);
-        let gone = if lanes == Lanes::Both { vec![] } else { gone };
-        // Of those that ended, 1, 4 and 5 were the last.
-        let expected = [&kept, &kept, &gone, &gone, &kept, &kept];
-        assert_eq!(found.iter().collect::<Vec<_>>(), expected);
-        let is_lost = lanes == Lanes::Both;
-        let lost = if is_lost { (2, 0) } else { (0, 2) };
-        assert_eq!(losses(&summary), lost);
+        assert!(!thread_folder(folder.path(), id).exists());
     }
+    let summary = recording.stop().unwrap();
+    assert_eq!(losses(&summary), (0, 0));
+    for id in 0..16 {
+        assert_eq!(times(folder.path(), id), [(1, true)], "{id}");
+    }
+}
+
+#[test]
+fn a_thread_that_ended_before_its_events_were_asked_for_leaves_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let window = Window::default().lanes(Lanes::Both);
+    let recording = start(folder.path(), false, &sleepy(8, 0, window));
+    for n in 0..2 {
+        let mut thread = recording.thread(None).unwrap();
+        thread.record(&call(now_ns())).unwrap();
+        drop(thread);
+        if n == 1 {
+            recording.set_window_open(true).unwrap();
+            let mut thread = recording.thread(None).unwrap();
+            thread.record(&call(now_ns())).unwrap();
+        }
+        assert!(recording.flush(DEADLINE).unwrap());
+    }
+    let summary = recording.stop().unwrap();
+    assert_eq!((losses(&summary), summary.totals.event_count), ((0, 0), 1));
+    let listed = manifest(folder.path()).threads;
+    let ids: Vec<_> = listed.iter().map(|thread| thread.id).collect();
+    assert_eq!(ids, [2]);
+    assert!(!thread_folder(folder.path(), 0).exists());
 }
 
 #[test]

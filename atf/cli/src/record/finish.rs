@@ -131,12 +131,14 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> Str
 fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
-    let has_died = finalized != Ok(false);
+    // Without a trigger, a flight recorder leaves no file to finalize.
+    let unwritten = unwritten_events(session);
+    let has_died = finalized != Ok(false) || unwritten.is_some();
     if let Err(error) = &finalized {
         complain(format_args!("{name}: not finalized: {error}"));
     }
     if has_died {
-        match settings.loss_by_death(unwritten_events(session)) {
+        match settings.loss_by_death(unwritten) {
             _ if has_exited => complain(format_args!(
                 "{name}: the program did not finish this session: unless it called _exit or exec, later events are missing"
             )),

@@ -40,8 +40,29 @@ pub(super) fn too_large(
     Ok(is_whole.then_some(in_window.saturating_add(loss.count)))
 }
 
+/// Returns how many events half of a ring holds in this run.
+fn half_of_a_ring(settings: &Settings<'_>) -> u64 {
+    let number = |variable| settings.value(variable)?.parse::<u64>().ok();
+    let has_details = settings.has_details();
+    // The library's defaults.
+    let default = if has_details { 1 << 17 } else { 1 << 20 };
+    let events = number("ATF_RING").unwrap_or(default);
+    let stack = number("ATF_STACK").unwrap_or(128);
+    let most = if has_details {
+        MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + stack)
+    } else {
+        MOST_EVENTS
+    };
+    events.min(most) / 2
+}
+
 /// Returns advice on how to record windows of this many events without losses.
 pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
+    if window <= half_of_a_ring(settings) {
+        // Their own rings had room.
+        return "the last events of threads that had ended did not fit into 512 MiB: record fewer functions, or a shorter time"
+            .to_owned();
+    }
     // Windows get half of a ring and may be a little larger in another run.
     let events = window.saturating_mul(5) / 2;
     let most = if settings.has_details() {
@@ -55,5 +76,53 @@ pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
         }
         _ => "a window did not fit into its ring, and would not fit into the largest one: record fewer functions, or a shorter time"
             .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_larger_ring_is_suggested_only_if_the_ring_was_too_small() {
+        let given = |window: u64, variables: &[(&'static str, &str)]| {
+            let variables = variables.iter();
+            let variables = variables.map(|(name, value)| (*name, (*value).to_owned()));
+            let settings = Settings {
+                out: Path::new(""),
+                variables: variables.collect(),
+                debug_dirs: &[],
+                library: None,
+                program: &[],
+            };
+            advice(window, &settings)
+        };
+        let flight = ("ATF_FLIGHT", "10");
+        let (ring, details) = (("ATF_RING", "1024"), ("ATF_DETAILS", "all"));
+        let stack = ("ATF_STACK", "256");
+        // Half of the default ring, of a chosen one, and of the largest with details.
+        for (half, variables) in [
+            (1 << 19, &[flight][..]),
+            (1 << 16, &[flight, details]),
+            (512, &[flight, ring]),
+            (512, &[flight, ring, details]),
+            (
+                1_508_064,
+                &[flight, details, stack, ("ATF_RING", "33554432")],
+            ),
+        ] {
+            let fits = given(half, variables);
+            assert!(
+                fits.contains("512 MiB") && !fits.contains("--ring"),
+                "{fits}"
+            );
+            let excess = given(half + 1, variables);
+            assert!(
+                excess.starts_with("a window did not fit into its ring"),
+                "{excess}"
+            );
+        }
     }
 }

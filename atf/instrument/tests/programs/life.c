@@ -47,6 +47,15 @@ static PLAIN void threads(void) {
     for (int n = 0; n < 3; n++) pthread_join(all[n], 0);
 }
 
+// One after another.
+static PLAIN void short_threads(int count) {
+    for (int n = 0; n < count; n++) {
+        pthread_t thread;
+        pthread_create(&thread, 0, work, "short");
+        pthread_join(thread, 0);
+    }
+}
+
 static _Atomic int is_in_forever;
 
 static FUNCTION void *forever(void *unused) {
@@ -217,6 +226,7 @@ static FUNCTION __attribute__((destructor)) void late(void) {
 PLAIN int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     if (!strcmp(mode, "threads")) threads();
+    if (!strcmp(mode, "short")) short_threads(40);
     if (!strcmp(mode, "live")) leave_a_thread();
     if (!strcmp(mode, "keys")) keys();
     if (!strcmp(mode, "jumps")) jumps();

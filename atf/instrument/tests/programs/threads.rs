@@ -153,3 +153,17 @@ fn after_a_longjmp_the_depth_is_right_at_the_next_return() {
         assert_eq!(last, [1; 4]);
     });
 }
+
+#[test]
+fn a_flight_recorder_keeps_the_last_calls_of_many_threads_that_have_ended() {
+    Program::with("life.c", |program| {
+        for flight in ["60", "64M"] {
+            let mut command = program.command(&["short"]);
+            let run = program.finished(command.env("ATF_FLIGHT", flight));
+            let trace = run.session().accepted();
+            let found = (trace.threads().len(), trace.event_count(), trace.lost());
+            assert_eq!(found, (41, 2 * run.counted(), 0));
+            assert_eq!(run.told(), "");
+        }
+    });
+}

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::{Drainer, Ring};
 use crate::error::Result;
+use crate::record::output::{Output, Target as _};
 use crate::record::thread::Direct;
 use crate::record::{ThreadRecorder, channel_for};
-use crate::write::ThreadWriter;
 
 /// The largest manifest that is rewritten for each new thread, in bytes: about a thousand threads.
 /// A larger one is written about once a second.
-const MOST_LISTED_AT_ONCE: usize = 64 << 10;
+pub(super) const MOST_LISTED_AT_ONCE: usize = 64 << 10;
 
 impl Drainer {
     /// Creates the threads that callers are waiting for.
@@ -21,21 +21,26 @@ impl Drainer {
         // Their names may have been set in an earlier segment.
         let names = wanted.iter().copied();
         self.session.take_names(&self.shared.session, names);
-        let created = wanted
-            .iter()
-            .map(|thread_id| self.session.thread(*thread_id));
-        let writers: Vec<_> = created.collect();
+        let is_flight = self.is_flight();
+        let created = wanted.iter().map(|thread_id| {
+            let mut output = Output::new(&self.session, *thread_id);
+            if !is_flight {
+                output.writer()?;
+            }
+            Ok(output)
+        });
+        let outputs: Vec<Result<_>> = created.collect();
         let lists_at_once = self.manifest_size <= MOST_LISTED_AT_ONCE || !self.is_manifest_stored;
-        let listed = if lists_at_once && writers.iter().any(Result::is_ok) {
+        let listed = if lists_at_once && !is_flight && outputs.iter().any(Result::is_ok) {
             self.store_manifest()
         } else {
             Ok(())
         };
-        for (thread_id, writer) in wanted.iter().zip(writers) {
-            let made = match (writer, &listed) {
-                (Ok(writer), Ok(())) => self.connect(*thread_id, writer),
-                (Ok(writer), Err(error)) => {
-                    drop(writer);
+        for (thread_id, output) in wanted.iter().zip(outputs) {
+            let made = match (output, &listed) {
+                (Ok(output), Ok(())) => self.connect(output),
+                (Ok(output), Err(error)) => {
+                    drop(output);
                     self.session.withdraw(*thread_id);
                     Err(error.clone())
                 }
@@ -50,12 +55,12 @@ impl Drainer {
         self.shared.changed.notify_all();
     }
 
-    /// Connects a thread's recorder to its writer, through a ring unless the session survives a
+    /// Connects a thread's recorder to its files, through a ring unless the session survives a
     /// kill.
-    fn connect(&mut self, thread_id: u32, writer: ThreadWriter) -> Result<ThreadRecorder> {
-        let shared = &self.shared;
+    fn connect(&mut self, output: Output) -> Result<ThreadRecorder> {
+        let (shared, thread_id) = (&self.shared, output.thread_id());
         if self.session.options().survive_kill {
-            let direct = Arc::new(Direct::new(writer));
+            let direct = Arc::new(Direct::new(output.into_writer()?));
             let mut state = shared.lock();
             state.losses.push((thread_id, direct.losses()));
             state.direct.push(Arc::clone(&direct));
@@ -67,12 +72,7 @@ impl Drainer {
         let is_judged = options.window.is_some();
         let (recorder, drain) = channel_for(options.capacity, options.overflow, is_judged)?;
         shared.lock().losses.push((thread_id, drain.losses()));
-        self.rings.push(Ring {
-            thread_id,
-            drain,
-            writer,
-            ended_ns: None,
-        });
+        self.rings.push(Ring::new(drain, output));
         Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
 }

@@ -59,6 +59,16 @@ impl SessionWriter {
         std::mem::take(&mut lock(&self.shared).named)
     }
 
+    /// Returns whether a thread has a writer, or had one.
+    pub(crate) fn has_thread(&self, thread_id: u32) -> bool {
+        lock(&self.shared).threads.contains_key(&thread_id)
+    }
+
+    /// Returns how many threads have a writer, or had one.
+    pub(crate) fn thread_count(&self) -> usize {
+        lock(&self.shared).threads.len()
+    }
+
     /// Deletes a thread's files and removes it from the manifest. Its writer must be gone and have
     /// written no events. Files that cannot be deleted stay.
     pub(crate) fn withdraw(&self, thread_id: u32) {

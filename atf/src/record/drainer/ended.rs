@@ -1,0 +1,203 @@
+//! Rings of threads that have ended, kept for later triggers.
+
+use std::collections::VecDeque;
+
+use super::ring::{Ring, Step};
+use super::{Drainer, Requests};
+use crate::error::Result;
+
+/// The most memory for the events of threads that have ended, in bytes. A single thread may have
+/// more.
+const MOST_ENDED: usize = 512 << 20;
+
+/// The rings of threads that have ended, in the order of their ends.
+#[derive(Debug)]
+pub(super) struct Ended {
+    rings: VecDeque<Kept>,
+    /// Bytes of memory, and the most before the oldest events are given up.
+    size: usize,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct Kept {
+    ring: Ring,
+    /// When the drain noticed that the thread had ended.
+    ended_ns: u64,
+    /// Bytes of memory.
+    size: usize,
+}
+
+impl Ended {
+    pub(super) fn new() -> Self {
+        Self {
+            rings: VecDeque::new(),
+            size: 0,
+            most: MOST_ENDED,
+        }
+    }
+
+    pub(super) fn rings(&self) -> impl Iterator<Item = &Ring> {
+        self.rings.iter().map(|kept| &kept.ring)
+    }
+
+    pub(super) fn rings_mut(&mut self) -> impl Iterator<Item = &mut Ring> {
+        self.rings.iter_mut().map(|kept| &mut kept.ring)
+    }
+
+    fn add(&mut self, ring: Ring, ended_ns: u64) {
+        let size = ring.size();
+        self.size = self.size.saturating_add(size);
+        self.rings.push_back(Kept {
+            ring,
+            ended_ns,
+            size,
+        });
+    }
+
+    /// Puts back what [`take_first`](Self::take_first) took.
+    fn put_back(&mut self, mut kept: Kept) {
+        kept.size = kept.ring.size();
+        self.size = self.size.saturating_add(kept.size);
+        self.rings.push_front(kept);
+    }
+
+    fn take_first(&mut self) -> Option<Kept> {
+        let kept = self.rings.pop_front()?;
+        self.size = self.size.saturating_sub(kept.size);
+        Some(kept)
+    }
+}
+
+impl Drainer {
+    /// Keeps the ring of a thread that has ended, in as little memory as its events need.
+    pub(super) fn keep_ended(&mut self, mut ring: Ring, ended_ns: u64) {
+        ring.end(&self.shared);
+        self.ended.add(ring, ended_ns);
+    }
+
+    /// Drains the rings of threads that have ended, if a trigger asks for their events or no trigger
+    /// can.
+    pub(super) fn drain_ended(&mut self, requests: &Requests) {
+        let windows = self.windows.as_ref();
+        let has_news = windows.is_some_and(|windows| !windows.added().is_empty());
+        let is_due = requests.is_last || requests.is_flush || has_news;
+        // Of others, all events are older than their end.
+        let is_decided = |kept: &&Kept| {
+            is_due || windows.is_some_and(|windows| windows.is_decided(kept.ended_ns))
+        };
+        let due = self.ended.rings.iter().take_while(is_decided).count();
+        let mut held = Vec::new();
+        for _ in 0..due {
+            let Some(mut kept) = self.ended.take_first() else {
+                break;
+            };
+            match kept.ring.step(requests, self.windows.as_ref()) {
+                Ok(Step::Ended) => held.push(kept),
+                outcome => self.close(kept.ring, outcome, false),
+            }
+        }
+        for kept in held.into_iter().rev() {
+            self.ended.put_back(kept);
+        }
+    }
+
+    /// Gives up the events of the threads that ended first, if those of all ended threads take too
+    /// much memory: a program may start a thread for each piece of work.
+    pub(super) fn release_ended(&mut self) {
+        while self.ended.size > self.ended.most
+            && self.ended.rings.len() > 1
+            && let (Some(windows), Some(mut kept)) = (&self.windows, self.ended.take_first())
+        {
+            let ring = &mut kept.ring;
+            let released = ring.drain.release(&mut ring.output, windows);
+            self.close(kept.ring, released.map(|()| Step::Finished), false);
+        }
+    }
+
+    /// Finalizes the files of a ring, which must exist if it `needs_files`.
+    pub(super) fn close(&mut self, mut ring: Ring, outcome: Result<Step>, needs_files: bool) {
+        ring.close(&self.shared, outcome.map(drop), needs_files);
+        if let (Some(segments), Some(writer)) = (&mut self.segments, ring.output.existing()) {
+            segments.end_thread(writer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::now_ns;
+    use crate::manifest::{Loss, Manifest};
+    use crate::record::drainer::tests::{drainer_with, new_thread, pass};
+    use crate::record::{Lanes, Window};
+    use crate::wire::{DetailEventType, EventKind};
+    use crate::write::{Detail, Event, Memory};
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn threads_that_have_ended_take_the_memory_of_their_events_and_the_oldest_give_them_up()
+    -> Result<()> {
+        for lanes in [Lanes::Both, Lanes::Details] {
+            let window = Window::default().lanes(lanes).pre_roll(HOUR);
+            let mut drainer = drainer_with(&Memory::new(), window)?;
+            for thread_id in 0..5 {
+                let mut recorder = new_thread(&mut drainer, thread_id)?;
+                for _ in 0..1000 {
+                    let event = Event::new(now_ns(), 7, EventKind::CALL, 1);
+                    let detail = Detail::new(DetailEventType(0), b"x");
+                    assert!(recorder.record_with_detail(&event, &detail).is_ok());
+                }
+                drop(recorder);
+                pass(&mut drainer);
+                if thread_id == 0 {
+                    drainer.ended.most = 3 * drainer.ended.size;
+                }
+            }
+            let kept: Vec<_> = drainer.ended.rings().map(Ring::thread_id).collect();
+            assert_eq!(kept, [2, 3, 4]);
+            let buffers = drainer.ended.rings().map(|ring| ring.output.buffer_size());
+            let size = drainer.ended.size - buffers.sum::<usize>();
+            // Each has 1000 events of 32 bytes with a payload of 1 byte.
+            assert!((3 * 33_000..4 * 33_000).contains(&size), "{size}");
+            let expected = match lanes {
+                Lanes::Both => (2000, 0),
+                Lanes::Details => (0, 2000),
+            };
+            drainer.shared.tell(false);
+            assert_eq!(drainer.shared.lock().lost, expected);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_manifest_has_the_losses_of_threads_without_files() -> Result<()> {
+        let memory = Memory::new();
+        let window = Window::default().lanes(Lanes::Both);
+        let mut drainer = drainer_with(&memory, window)?;
+        let recorder = new_thread(&mut drainer, 0)?;
+        recorder.loss_counter().lose_event(7);
+        let told = |drainer: &mut Drainer| -> Result<_> {
+            drainer.store_manifest()?;
+            let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
+            let manifest = Manifest::parse(&manifest);
+            let threads = manifest.threads.iter().map(|thread| thread.lost_events);
+            Ok((manifest.lost_events, threads.collect::<Vec<_>>()))
+        };
+        let one = Some(Loss::new(1, 7, 7));
+        assert_eq!(told(&mut drainer)?, (one, vec![]));
+        // When it ends, it gets files that the manifest can list.
+        drop(recorder);
+        pass(&mut drainer);
+        assert_eq!(told(&mut drainer)?, (None, vec![one]));
+        // Without losses, it does not.
+        drop(new_thread(&mut drainer, 1)?);
+        pass(&mut drainer);
+        assert_eq!(told(&mut drainer)?, (None, vec![one]));
+        assert_eq!(drainer.shared.lock().live, 0);
+        Ok(())
+    }
+}

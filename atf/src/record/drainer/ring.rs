@@ -1,0 +1,110 @@
+//! A ring with the files that it is drained into.
+
+use super::Requests;
+use crate::error::Result;
+use crate::record::Drain;
+use crate::record::output::{Output, Target as _};
+use crate::record::shared::Shared;
+use crate::record::window::Windows;
+
+/// A ring with the files that it is drained into.
+#[derive(Debug)]
+pub(super) struct Ring {
+    pub(super) drain: Drain,
+    pub(super) output: Output,
+    /// Whether it counts towards `max_threads`.
+    has_place: bool,
+}
+
+/// The state of a ring after it was drained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Drained,
+    /// There may be much more to drain.
+    Behind,
+    /// Its thread has ended, but a trigger may still ask for its events.
+    Ended,
+    Finished,
+}
+
+impl Ring {
+    pub(super) fn new(drain: Drain, output: Output) -> Self {
+        Self {
+            drain,
+            output,
+            has_place: true,
+        }
+    }
+
+    pub(super) fn thread_id(&self) -> u32 {
+        self.output.thread_id()
+    }
+
+    /// Returns the size of its memory in bytes.
+    pub(super) fn size(&self) -> usize {
+        let size = size_of::<Self>().saturating_add(self.drain.size());
+        size.saturating_add(self.output.buffer_size())
+    }
+
+    /// Drains the ring once.
+    pub(super) fn step(&mut self, requests: &Requests, windows: Option<&Windows>) -> Result<Step> {
+        if requests.is_last {
+            self.drain.close();
+        }
+        // Checked first: once the recorder is gone, all events are visible.
+        let has_ended = self.drain.is_abandoned();
+        let drained = self.drain.drain_windows(&mut self.output, windows)?;
+        if requests.is_flush {
+            self.output.flush()?;
+        }
+        if requests.is_last || self.drain.is_finished() {
+            return Ok(Step::Finished);
+        }
+        if has_ended && windows.is_some() {
+            return Ok(Step::Ended);
+        }
+        // A ring with windows is never empty.
+        let is_behind = match windows {
+            None => drained.events > 0,
+            Some(_) => self.drain.is_crowded(),
+        };
+        Ok(if is_behind {
+            Step::Behind
+        } else {
+            Step::Drained
+        })
+    }
+
+    /// Frees what only a living thread needs: room for more events, and its place among the threads
+    /// that record, unless its files are open.
+    pub(super) fn end(&mut self, shared: &Shared) {
+        self.drain.compact();
+        if self.output.existing().is_none() {
+            self.free_place(shared);
+        }
+    }
+
+    /// Finalizes the thread's files. Events left in the ring and those recorded later are lost.
+    pub(super) fn close(&mut self, shared: &Shared, outcome: Result<()>, needs_files: bool) {
+        let finalized = outcome.and_then(|()| {
+            // The manifest lists the losses of threads with files.
+            if needs_files || self.drain.has_losses() {
+                self.output.writer()?;
+            }
+            self.output.finalize()
+        });
+        if let Err(error) = finalized {
+            shared.fail(error);
+        }
+        // After the files, so that it counts what was recorded meanwhile.
+        self.drain.give_up();
+        self.free_place(shared);
+    }
+
+    fn free_place(&mut self, shared: &Shared) {
+        if std::mem::take(&mut self.has_place) {
+            let mut state = shared.lock();
+            state.live = state.live.saturating_sub(1);
+        }
+    }
+}
