@@ -15,7 +15,7 @@ use atf::write::set_ended_by;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
 use super::summary::Summary;
-use super::{Ended, Settings};
+use super::{Ended, Settings, patterns};
 use crate::output::{Failure, complain};
 use crate::symbolize;
 use crate::target::sessions_in;
@@ -70,6 +70,9 @@ pub(super) fn sessions(
         return Ok(Some(why));
     }
     summary.tell(folder, settings, ended.elapsed);
+    for message in patterns::unmatched(&sessions, settings) {
+        complain(Printable(message));
+    }
     let processes = Segments::group(sessions);
     for segments in &processes {
         tell_hottest(segments, processes.len() > 1)?;

@@ -1,6 +1,7 @@
 //! Runs a program with the recording library, and finishes the recorded sessions.
 
 mod finish;
+mod patterns;
 mod ring;
 mod signals;
 mod summary;

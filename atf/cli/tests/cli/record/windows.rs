@@ -173,3 +173,26 @@ fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
         "{messages}"
     );
 }
+
+#[test]
+fn patterns_that_match_no_function_are_in_the_summary() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let messages = |options: &str| {
+        let options: Vec<_> = options.split(' ').collect();
+        let mut command = record(&folder, &options, &["./program", "1"]);
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    let none = "no function of the program matches";
+    let details = "--details trigger --trigger-function";
+    let found = messages(&format!("{details} outter --trigger-function no*"));
+    let expected = format!("atf: --trigger-function: {none} \"outter,no*\"\n");
+    assert!(found.contains(&expected), "{found}");
+    // It exists, but is not called.
+    let found = messages(&format!("{details} told --trigger-function outter"));
+    assert!(!found.contains(none), "{found}");
+    let found = messages("--flight 10 --details all --detail-function inne");
+    let expected = format!("atf: --detail-function: {none} \"inne\"\n");
+    assert!(found.contains(&expected), "{found}");
+}
