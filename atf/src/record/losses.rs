@@ -73,6 +73,11 @@ impl Lane {
         self.count.load(Ordering::Acquire)
     }
 
+    /// Returns how many were reported in earlier segments.
+    pub(super) fn told(&self) -> u64 {
+        self.told.load(Ordering::Relaxed)
+    }
+
     /// Returns the number and times of the losses in this segment; `None` if there were none.
     pub(super) fn loss(&self) -> Option<Loss> {
         self.loss_of(self.count())
@@ -89,7 +94,7 @@ impl Lane {
     }
 
     fn loss_of(&self, count: u64) -> Option<Loss> {
-        let count = count.saturating_sub(self.told.load(Ordering::Relaxed));
+        let count = count.saturating_sub(self.told());
         let [first_ns, last_ns] =
             [&self.first_ns, &self.last_ns].map(|time| time.load(Ordering::Relaxed));
         // If a loss was being added when the segment began, one of its times may be in the last

@@ -191,22 +191,28 @@ impl Shared {
     }
 
     /// Passes the losses and the first segment's metadata to the current segment's manifest. If the
-    /// segment `is_over`, later losses belong to the next one.
-    pub(super) fn tell(&self, is_over: bool) {
+    /// segment `is_over`, later losses belong to the next one. Returns how many events and details
+    /// were lost so far in all segments.
+    pub(super) fn tell(&self, is_over: bool) -> (u64, u64) {
         let segment = self.segment();
         segment.take_over(&self.session);
         segment.take_names(&self.session, self.session.take_named());
         segment.set_clock_error(self.clock.get().map(|clock| clock.error_ns()));
-        let loss = |lane: &Lane| {
-            if is_over {
+        let loss = |lane: &Lane, all: &mut u64| {
+            let before = lane.told();
+            let loss = if is_over {
                 lane.take_loss()
             } else {
                 lane.loss()
-            }
+            };
+            let count = loss.map_or(0, |loss| loss.count);
+            *all = all.saturating_add(before).saturating_add(count);
+            loss
         };
         let mut state = self.lock();
+        let mut all = state.lost;
         // The manifest lists only threads with files.
-        let mut unlisted = loss(&self.unregistered.events);
+        let mut unlisted = loss(&self.unregistered.events, &mut all.0);
         let State {
             losses,
             lost,
@@ -216,7 +222,8 @@ impl Shared {
         losses.retain_mut(|(thread_id, losses)| {
             // Checked first: without another owner, the losses are final.
             let is_final = Arc::get_mut(losses).is_some();
-            let (events, details) = (loss(&losses.events), loss(&losses.details));
+            let events = loss(&losses.events, &mut all.0);
+            let details = loss(&losses.details, &mut all.1);
             if !segment.has_thread(*thread_id) {
                 let kept = if is_final {
                     &mut *lost_unlisted
@@ -241,6 +248,7 @@ impl Shared {
         if is_over {
             *lost_unlisted = None;
         }
+        all
     }
 
     /// Finalizes the threads that the drain does not, and the session.
@@ -266,14 +274,10 @@ impl Shared {
         let segment = self.segment();
         segment.set_unwritten_events(None);
         let last = segment.finalize();
+        // Threads that still run may have lost more events while the manifest was written.
+        let (lost_events, lost_details) = self.tell(false);
+        let last = last.and_then(|totals| segment.store_manifest().map(|_| totals));
         let mut state = self.lock();
-        let sum = |before: u64, lane: fn(&Losses) -> u64| {
-            let counts = state.losses.iter().map(|(_, losses)| lane(losses));
-            counts.fold(before, u64::saturating_add)
-        };
-        let lost_events = sum(state.lost.0, |losses| losses.events.count());
-        let lost_details = sum(state.lost.1, |losses| losses.details.count());
-        let unregistered = self.unregistered.events.count();
         let (mut totals, segments) = state.over.unwrap_or((SessionTotals::default(), 1));
         // Return the first error.
         let error = state.error.take();
@@ -281,7 +285,7 @@ impl Shared {
         Ok(RecordSummary {
             totals,
             segments,
-            lost_events: lost_events.saturating_add(unregistered),
+            lost_events,
             lost_details,
         })
     }

@@ -1,6 +1,12 @@
 //! One end is dropped before the other.
 
-use atf::record::Lost;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use atf::manifest::{Loss, Manifest};
+use atf::record::{LossCounter, Lost, RecordOptions, Recording};
+use atf::write::{Memory, SessionWriter, Storage, StorageFile, WriteOptions};
 
 use crate::{event, read, ring, writer};
 
@@ -42,4 +48,73 @@ fn without_a_drain_recording_returns_and_counts() {
         assert_eq!(recorder.record(&event(n)), Err(Lost::Event));
     }
     assert_eq!(recorder.lost_events(), 4);
+}
+
+/// Loses an event when the next manifest is written.
+#[derive(Debug)]
+struct Losing {
+    memory: Memory,
+    counter: Mutex<Option<LossCounter>>,
+}
+
+impl Storage for Losing {
+    fn create_folder(&self, path: &Path) -> io::Result<bool> {
+        self.memory.create_folder(path)
+    }
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.memory.exists(path)
+    }
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        if path.ends_with("manifest.json.part") {
+            let counter = self.counter.lock().unwrap().take();
+            counter.iter().for_each(|counter| counter.lose_event(9));
+        }
+        self.memory.create(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.memory.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.memory.remove(path)
+    }
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.memory.remove_folder(path)
+    }
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.memory.sync_folder(path)
+    }
+}
+
+#[test]
+fn losses_while_the_last_manifest_is_written_are_in_it() {
+    for is_registered in [true, false] {
+        let memory = Memory::new();
+        let storage = Arc::new(Losing {
+            memory: memory.clone(),
+            counter: Mutex::default(),
+        });
+        let options = WriteOptions::default();
+        let session = SessionWriter::create_on(Arc::clone(&storage) as _, "pid_42", &options);
+        let recording = Recording::start(session.unwrap(), &RecordOptions::default()).unwrap();
+        let thread = recording.thread(None).unwrap();
+        let counter = if is_registered {
+            thread.loss_counter()
+        } else {
+            recording.loss_counter()
+        };
+        *storage.counter.lock().unwrap() = Some(counter.clone());
+        let summary = recording.stop().unwrap();
+        // Nobody can know of what is lost after that.
+        counter.lose_event(10);
+        assert_eq!(summary.lost_events, 1);
+        let manifest = Manifest::parse(&memory.bytes("pid_42/manifest.json").unwrap());
+        let expected = Some(Loss::new(1, 9, 9));
+        let (listed, others) = (manifest.threads[0].lost_events, manifest.lost_events);
+        let found = if is_registered {
+            [listed, others]
+        } else {
+            [others, listed]
+        };
+        assert_eq!(found, [expected, None]);
+    }
 }
