@@ -32,6 +32,8 @@ pub(crate) struct Process {
     pub(crate) trigger: Trigger,
     /// `None` once the process ends.
     recording: Mutex<Option<Recording>>,
+    /// The process's own id.
+    id: u32,
     /// The system's ids of the threads that record, by thread id.
     threads: Mutex<BTreeMap<u32, libc::pid_t>>,
     /// The clock of the timestamps, if it is not the system's.
@@ -101,7 +103,14 @@ pub(crate) fn get() -> Option<&'static Process> {
 
 /// Returns the process while it is recorded.
 pub(crate) fn recorded() -> Option<&'static Process> {
-    current().filter(|_| !IS_OFF.load(Ordering::Acquire) && !is_forked())
+    let is_recorded = !IS_OFF.load(Ordering::Acquire) && !is_forked() && !is_vforked();
+    current().filter(|_| is_recorded)
+}
+
+/// Returns whether this process is a child that shares its parent's memory, as after `vfork`. What
+/// it changes in memory, it changes for its parent.
+pub(crate) fn is_vforked() -> bool {
+    !is_forked() && current().is_some_and(|process| process.id != std::process::id())
 }
 
 fn current() -> Option<&'static Process> {
@@ -136,6 +145,7 @@ fn start() -> Result<Option<Box<Process>>, String> {
         clock,
         losses: recording.loss_counter(),
         recording: Mutex::new(Some(recording)),
+        id: std::process::id(),
         threads: Mutex::default(),
         has_complained: AtomicBool::new(false),
     })))

@@ -8,6 +8,8 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::process;
+
 /// A handler.
 pub(crate) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -90,7 +92,13 @@ pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
         return false;
     };
     if before.sa_flags & libc::SA_RESETHAND != 0 {
-        place.store(ptr::null_mut(), Ordering::Release);
+        if process::is_vforked() {
+            // The parent still has its handler.
+            // SAFETY: the call has no preconditions.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        } else {
+            place.store(ptr::null_mut(), Ordering::Release);
+        }
     }
     let address = before.sa_sigaction;
     if before.sa_flags & libc::SA_SIGINFO != 0 {

@@ -140,6 +140,42 @@ static PLAIN void in_between(int number) {
     _exit(1);
 }
 
+// A child that shares the memory is ended by the signal.
+static PLAIN void in_a_child(int number) {
+    for (int n = 0; n < 1000; n++) leaf();
+    pid_t child = vfork();
+    if (child == 0) {
+        kill(getpid(), number);
+        _exit(1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    _exit(WIFSIGNALED(status) && WTERMSIG(status) == number ? 77 : 2);
+}
+
+static PLAIN void counting_handler(int number) {
+    (void)number;
+    handled++;
+}
+
+// The handler is called once in the child, which the signal then ends, and once in its parent.
+static PLAIN void once_in_a_child(int number) {
+    struct sigaction action = {.sa_handler = counting_handler, .sa_flags = (int)SA_RESETHAND};
+    sigaction(number, &action, 0);
+    leaf();
+    pid_t child = vfork();
+    if (child == 0) {
+        kill(getpid(), number);
+        kill(getpid(), number);
+        _exit(1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status) || handled != 1) _exit(2);
+    raise(number);
+    _exit(handled == 2 ? 77 : 3);
+}
+
 PLAIN int main(int argc, char **argv) {
     const char *mode = argc > 2 ? argv[1] : "";
     alarm(300); // Fails instead of waiting forever.
@@ -149,6 +185,8 @@ PLAIN int main(int argc, char **argv) {
     if (strcmp(mode, "guard") == 0) guard();
     if (strcmp(mode, "end by") == 0) end_by(atoi(argv[2]));
     if (strcmp(mode, "in between") == 0) in_between(atoi(argv[2]));
+    if (strcmp(mode, "in a child") == 0) in_a_child(atoi(argv[2]));
+    if (strcmp(mode, "once in a child") == 0) once_in_a_child(atoi(argv[2]));
     if (strcmp(mode, "untouched") == 0) untouched(atoi(argv[2]));
     return 0;
 }

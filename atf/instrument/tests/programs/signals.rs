@@ -84,3 +84,22 @@ fn a_signal_ends_the_program_after_a_handler_that_it_had_for_some_time() {
         }
     });
 }
+
+#[test]
+fn a_child_that_shares_the_memory_of_its_parent_does_not_trigger_for_it() {
+    Program::with("signals.c", |program| {
+        let variables = [("ATF_FLIGHT", "10"), ("ATF_TRIGGER_SIGNAL", "USR2")];
+        for signal in [libc::SIGTERM, libc::SIGSEGV] {
+            let arguments = ["in a child", &signal.to_string()];
+            let found = run(program, &arguments, &variables);
+            assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
+            // No trigger, and `_exit` is none.
+            assert_eq!(found.session().event_count(), 0);
+        }
+        for signal in [libc::SIGUSR2, libc::SIGSEGV] {
+            let arguments = ["once in a child", &signal.to_string()];
+            let output = run(program, &arguments, &variables).output;
+            assert_eq!(output.status.code(), Some(77), "{signal}: {output:?}");
+        }
+    });
+}
