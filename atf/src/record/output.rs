@@ -68,6 +68,13 @@ impl Output {
         self.writer.as_ref().map_or(0, buffer)
     }
 
+    /// Forgets the thread's name if the thread has no files.
+    pub(super) fn forget(&self) {
+        if self.writer.is_none() {
+            self.session.forget(self.thread_id);
+        }
+    }
+
     /// Passes the buffers to the system.
     pub(super) fn flush(&mut self) -> Result<()> {
         self.writer.as_mut().map_or(Ok(()), ThreadWriter::flush)

@@ -194,10 +194,20 @@ mod tests {
         pass(&mut drainer);
         assert_eq!(told(&mut drainer)?, (None, vec![one]));
         // Without losses, it does not.
+        drainer.session.set_thread_name(1, "gone");
         drop(new_thread(&mut drainer, 1)?);
         pass(&mut drainer);
         assert_eq!(told(&mut drainer)?, (None, vec![one]));
         assert_eq!(drainer.shared.lock().live, 0);
+        // Nor is anything else about it kept.
+        drainer.session.thread(1)?;
+        drainer.store_manifest()?;
+        let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
+        let names = Manifest::parse(&manifest).threads.into_iter();
+        assert_eq!(
+            names.map(|thread| thread.name).collect::<Vec<_>>(),
+            [None, None]
+        );
         Ok(())
     }
 }

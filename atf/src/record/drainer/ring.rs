@@ -98,6 +98,7 @@ impl Ring {
         }
         // After the files, so that it counts what was recorded meanwhile.
         self.drain.give_up();
+        self.output.forget();
         self.free_place(shared);
     }
 

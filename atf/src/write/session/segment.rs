@@ -64,6 +64,13 @@ impl SessionWriter {
         lock(&self.shared).threads.contains_key(&thread_id)
     }
 
+    /// Forgets the name of a thread that will have no writer.
+    pub(crate) fn forget(&self, thread_id: u32) {
+        let mut shared = lock(&self.shared);
+        shared.notes.remove(&thread_id);
+        shared.named.remove(&thread_id);
+    }
+
     /// Returns how many threads have a writer, or had one.
     pub(crate) fn thread_count(&self) -> usize {
         lock(&self.shared).threads.len()
