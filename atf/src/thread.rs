@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::detail::{self, DetailEvent, DetailReader};
+use crate::detail::{self, BothScans, DetailEvent, DetailHeader, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexEvent, IndexReader};
 use crate::ring;
@@ -53,7 +53,13 @@ pub struct ThreadReader {
     index: IndexReader,
     detail: Option<Result<DetailReader>>,
     ring: Option<Result<Ring>>,
+    /// The scan of the details, if it was made while they were opened.
+    detail_scan: Option<detail::Scan>,
 }
+
+/// Takes the bytes of the details in order, in pieces of any size, with the thread's index and the
+/// details' header.
+pub(crate) type Tap<'a> = &'a mut dyn FnMut(&IndexReader, &DetailHeader, &[u8]);
 
 /// The target of a link between the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +102,23 @@ impl ThreadReader {
     ///
     /// Those of [`open`](Self::open).
     pub fn open_with(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
-        let path = folder.as_ref().to_path_buf();
+        let folder = folder.as_ref();
+        if !options.scan {
+            return Self::tapped(folder, options, &mut |_, _, _| ());
+        }
+        let mut scans = BothScans::default();
+        let tap = &mut |index: &_, header: &_, bytes: &_| scans.add(index, header, bytes);
+        let mut thread = Self::tapped(folder, options, tap)?;
+        thread.detail_scan = thread
+            .detail()
+            .and_then(|detail| scans.finish(&thread.index, detail));
+        Ok(thread)
+    }
+
+    /// Opens the files of a thread's folder. If the details have a verified footer, they are passed
+    /// to `tap` as they are read.
+    pub(crate) fn tapped(folder: &Path, options: OpenOptions, tap: Tap<'_>) -> Result<Self> {
+        let path = folder.to_path_buf();
         // Read the ring first: whatever leaves it later is in the files by the time they are
         // opened.
         let ring = ring::read(&path, options).transpose();
@@ -126,11 +148,14 @@ impl ThreadReader {
             Some(Err(error)) => Some(Err(error)),
             None => None,
         };
+        let mut tap = |header: &_, bytes: &_| tap(&index, header, bytes);
+        let detail = detail.map(|input| DetailReader::tapped(input?, &mut tap));
         Ok(Self {
             path,
             index,
-            detail: detail.map(|input| DetailReader::new(input?)),
+            detail,
             ring,
+            detail_scan: None,
         })
     }
 
@@ -175,6 +200,21 @@ impl ThreadReader {
     #[must_use]
     pub fn detail_error(&self) -> Option<&Error> {
         self.detail.as_ref()?.as_ref().err()
+    }
+
+    /// Scans all details and follows their links to the index; returns `None` if there are none to
+    /// read. With [`OpenOptions::scan`], the scan was made when the thread was opened, unless the
+    /// details have no verified footer.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`DetailReader::get`] and [`IndexReader::get`].
+    pub fn scan_details(&self) -> Result<Option<detail::Scan>> {
+        match (&self.detail_scan, self.detail()) {
+            (Some(known), _) => Ok(Some(known.clone())),
+            (None, Some(detail)) => detail::Scan::of(detail, Some(&self.index)).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 
     /// Returns whether the folder has a `detail.atf`, readable or not.

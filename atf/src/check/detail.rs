@@ -6,6 +6,7 @@ use crate::{Completeness, Error};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::link::Backward;
+use super::one_pass::Links;
 use super::{add_problem, content};
 use crate::check::finding::FileReport;
 use crate::check::place::At;
@@ -25,9 +26,11 @@ const END: EndRules = EndRules {
     placeholder: &rules::ATF_DHDR_012,
 };
 
-/// Checks header, events, links and end, with a single pass over the events.
+/// Checks header, events, links and end. Reads no events if they were `checked` when the file was
+/// opened.
 pub(super) fn check(
     detail: &DetailReader,
+    checked: Option<Links>,
     links: Option<&mut Backward<'_>>,
     report: &mut FileReport,
 ) -> Result<(), Error> {
@@ -35,7 +38,10 @@ pub(super) fn check(
     report.details = Some(detail.event_count());
     identity(detail, report);
     framing(detail, report)?;
-    let range = events(detail, links, report)?;
+    let range = match checked {
+        Some(links) => links.range,
+        None => events(detail, links, report)?,
+    };
     // The events after an impossible length are unknown.
     let is_whole = detail.framing_problem().is_none();
     finalized_header(detail, is_whole.then_some(range), report)?;

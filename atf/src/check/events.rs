@@ -1,46 +1,68 @@
 //! Checks the events of `index.atf` one by one, in constant memory.
 
 use crate::Error;
-use crate::index::{IndexEvent, IndexReader, Pass};
+use crate::index::{IndexEvent, IndexReader, Record, Steps};
 
 use super::content;
 use super::end::Times;
 use crate::check::finding::{FileReport, Place};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
-use crate::wire::Record;
+use crate::wire;
 
-/// Events read at once: 64 KiB.
-const BLOCK: usize = (64 << 10) / IndexEvent::SIZE;
+/// The check of the events: a single pass, which also scans them.
+#[derive(Debug)]
+pub(super) struct Events {
+    steps: Steps,
+    order: Order,
+}
 
-/// Checks the events and returns the timestamps of the first and the last. Scans them as they are read.
-pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Times, Error> {
-    let mut pass = Pass::new(index);
-    let mut records = vec![[0; IndexEvent::SIZE]; BLOCK];
-    let mut seq = 0;
-    let mut order = Order::new(index);
-    while seq < index.event_count() {
-        let read = index.read_records(seq, &mut records)?;
-        let block = records.get(..read).unwrap_or_default();
-        if let Some(pass) = &mut pass {
-            pass.add(index, block);
+impl Events {
+    pub(super) fn new(index: &IndexReader) -> Self {
+        Self {
+            steps: Steps::new(index),
+            order: Order::new(index),
         }
-        for (seq, bytes) in (seq..).zip(block) {
-            order.event(index, seq, bytes, report)?;
+    }
+
+    /// Checks the events up to the one at position `seq` and at least to the end of its block.
+    /// Returns the event, unless an earlier block has it or there is none.
+    pub(super) fn up_to(
+        &mut self,
+        seq: u64,
+        index: &IndexReader,
+        report: &mut FileReport,
+    ) -> Result<Option<&Record>, Error> {
+        while self.steps.end() <= seq && self.next_block(index, report)? {}
+        Ok(self.steps.get(seq))
+    }
+
+    /// Checks the remaining events and returns the timestamps of the first and the last of all.
+    pub(super) fn finish(
+        mut self,
+        index: &IndexReader,
+        report: &mut FileReport,
+    ) -> Result<Times, Error> {
+        while self.next_block(index, report)? {}
+        Ok(match self.order.first.zip(self.order.last) {
+            Some((first, last)) => Times::Range(first, last),
+            None if index.event_count() == 0 => Times::None,
+            None => Times::Unknown,
+        })
+    }
+
+    /// Checks the next block and returns whether there was one.
+    fn next_block(&mut self, index: &IndexReader, report: &mut FileReport) -> Result<bool, Error> {
+        let (start, block) = self.steps.next_block(index)?;
+        for (seq, bytes) in (start..).zip(block) {
+            self.order.event(index, seq, bytes, report)?;
         }
-        seq = seq.saturating_add(read as u64);
+        Ok(!block.is_empty())
     }
-    if let Some(pass) = pass {
-        pass.complete(index)?;
-    }
-    Ok(match order.first.zip(order.last) {
-        Some((first, last)) => Times::Range(first, last),
-        None if index.event_count() == 0 => Times::None,
-        None => Times::Unknown,
-    })
 }
 
 /// The facts about earlier events with which the next one is compared.
+#[derive(Debug)]
 struct Order {
     /// Whether events have reserved bytes.
     has_reserved: bool,
@@ -52,7 +74,7 @@ struct Order {
 
 impl Order {
     fn new(index: &IndexReader) -> Self {
-        let fields = Record::IndexEvent.fields(index.wire());
+        let fields = wire::Record::IndexEvent.fields(index.wire());
         Self {
             has_reserved: fields.iter().any(|field| field.is_reserved),
             before: None,

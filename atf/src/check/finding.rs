@@ -177,6 +177,11 @@ impl FileReport {
         }
     }
 
+    /// Returns whether there are no findings.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+
     /// Returns the findings, the strictest first.
     #[must_use]
     pub fn findings(&self) -> Vec<&Finding> {

@@ -4,8 +4,9 @@ use crate::index::IndexReader;
 use crate::wire::Record;
 use crate::{Clock, Error, IndexFlags, Os};
 
+use super::add_problem;
 use super::end::{self, End, EndRules, FooterFacts, Times};
-use super::{add_problem, events};
+use super::events::Events;
 use crate::check::finding::FileReport;
 use crate::check::place::At;
 use crate::check::rules::table as rules;
@@ -24,12 +25,23 @@ const END: EndRules = EndRules {
     placeholder: &rules::ATF_IHDR_017,
 };
 
-/// Checks header, events and end.
-pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Times, Error> {
+/// Checks header, events and end. The check of the events may have begun, with findings so far.
+pub(super) fn check(
+    index: &IndexReader,
+    begun: Option<(Events, FileReport)>,
+    report: &mut FileReport,
+) -> Result<Times, Error> {
     report.wire = Some(index.wire().version());
     report.events = Some(index.event_count());
     identity(index, report);
-    let times = events::check(index, report)?;
+    let events = match begun {
+        Some((events, found)) => {
+            report.append(found);
+            events
+        }
+        None => Events::new(index),
+    };
+    let times = events.finish(index, report)?;
     finalized_header(index, times, report)?;
     let footer = index
         .footer()

@@ -43,6 +43,7 @@ mod index;
 mod json;
 mod link;
 mod manifest;
+mod one_pass;
 mod parallel;
 pub(crate) mod place;
 mod problem;
@@ -97,7 +98,7 @@ pub fn check_bytes(path: &Path, kind: FileKind, bytes: Vec<u8>, output: &mut dyn
 fn index_file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Output) {
     match opened {
         Ok(index) => report(path, Kind::Index, output, |report| {
-            index::check(&index, report).map(|_| ())
+            index::check(&index, None, report).map(|_| ())
         }),
         Err(error) => refused(path, Kind::Index, &error, false, output),
     }
@@ -107,7 +108,7 @@ fn index_file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Output)
 fn detail_file(path: &Path, opened: Result<DetailReader>, output: &mut dyn Output) {
     match opened {
         Ok(detail) => report(path, Kind::Detail, output, |report| {
-            detail::check(&detail, None, report)
+            detail::check(&detail, None, None, report)
         }),
         Err(error) => refused(path, Kind::Detail, &error, false, output),
     }

@@ -7,10 +7,11 @@ use crate::detail::DetailReader;
 use crate::session::thread_id;
 use crate::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use crate::wire::Record;
-use crate::{Completeness, Error, ErrorKind};
+use crate::{Completeness, Error, ErrorKind, OpenOptions};
 
 use super::end::Times;
 use super::link::{Backward, Pair};
+use super::one_pass::OnePass;
 use super::{
     Output, add_problem, detail, detail_file, index, place_of, refused, ring, without_path,
 };
@@ -62,8 +63,10 @@ pub(super) struct Expected {
 
 /// Checks the files of a thread's folder.
 pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -> Facts {
-    match ThreadReader::open(path) {
-        Ok(thread) => whole(&thread, expected, output),
+    let mut one_pass = OnePass::new(path);
+    let tap = &mut |index: &_, header: &_, bytes: &_| one_pass.add(index, header, bytes);
+    match ThreadReader::tapped(path, OpenOptions::new(), tap) {
+        Ok(thread) => whole(&thread, one_pass, expected, output),
         Err(error) => {
             let file = path.join(INDEX_FILE);
             match error.kind() {
@@ -111,7 +114,13 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
     Facts::without_index(has_detail)
 }
 
-fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) -> Facts {
+fn whole(
+    thread: &ThreadReader,
+    one_pass: OnePass,
+    expected: &Expected,
+    output: &mut dyn Output,
+) -> Facts {
+    let checked = one_pass.links(thread);
     let pair = Pair::of(thread.index(), comparable(thread));
     let header = thread.index().header();
     let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
@@ -120,7 +129,7 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     let mut times = Times::Unknown;
     let mut index = Draft::of(thread, INDEX_FILE, Kind::Index);
     index.fill(|report| {
-        times = index::check(thread.index(), report)?;
+        times = index::check(thread.index(), one_pass.into_events(), report)?;
         if let Some(id) = expected.id.filter(|id| *id != header.thread_id) {
             report.add(&rules::ATF_SESS_001, at.field("thread_id"), || {
                 format!("{}, but the folder is thread_{id}", header.thread_id)
@@ -147,8 +156,10 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     let mut detail = thread.detail().map(|reader| {
         let mut draft = Draft::of(thread, DETAIL_FILE, Kind::Detail);
         draft.fill(|report| {
-            links = Backward::new(&pair, &report.path).filter(|_| !index.is_refused());
-            detail::check(reader, links.as_mut(), report)
+            if checked.is_none() {
+                links = Backward::new(&pair, &report.path).filter(|_| !index.is_refused());
+            }
+            detail::check(reader, checked, links.as_mut(), report)
         });
         draft
     });
@@ -157,7 +168,10 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     let is_refused = index.is_refused() || detail.as_ref().is_some_and(Draft::is_refused);
     let are_comparable = thread.has_detail_file() == pair.detail.is_some();
     if are_comparable && !is_refused {
-        let proven = links.as_ref().map_or(0, Backward::proven);
+        let proven = match checked {
+            Some(links) => links.count,
+            None => links.as_ref().map_or(0, Backward::proven),
+        };
         index.fill(|report| pair.check_forward(proven, report));
     }
     index.finish(output);

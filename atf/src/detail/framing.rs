@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::{DetailEventHeader, DetailFooter, DetailHeader};
+use super::{DetailEventHeader, DetailFooter, DetailHeader, Tap};
 use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result, push};
@@ -37,13 +37,16 @@ pub(super) struct EventOffsets {
 impl EventOffsets {
     /// Looks for a footer everywhere it may be, and walks the events before it or, without a
     /// footer, those up to the end of the file.
-    pub(super) fn find(input: &Input, header: &DetailHeader) -> Result<Self> {
+    ///
+    /// If there is a verified footer, the bytes of the events are passed to `tap`.
+    pub(super) fn find(input: &Input, header: &DetailHeader, tap: Tap<'_>) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
         let last = input.size().checked_sub(FOOTER_SIZE as u64);
         let damaged = match footer_of(input, header)? {
             Verdict::Verified(footer) => {
-                let hop = EventWalker::new(input, header, footer.offset, false)?;
+                let mut tap = |bytes: &[u8]| tap(header, bytes);
+                let hop = EventWalker::new(input, header, footer.offset, false, &mut tap)?;
                 return Ok(hop.with_footer(input, header, footer));
             }
             Verdict::Damaged(damaged) => Some(damaged),
@@ -55,7 +58,7 @@ impl EventOffsets {
         let end = damaged
             .as_ref()
             .map_or(input.size(), |damaged| damaged.offset);
-        let mut hop = EventWalker::new(input, header, end, true)?;
+        let mut hop = EventWalker::new(input, header, end, true, &mut |_| ())?;
         match (
             std::mem::replace(&mut hop.footer, Verdict::NoFooter),
             damaged,
@@ -107,7 +110,7 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
 /// match, the events must also reach the end of the file, or zeros up to there; otherwise a length
 /// is damaged and the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
-    let hop = EventWalker::new(input, header, input.size(), false)?;
+    let hop = EventWalker::new(input, header, input.size(), false, &mut |_| ())?;
     let spans = hop.end > at && hop.offsets.binary_search(&at).is_err();
     Ok(spans && (!fits || end_without_zeros(input, hop.end, input.size())? == hop.end))
 }
@@ -166,8 +169,14 @@ struct EventWalker {
 impl EventWalker {
     /// Walks to `end`, or to the first offset where no event fits before `end`. With
     /// `look_for_footer`, a footer in the place of an event, followed by other bytes, stops the
-    /// walk.
-    fn new(input: &Input, header: &DetailHeader, end: u64, look_for_footer: bool) -> Result<Self> {
+    /// walk; without it, the bytes are passed to `tap` as the checksum includes them.
+    fn new(
+        input: &Input,
+        header: &DetailHeader,
+        end: u64,
+        look_for_footer: bool,
+        tap: &mut dyn FnMut(&[u8]),
+    ) -> Result<Self> {
         let mut window = Window::new(input);
         let start = header.events_offset;
         let mut hop = Self {
@@ -188,6 +197,7 @@ impl EventWalker {
             while crc_end <= hop.end {
                 let chunk = window.chunk(crc_end, end.min(crc_end.saturating_add(BLOCK)))?;
                 crc.update(chunk);
+                tap(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
             let readable_end = input.unreadable().next(hop.end).min(crc_end);
@@ -240,6 +250,7 @@ impl EventWalker {
             while crc_end < end {
                 let chunk = window.chunk(crc_end, end)?;
                 crc.update(chunk);
+                tap(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
             hop.crc32c = Some(crc.finish());

@@ -7,6 +7,8 @@ mod header;
 mod iter;
 mod payload;
 mod reader;
+mod scan;
+mod stream;
 
 pub use event::{DetailEvent, DetailEventHeader};
 pub use footer::DetailFooter;
@@ -15,3 +17,7 @@ pub use header::DetailHeader;
 pub use iter::{DetailCursor, Events};
 pub use payload::FunctionPayload;
 pub use reader::DetailReader;
+pub(crate) use reader::Tap;
+pub(crate) use scan::BothScans;
+pub use scan::Scan;
+pub(crate) use stream::EventStream;

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::framing::EventOffsets;
 use super::{
     DetailCursor, DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, Events,
-    FunctionPayload,
+    FunctionPayload, Scan,
 };
 use crate::checksum::Checksum;
 use crate::completeness::{Completeness, CountSource};
@@ -55,6 +55,9 @@ pub struct DetailReader {
     lookups: SharedWindow,
 }
 
+/// Takes the bytes of the events section in order, in pieces of any size, and the file's header.
+pub(crate) type Tap<'a> = &'a mut dyn FnMut(&DetailHeader, &[u8]);
+
 /// The largest read, in bytes, that uses the lookups' window.
 const SMALL: usize = 1 << 10;
 
@@ -100,10 +103,15 @@ impl DetailReader {
     }
 
     pub(crate) fn new(input: Input) -> Result<Self> {
-        let open = |input: &Input| {
+        Self::tapped(input, &mut |_, _| ())
+    }
+
+    /// Opens a file. If it has a verified footer, its events are passed to `tap` as they are read.
+    pub(crate) fn tapped(input: Input, tap: Tap<'_>) -> Result<Self> {
+        let mut open = |input: &Input| {
             let header_bytes = header::read_first(input)?;
             let header = DetailHeader::decode(&header_bytes, input.size())?;
-            let framing = EventOffsets::find(input, &header)?;
+            let framing = EventOffsets::find(input, &header, tap)?;
             let offset = offset!(header.wire, DetailHeader.events_offset);
             header::check_proven(header.events_offset, framing.footer.is_some(), offset)?;
             Ok((header_bytes, header, framing))
@@ -398,6 +406,15 @@ impl DetailReader {
             Some(computed) => Checksum::compare(&self.input, stored, computed, start, end),
             None => Checksum::verify(&self.input, stored, start, end),
         }
+    }
+
+    /// Counts the types of all events, without looking at the index. Reads all events.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Self::get).
+    pub fn scan(&self) -> Result<Scan> {
+        Scan::of(self, None)
     }
 
     /// Returns the timestamps of the first and the last event in nanoseconds, or `None` without

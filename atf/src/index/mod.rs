@@ -35,6 +35,7 @@ mod scan;
 mod section;
 mod slice;
 mod sparse;
+mod steps;
 mod time;
 
 pub use blocks::EventBlocks;
@@ -50,4 +51,5 @@ pub(crate) use scan::Pass;
 pub use scan::{Disorder, KindCounts, Scan};
 pub(crate) use slice::clamp;
 pub use slice::{EventSlice, SliceIter};
+pub(crate) use steps::Steps;
 pub use time::TimeQuery;

@@ -62,7 +62,7 @@ pub struct IndexReader {
     /// The result of the first scan.
     scanned: OnceLock<Scanned>,
     /// The bytes around the last lookup.
-    lookups: SharedWindow,
+    pub(super) lookups: SharedWindow,
 }
 
 impl IndexReader {

@@ -16,6 +16,20 @@ impl IndexReader {
         Some(records)
     }
 
+    /// Looks up the bytes of the event at position `seq`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Self::get).
+    pub(super) fn record(&self, seq: u64) -> Result<Option<Record>> {
+        let Some(offset) = self.event_offset(seq) else {
+            return Ok(None);
+        };
+        let mut buffer = None;
+        let record = self.lookups.record(&self.input, offset, &mut buffer)?;
+        Ok(Some(*record))
+    }
+
     /// Reads the events from position `seq` on into `records` and returns how many were read: fewer
     /// than fit at the end of the events, if the file was truncated after it was opened, or before
     /// events that cannot be read.

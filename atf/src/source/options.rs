@@ -38,6 +38,8 @@ pub struct OpenOptions {
     /// The size in bytes of the largest `detail.atf` that is read into memory as a whole: it is walked
     /// when it is opened, and then read again.
     pub(crate) detail_in_memory: u64,
+    /// Whether threads are scanned while they are opened.
+    pub(crate) scan: bool,
 }
 
 impl Default for OpenOptions {
@@ -56,6 +58,7 @@ impl OpenOptions {
             manifest_limit: Manifest::LIMIT,
             around_errors: false,
             detail_in_memory: 0,
+            scan: false,
         }
     }
 
@@ -64,6 +67,17 @@ impl OpenOptions {
     #[must_use]
     pub const fn follow_links(mut self, follow: bool) -> Self {
         self.follow_links = follow;
+        self
+    }
+
+    /// Sets whether a thread with details scans all events of both its files while it is opened,
+    /// `false` by default. Reads each byte once, unlike a later
+    /// [`IndexReader::scan`](crate::index::IndexReader::scan) and
+    /// [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details), which then return
+    /// the known results.
+    #[must_use]
+    pub const fn scan(mut self, scan: bool) -> Self {
+        self.scan = scan;
         self
     }
 

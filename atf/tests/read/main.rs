@@ -16,6 +16,7 @@ mod many_events;
 mod memory;
 mod payload;
 mod problems;
+mod scans;
 mod session;
 mod source;
 mod symbols;

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use atf::check::Kind;
 use atf::check::rules::table as rules;
-use atf::detail::DetailReader;
+use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
 use atf::wire::Record;
 use atf::{Checksum, Completeness, CountSource, Error, Wire};
 use serde::Serialize;
 
-use super::verify::{self, Contents, LinkedDetails};
+use super::verify::{self, Contents};
 use super::{Problem, Times};
 use crate::format::{Decoded, Meaning, Shape};
 use crate::json::{self, U64};
@@ -102,7 +102,8 @@ impl FileInfo {
     pub(crate) fn of_detail(path: &Path, verify: bool) -> Self {
         Self::new(path, Kind::Detail, |problems| {
             let reader = DetailReader::open(path)?;
-            Self::detail_facts(&reader, verify, &mut LinkedDetails::default(), problems)
+            let scan = || verify.then(|| reader.scan()).transpose();
+            Self::detail_facts(&reader, scan, problems)
         })
     }
 
@@ -168,10 +169,10 @@ impl FileInfo {
         })
     }
 
+    /// Describes a detail file. `scan` returns its scan if all events are to be read.
     pub(crate) fn detail_facts(
         reader: &DetailReader,
-        verify: bool,
-        linked: &mut LinkedDetails<'_>,
+        scan: impl FnOnce() -> Result<Option<Scan>, Error>,
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
@@ -185,11 +186,7 @@ impl FileInfo {
         let checksum = Some(reader.checksum()?);
         let ieee = ieee_problem(checksum, reader.footer_offset());
         problems.extend(ieee.map(|problem| problem.breaks(&rules::ATF_DFTR_005)));
-        let contents = if verify {
-            Some(verify::detail(reader, linked, problems)?)
-        } else {
-            None
-        };
+        let contents = scan()?.map(|scan| verify::detail(reader, &scan, problems));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         Ok(Facts {
             file_size: reader.file_size().into(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use atf::OpenOptions;
 use atf::check::Kind;
 use atf::check::rules::table as rules;
 use atf::clock::TimingAnchor;
@@ -104,7 +105,7 @@ pub(crate) struct AnchorInfo {
 impl SessionInfo {
     /// Describes a session, several threads at a time.
     pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
-        let session = SessionReader::open(path)?;
+        let session = SessionReader::open_with(path, OpenOptions::new().scan(verify))?;
         let mut this = Self {
             path: json::path(session.path()),
             index_events: U64(0),

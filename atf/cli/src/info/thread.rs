@@ -9,13 +9,12 @@ use atf::detail::DetailReader;
 use atf::manifest::{Cut, ManifestThread};
 use atf::session::SessionReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
-use atf::{Error, ErrorKind};
+use atf::{Error, ErrorKind, OpenOptions};
 use serde::Serialize;
 
 use super::Problem;
 use super::aside::{Recovered, SetAside};
 use super::file::FileInfo;
-use super::verify::LinkedDetails;
 use crate::dump::session_around;
 use crate::json::{self, U64};
 use crate::loss::Lost;
@@ -108,9 +107,10 @@ pub(crate) struct Links {
 impl ThreadInfo {
     /// Describes a thread's folder. From its session, uses only the thread's entry in the manifest.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
+        let thread = ThreadReader::open_with(path, OpenOptions::new().scan(verify));
         let this = Self {
             recovered: Recovered::of(path),
-            ..Self::of(None, path, ThreadReader::open(path), verify)
+            ..Self::of(None, path, thread, verify)
         };
         let session = session_around(path);
         let manifest = session.as_ref().and_then(SessionReader::manifest);
@@ -174,14 +174,17 @@ impl ThreadInfo {
         let detail = path.join(DETAIL_FILE);
         // An unreadable index is not a problem of its details.
         let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
-        let mut linked = if is_index_read {
-            LinkedDetails::of(thread.index())
-        } else {
-            LinkedDetails::default()
-        };
+        let mut linked = 0;
         self.detail = match (thread.detail(), thread.detail_error()) {
             (Some(reader), _) => Some(FileInfo::new(&detail, Kind::Detail, |problems| {
-                FileInfo::detail_facts(reader, verify, &mut linked, problems)
+                let scan = || match verify {
+                    true if is_index_read => thread.scan_details(),
+                    true => reader.scan().map(Some),
+                    false => Ok(None),
+                };
+                let scan =
+                    || scan().inspect(|scan| linked = scan.as_ref().map_or(0, |it| it.linked));
+                FileInfo::detail_facts(reader, scan, problems)
             })),
             (None, Some(error)) => {
                 Some(FileInfo::new(&detail, Kind::Detail, |_| Err(error.clone())))
@@ -205,7 +208,7 @@ impl ThreadInfo {
         // If details cannot be read, some linked details were not counted.
         let is_read = self.detail.as_ref().is_none_or(|file| file.facts.is_some());
         if verify && (is_read || thread.detail().is_none()) {
-            match Links::of(thread, linked.count) {
+            match Links::of(thread, linked) {
                 Ok(links) => self.add_links(path, links),
                 Err(error) => self.problems.push(Problem::of(Kind::Index, &error)),
             }

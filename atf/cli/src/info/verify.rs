@@ -2,18 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use atf::EventKind;
 use atf::check::rules::table as rules;
-use atf::detail::{DetailEvent, DetailReader};
-use atf::index::{IndexCursor, IndexEvent, IndexReader, Scan};
-use atf::{Error, EventKind};
+use atf::detail::{self, DetailReader};
+use atf::index::{IndexReader, Scan};
 use serde::Serialize;
 
 use super::Problem;
 use crate::json::U64;
 use crate::text::Counted;
-
-/// The maximum number of detail types counted separately: in a hostile file every event can have its own type.
-const UNKNOWN_TYPES: usize = 16;
 
 /// Statistics of all events of a file.
 #[derive(Debug, Default, Clone, Serialize)]
@@ -88,59 +85,23 @@ pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Proble
     }
 }
 
-/// Counts the details whose index event links back. Without an index, counts nothing.
-#[derive(Debug, Default)]
-pub(crate) struct LinkedDetails<'a> {
-    events: Option<IndexCursor<'a>>,
-    pub(super) count: u64,
-}
-
-impl<'a> LinkedDetails<'a> {
-    pub(super) fn of(index: &'a IndexReader) -> Self {
-        Self {
-            events: Some(index.cursor()),
-            count: 0,
-        }
-    }
-
-    fn add(&mut self, detail: &DetailEvent) -> Result<(), Error> {
-        let Some(events) = &mut self.events else {
-            return Ok(());
-        };
-        let seq = detail.header.index_seq;
-        let link = events.get(seq)?.and_then(|event| event.detail_seq);
-        // Zeros are not a link to the first detail.
-        let is_linked = link == Some(detail.seq)
-            && (detail.seq > 0 || events.bytes(seq)? != Some([0; IndexEvent::SIZE]));
-        self.count += u64::from(is_linked);
-        Ok(())
-    }
-}
-
-/// Reads all events of a detail file and returns their statistics.
+/// Returns the statistics of a detail file from its scan.
 pub(super) fn detail(
     reader: &DetailReader,
-    linked: &mut LinkedDetails<'_>,
+    scan: &detail::Scan,
     problems: &mut Vec<Problem>,
-) -> Result<Contents, Error> {
-    let mut contents = Contents::default();
-    let (mut last_ns, mut first_back) = (0, None);
-    for event in reader.events_in(..) {
-        let event = event?;
-        linked.add(&event)?;
-        let kind = event.header.event_type.0.into();
-        if contents.kinds.len() < UNKNOWN_TYPES || contents.kinds.contains_key(&kind) {
-            contents.kinds.entry(kind).or_default().0 += 1;
-        } else {
-            contents.other_kinds.0 += 1;
-        }
-        if event.header.timestamp < last_ns {
-            contents.out_of_order.0 += 1;
-            first_back = first_back.or(Some(event));
-        }
-        last_ns = event.header.timestamp;
+) -> Contents {
+    if let Some(disorder) = scan.disorder {
+        let offset = reader.event_offset(disorder.first_seq);
+        problems.push(order_problem(disorder.first_seq, offset, disorder.count));
     }
-    let count = contents.out_of_order.0;
-    problems.extend(first_back.map(|e| order_problem(e.seq, Some(e.offset), count)));
-    Ok(contents)
+    let kinds = scan.types.iter();
+    Contents {
+        kinds: kinds
+            .map(|(kind, count)| (kind.0.into(), U64(*count)))
+            .collect(),
+        other_kinds: U64(scan.other_types),
+        out_of_order: U64(scan.disorder.map_or(0, |disorder| disorder.count)),
+        ..Contents::default()
+    }
 }

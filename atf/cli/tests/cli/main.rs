@@ -13,6 +13,8 @@ mod last;
 mod media;
 mod open;
 #[cfg(target_os = "linux")]
+mod reads;
+#[cfg(target_os = "linux")]
 mod record;
 mod report;
 mod rewrite;

@@ -1,0 +1,131 @@
+//! Checks a thread's details and links while its files are opened, so that each byte is read once.
+//!
+//! This covers details that break no rule and are linked in order; it takes no more memory than a block of each
+//! file. With any other detail it ends, and the details are read again to report their findings.
+
+use std::path::Path;
+
+use crate::detail::{DetailEvent, DetailHeader, EventStream, FunctionPayload};
+use crate::index::{IndexEvent, IndexReader};
+use crate::thread::{DETAIL_FILE, ThreadReader};
+
+use super::content;
+use super::events::Events;
+use crate::check::finding::{FileReport, Kind};
+
+/// The check of both files, up to the last detail read.
+#[derive(Debug)]
+pub(super) struct OnePass {
+    /// Created with the first detail.
+    details: Option<EventStream>,
+    /// Whether a detail ended this check.
+    is_over: bool,
+    links: Links,
+    /// The check of the index, at least up to the last link, and its findings.
+    events: Option<(Events, FileReport)>,
+    /// The findings about the details: none until this check ends.
+    report: FileReport,
+}
+
+/// The links of the details so far: each detail has one, and its index event links back.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Links {
+    pub(super) count: u64,
+    /// The least and the greatest `index_seq`; 0 without details.
+    pub(super) range: (u64, u64),
+}
+
+impl Links {
+    /// Adds a link and returns whether it is in order.
+    fn add(&mut self, seq: u64) -> bool {
+        let (least, greatest) = self.range;
+        let is_first = self.count == 0;
+        self.range = (if is_first { seq } else { least }, seq);
+        self.count = self.count.saturating_add(1);
+        is_first || greatest < seq
+    }
+}
+
+impl OnePass {
+    /// Creates the check of a thread's folder.
+    pub(super) fn new(folder: &Path) -> Self {
+        Self {
+            details: None,
+            is_over: false,
+            links: Links::default(),
+            events: None,
+            report: FileReport::new(&folder.join(DETAIL_FILE), Kind::Detail),
+        }
+    }
+
+    /// Checks the next bytes of the details, and the index events that they link to.
+    pub(super) fn add(&mut self, index: &IndexReader, header: &DetailHeader, bytes: &[u8]) {
+        if self.is_over || header.wire != index.wire() {
+            return;
+        }
+        let mut details = self.details.take().unwrap_or_else(|| {
+            let wire = Some(header.wire.version());
+            let mut found = FileReport::new(&self.report.path, Kind::Index);
+            (found.wire, self.report.wire) = (wire, wire);
+            self.events = Some((Events::new(index), found));
+            EventStream::new(header)
+        });
+        let mut is_clean = true;
+        details.add(header, bytes, &mut |detail, payload| {
+            is_clean = is_clean && self.detail(index, header, detail, payload);
+        });
+        self.is_over = !is_clean;
+        self.details = Some(details);
+    }
+
+    /// Checks the next detail and returns whether it has no findings.
+    fn detail(
+        &mut self,
+        index: &IndexReader,
+        header: &DetailHeader,
+        detail: &DetailEvent,
+        payload: Option<&[u8]>,
+    ) -> bool {
+        let Some((events, found)) = &mut self.events else {
+            return false;
+        };
+        let seq = detail.header.index_seq;
+        let record = match events.up_to(seq, index, found) {
+            Ok(Some(record)) => record,
+            Ok(None) => return false,
+            Err(_) => {
+                // Whoever reads the events again, from the first one, gets the error.
+                self.events = None;
+                return false;
+            }
+        };
+        let event = IndexEvent::decode(index.wire(), index.header().thread_id, record);
+        // Zeros may be a hole.
+        let is_linked = event.detail_seq == Some(detail.seq) && *record != [0; IndexEvent::SIZE];
+        let function = payload.and_then(FunctionPayload::decode);
+        let function = function.as_ref();
+        content::detail(
+            header.wire,
+            detail,
+            function,
+            header.thread_id,
+            &mut self.report,
+        );
+        content::agreement(header.wire, &event, detail, function, &mut self.report);
+        is_linked && self.links.add(seq) && self.report.is_empty()
+    }
+
+    /// Returns the links if this check covered exactly the details of the thread.
+    pub(super) fn links(&self, thread: &ThreadReader) -> Option<Links> {
+        let details = self.details.as_ref().filter(|_| !self.is_over)?;
+        let is_all = thread
+            .detail()
+            .is_some_and(|detail| details.is_all_of(detail));
+        is_all.then_some(self.links)
+    }
+
+    /// Returns the check of the index events, to be continued, and its findings so far.
+    pub(super) fn into_events(self) -> Option<(Events, FileReport)> {
+        self.events
+    }
+}

@@ -1,0 +1,132 @@
+//! One pass over all details: types, order, links.
+
+use std::collections::BTreeMap;
+
+use super::{DetailEvent, DetailHeader, DetailReader, EventStream};
+use crate::error::Result;
+use crate::index::{Disorder, IndexEvent, IndexReader, Record, Steps};
+use crate::wire::DetailEventType;
+
+/// The most types counted separately: in a hostile file every event can have its own.
+const TYPES: usize = 16;
+
+/// The result of a pass over all events of a detail file.
+///
+/// Made by [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details) and
+/// [`DetailReader::scan`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Scan {
+    /// The number of events of each type; of at most 16 types, those that come first in the file.
+    pub types: BTreeMap<DetailEventType, u64>,
+    /// The number of events of any other type.
+    pub other_types: u64,
+    /// Where timestamps decrease; `None` if they never do.
+    pub disorder: Option<Disorder>,
+    /// The number of events that link to an index event that links back; 0 without the index.
+    pub linked: u64,
+}
+
+impl Scan {
+    fn add(&mut self, event: &DetailEvent, last_ns: &mut u64) {
+        let event_type = event.header.event_type;
+        if self.types.len() < TYPES || self.types.contains_key(&event_type) {
+            let count = self.types.entry(event_type).or_default();
+            *count = count.saturating_add(1);
+        } else {
+            self.other_types = self.other_types.saturating_add(1);
+        }
+        if event.header.timestamp < *last_ns {
+            let first_seq = event.seq;
+            let known = self.disorder.get_or_insert(Disorder {
+                first_seq,
+                count: 0,
+            });
+            known.count = known.count.saturating_add(1);
+        }
+        *last_ns = event.header.timestamp;
+    }
+
+    fn add_link(&mut self, event: &DetailEvent, index: &IndexReader, record: &Record) {
+        let linking = IndexEvent::decode(index.wire(), index.header().thread_id, record);
+        // Zeros are not a link to the first detail.
+        let is_link = event.seq > 0 || *record != [0; IndexEvent::SIZE];
+        let is_linked = is_link && linking.detail_seq == Some(event.seq);
+        self.linked = self.linked.saturating_add(is_linked.into());
+    }
+
+    /// Reads all events of a file, and the index events that they link to.
+    pub(crate) fn of(reader: &DetailReader, index: Option<&IndexReader>) -> Result<Self> {
+        let mut scan = Self::default();
+        let mut last_ns = 0;
+        let mut linking = index.map(|index| (index, index.cursor()));
+        for event in reader.events_in(..) {
+            let event = event?;
+            scan.add(&event, &mut last_ns);
+            if let Some((index, cursor)) = &mut linking
+                && let Some(record) = cursor.bytes(event.header.index_seq)?
+            {
+                scan.add_link(&event, index, &record);
+            }
+        }
+        Ok(scan)
+    }
+}
+
+/// A scan of the details and their index while the details are opened, so that each byte is read
+/// once: index events are read as far as the links lead. A link that leads back far is looked up.
+#[derive(Debug, Default)]
+pub(crate) struct BothScans {
+    begun: Option<Begun>,
+    /// Whether a read failed: whoever reads again gets the error.
+    is_over: bool,
+}
+
+#[derive(Debug)]
+struct Begun {
+    details: EventStream,
+    index: Steps,
+    scan: Scan,
+    last_ns: u64,
+}
+
+impl BothScans {
+    /// Adds the next bytes of the details.
+    pub(crate) fn add(&mut self, index: &IndexReader, header: &DetailHeader, bytes: &[u8]) {
+        if self.is_over {
+            return;
+        }
+        let Begun {
+            details,
+            index: steps,
+            scan,
+            last_ns,
+        } = self.begun.get_or_insert_with(|| Begun {
+            details: EventStream::new(header),
+            index: Steps::new(index),
+            scan: Scan::default(),
+            last_ns: 0,
+        });
+        let mut result = Ok(());
+        details.add(header, bytes, &mut |event, _| {
+            if result.is_ok() {
+                scan.add(event, last_ns);
+                result = steps.find(index, event.header.index_seq).map(|record| {
+                    if let Some(record) = record {
+                        scan.add_link(event, index, &record);
+                    }
+                });
+            }
+        });
+        self.is_over = result.is_err();
+    }
+
+    /// Completes the scan of the index, and returns the scan of the details if it covered exactly
+    /// those of the reader.
+    pub(crate) fn finish(self, index: &IndexReader, reader: &DetailReader) -> Option<Scan> {
+        let mut begun = self.begun.filter(|_| !self.is_over)?;
+        // An error appears again when the scan is asked for.
+        while matches!(begun.index.next_block(index), Ok((_, block)) if !block.is_empty()) {}
+        begun.details.is_all_of(reader).then_some(begun.scan)
+    }
+}

@@ -1,0 +1,76 @@
+//! One pass over all events for a caller that looks up some of them on the way.
+
+use super::{IndexEvent, IndexReader, Pass, Record};
+use crate::error::Result;
+
+/// Events read at once: 64 KiB.
+const BLOCK: usize = (64 << 10) / IndexEvent::SIZE;
+
+/// Reads and scans all events, one block after another. Every call takes the same reader.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    pass: Option<Pass>,
+    records: Vec<Record>,
+    /// The position of the block's first event, and the number of events in the block.
+    start: u64,
+    len: usize,
+}
+
+impl Steps {
+    pub(crate) fn new(index: &IndexReader) -> Self {
+        Self {
+            pass: Pass::new(index),
+            records: vec![[0; IndexEvent::SIZE]; BLOCK],
+            start: 0,
+            len: 0,
+        }
+    }
+
+    /// Returns the position after the block.
+    pub(crate) fn end(&self) -> u64 {
+        self.start.saturating_add(self.len as u64)
+    }
+
+    /// Reads the next block and returns the position of its first event, and its events: none after
+    /// the last one, which completes the scan.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`IndexReader::read_records`], and, after the last event, those of
+    /// [`IndexReader::checksum`].
+    pub(crate) fn next_block(&mut self, index: &IndexReader) -> Result<(u64, &[Record])> {
+        let end = self.end();
+        let len = index.read_records(end, &mut self.records)?;
+        (self.start, self.len) = (end, len);
+        let block = self.records.get(..len).unwrap_or_default();
+        match &mut self.pass {
+            Some(pass) if len > 0 => pass.add(index, block),
+            _ => {}
+        }
+        if len == 0
+            && let Some(pass) = self.pass.take()
+        {
+            pass.complete(index)?;
+        }
+        Ok((end, block))
+    }
+
+    /// Reads on to the event at a position, or looks it up if it is before the block.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`next_block`](Self::next_block) and [`IndexReader::get`].
+    pub(crate) fn find(&mut self, index: &IndexReader, seq: u64) -> Result<Option<Record>> {
+        while self.end() <= seq && !self.next_block(index)?.1.is_empty() {}
+        match self.get(seq) {
+            Some(record) => Ok(Some(*record)),
+            None => index.record(seq),
+        }
+    }
+
+    /// Returns the event at a position, if it is in the block.
+    pub(crate) fn get(&self, seq: u64) -> Option<&Record> {
+        let at = usize::try_from(seq.checked_sub(self.start)?).ok()?;
+        self.records.get(..self.len)?.get(at)
+    }
+}
