@@ -9,7 +9,7 @@
 
 namespace atf {
 
-/// The failure of a function.
+/// A failed call.
 struct Error : std::runtime_error {
     explicit Error(AtfStatus status)
         : std::runtime_error(std::string(atf_status_name(status)) + ": " + atf_last_error_message()),

@@ -19,23 +19,24 @@
  *
  * Handles. Functions that create a handle set it to NULL on failure. Each handle is freed by its
  * own close function, which accepts NULL; every other function returns ATF_ERROR_ARGUMENT for NULL.
- * A handle of another kind returns ATF_ERROR_HANDLE, and so does any of the last 1024 closed
- * handles. Never pass any other invalid pointer.
+ * For a handle of another kind, and for any of the last 1024 closed handles, they return
+ * ATF_ERROR_HANDLE. Never pass any other invalid pointer.
  *
- * Threads. Different handles can be used on different threads at once. A writer and an AtfMerge
- * are used by one thread at a time; a reader and an AtfSessionWriter by any number at once. Close a
- * handle only when no thread uses it. After fork, the child must not use its parent's writers.
+ * Threads. Different handles can be used on different threads at once. Use a writer or an AtfMerge
+ * on one thread at a time; any number of threads can use a reader or an AtfSessionWriter at once.
+ * Close a handle only when no thread uses it. After fork, the child must not use its parent's
+ * writers.
  *
- * Strings are NUL-terminated const char *. A path is any bytes on Unix, UTF-8 on Windows. Structs
- * passed with their size (sizeof, as compiled into the caller) grow at the end; all others grow
- * into their reserved members. Set reserved members to 0 in structs that you pass, preferably with
- * an initializer: any other value causes ATF_ERROR_ARGUMENT.
+ * Strings are NUL-terminated const char *. A path may contain any bytes on Unix and is UTF-8 on
+ * Windows. Later versions extend structs passed with their size (sizeof, as compiled into the
+ * caller) at the end, and all other structs in their reserved members. Set reserved members to 0 in
+ * structs that you pass, preferably with an initializer: any other value causes ATF_ERROR_ARGUMENT.
  *
  * Sources (the format's documents), cited in brackets:
  *     S0: ATF Index File Format (BH-002)
  *     S1: ADA Trace Format V2 (ATF v2)
  *     S2: ATF Format Specification
- *     S3: M1_E7_I1 Technical Design: ATF V2 Writer, which declares five functions of this header
+ *     S3: M1_E7_I1 Technical Design: ATF V2 Writer, which declares five of this header's functions
  *     S4: ATF Detail File Format (BH-003)
  */
 #ifndef ATF_H
@@ -61,7 +62,7 @@ typedef enum AtfStatus {
     ATF_NONE = 1,
     /** An argument is NULL, out of range or an invalid pointer. */
     ATF_ERROR_ARGUMENT = 2,
-    /** Not a handle of this kind, or a closed one. */
+    /** Not a handle of this kind, or already closed. */
     ATF_ERROR_HANDLE = 3,
     /**
      * Not allowed in this state: already finalized, still being written, or in a forked child.
@@ -102,7 +103,7 @@ typedef enum AtfStatus {
     ATF_TIMEOUT = 19
 } AtfStatus;
 
-/** The offset of an error that has no place in a file. */
+/** The offset for errors that are not at a position in a file. */
 #define ATF_NO_OFFSET UINT64_MAX
 
 /** The name of a status, for example "ATF_OK"; never NULL. */
@@ -120,8 +121,10 @@ const char *atf_last_error_path(void);
 /** The field of the last failure, for example "header.event_size", or "". */
 const char *atf_last_error_field(void);
 
-/** The id of the rule that the file of the last failure breaks, as in the report of `atf check`, for example
- * "ATF-IFTR-001", or "". */
+/**
+ * The id of the rule that the file of the last failure breaks, as reported by `atf check`: for
+ * example "ATF-IFTR-001", or "".
+ */
 const char *atf_last_error_rule(void);
 
 /** The offset in the file of the last failure, or ATF_NO_OFFSET. */
@@ -159,7 +162,7 @@ typedef struct AtfTimingAnchor {
 AtfStatus atf_anchor_to_media(const AtfTimingAnchor *anchor, uint64_t host_time_ns,
                               AtfMediaTime *media_time);
 
-/** Converts a time of the recording, in any timescale, to a timestamp. Errors as above. */
+/** Converts a recording time, in any timescale, to a timestamp. Errors as above. */
 AtfStatus atf_anchor_to_host_ns(const AtfTimingAnchor *anchor, AtfMediaTime media_time,
                                 uint64_t *host_time_ns);
 
@@ -177,7 +180,7 @@ const char *atf_version(void);
 
 /* ---- Writing a thread ---- */
 
-/** Writes thread_N/index.atf and, from the first detail on, thread_N/detail.atf. */
+/** Writes thread_N/index.atf and, once there is a detail, thread_N/detail.atf. */
 typedef struct AtfThreadWriter AtfThreadWriter;
 
 /** The operating system decides when data reaches the disk. */
@@ -197,11 +200,11 @@ typedef struct AtfWriteOptions {
     uint8_t arch;
     /** ATF_OS_*; default: this machine's. */
     uint8_t os;
-    /** ATF_CLOCK_*; default: that of ada_get_timestamp_ns. */
+    /** ATF_CLOCK_*; default: the clock of ada_get_timestamp_ns. */
     uint8_t clock_type;
     /** ATF_DURABILITY_*. */
     uint8_t durability;
-    /** 1: every event whose call has returned survives SIGKILL. */
+    /** 1: an event survives SIGKILL once the function that writes it has returned. */
     uint8_t survive_kill;
     /** 1: events whose time goes backwards or whose kind is unknown are written, not refused. */
     uint8_t verbatim;
@@ -228,8 +231,8 @@ typedef struct AtfDetail {
     uint32_t reserved;
     /**
      * The payload: for a call or a return a DetailFunctionPayload, followed by stack_size bytes.
-     * Fill it with atf_detail_function_payload_set_*, which work on every machine. Other bytes are
-     * allowed too.
+     * Fill it with atf_detail_function_payload_set_*, which work on every machine. Any other bytes
+     * are allowed too.
      */
     const void *payload;
     /** Size of the payload in bytes. */
@@ -256,7 +259,7 @@ typedef struct AtfThreadSummary {
     uint64_t time_end_ns;
     uint32_t thread_id;
     uint32_t reserved;
-    /** Details reserved, then dropped or never written. Their data is lost. */
+    /** Details that were reserved, but were dropped or never written. Their data is lost. */
     uint64_t dropped_details;
 } AtfThreadSummary;
 
@@ -270,7 +273,7 @@ AtfStatus atf_writer_open(const char *session_dir, uint32_t thread_id,
 /**
  * Writes an event without details. Timestamps must not decrease; event_kind is ATF_EVENT_KIND_*.
  * call_depth is 1 for the outermost call, and a return has the depth of its call. Other depths are
- * written unchanged, since a tracer may attach in the middle of calls (atf-conformance check:
+ * written unchanged, since a tracer may attach in the middle of a call (atf-conformance check:
  * advice ATF-IEVT-004). index_seq may be NULL. After ATF_ERROR_REFUSED, more events can be written;
  * after ATF_ERROR_IO every later call fails too.
  */
@@ -301,10 +304,10 @@ AtfStatus atf_writer_write_detail(AtfThreadWriter *writer, uint64_t index_seq,
 
 /**
  * Drops a reserved detail, for example because a ring was full. Later details are not affected.
- * detail_seq is the number that the detail was reserved with; the number from
- * atf_writer_next_detail_seq skips the next detail. The event's link is removed. If the event has
- * already been flushed, its detail is written without a payload instead. ATF_ERROR_LINK: no such
- * detail is reserved.
+ * detail_seq is the number under which the detail was reserved; to skip the next detail, pass the
+ * result of atf_writer_next_detail_seq. The event's link is removed. If the event has already been
+ * flushed, its detail is written without a payload instead. ATF_ERROR_LINK: no such detail is
+ * reserved.
  */
 AtfStatus atf_writer_drop_detail(AtfThreadWriter *writer, uint64_t detail_seq);
 
@@ -312,8 +315,8 @@ AtfStatus atf_writer_drop_detail(AtfThreadWriter *writer, uint64_t detail_seq);
 uint64_t atf_writer_next_index_seq(const AtfThreadWriter *writer);
 
 /**
- * The number to reserve the next detail with: the number of details before it, dropped ones
- * included. UINT64_MAX if writer is invalid.
+ * The number under which to reserve the next detail: the number of details before it, including
+ * dropped ones. UINT64_MAX if writer is invalid.
  */
 uint64_t atf_writer_next_detail_seq(const AtfThreadWriter *writer);
 
@@ -322,9 +325,9 @@ AtfStatus atf_writer_flush(AtfThreadWriter *writer);
 
 /**
  * Finalizes the files; summary may be NULL. ATF_ERROR_STATE: they are already finalized. Details
- * that were reserved and never written are dropped: the summary counts them in dropped_details, and
- * the warning callback gets ATF_ERROR_LOST. This call still returns ATF_OK; atf_writer_error then
- * returns ATF_ERROR_LOST, unless something failed before.
+ * that were reserved but never written are dropped: the summary counts them in dropped_details, and
+ * the warning callback gets ATF_ERROR_LOST. This call still returns ATF_OK, but afterwards
+ * atf_writer_error returns ATF_ERROR_LOST unless something failed earlier.
  */
 AtfStatus atf_writer_finish(AtfThreadWriter *writer, AtfThreadSummary *summary,
                             size_t summary_size);
@@ -345,25 +348,25 @@ const char *atf_writer_error_message(const AtfThreadWriter *writer);
  */
 void atf_writer_close(AtfThreadWriter *writer);
 
-/** Frees a writer without finalizing its files, which stay and can be recovered. */
+/** Frees a writer without finalizing its files, which remain and can be recovered. */
 AtfStatus atf_writer_abandon(AtfThreadWriter *writer);
 
 /* ---- Writing a thread with the functions of the writer's design, S3 ---- */
 /*
- * S3's functions take the same handles as the functions above; the fifth of S3's functions is
- * atf_writer_close. Their failures are kept (atf_writer_error) and reported as warnings.
+ * S3's functions take the same handles as the functions above; the fifth one is atf_writer_close.
+ * Their failures are kept (atf_writer_error) and reported as warnings.
  */
 
 /** Receives a warning. message is valid during the call. */
 typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
 
 /**
- * Sets the warning callback of the whole program, called when one of S3's functions fails and when
- * reserved details are lost; NULL for none. It runs on the failing thread, at the end of the
- * failing call, with no lock held. It may call any function, but must not close the writer that it
- * is called for. It must not throw or longjmp. For each writer only the first failure of each
- * status is reported; atf_writer_finalize or atf_writer_close reports how many more there were,
- * over all statuses.
+ * Sets the program-wide warning callback, called when one of S3's functions fails and when reserved
+ * details are lost; NULL for none. It runs on the failing thread, at the end of the failing call,
+ * with no lock held. It may call any function, but must not close the writer it is called for. It
+ * must not throw or longjmp. For each writer only the first failure of each status is reported;
+ * atf_writer_finalize or atf_writer_close reports how many more failures there were, across all
+ * statuses.
  */
 void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 
@@ -375,16 +378,17 @@ void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 AtfStatus atf_writer_set_default_options(const AtfWriteOptions *options);
 
 /**
- * Returns a writer for session_dir/thread_<thread_id>/, or NULL on failure. It writes wire version 1
- * unless atf_writer_set_default_options chose another. clock_type is written as is, known or not. [S3]
+ * Returns a writer for session_dir/thread_<thread_id>/, or NULL on failure. It writes wire version
+ * 1 unless atf_writer_set_default_options chose another. clock_type is written as is, even if it is
+ * unknown. [S3]
  */
 AtfThreadWriter *atf_writer_create(const char *session_dir, uint32_t thread_id,
                                    uint8_t clock_type);
 
 /**
- * Writes an index event and returns its index_seq, or UINT32_MAX on an error. detail_seq is UINT32_MAX
- * for no detail, or the number of details so far, dropped ones included (atf_writer_drop_detail). Any
- * other value is refused. [S3]
+ * Writes an index event and returns its index_seq, or UINT32_MAX on an error. detail_seq is
+ * UINT32_MAX for no detail, or the number of details so far, including dropped ones
+ * (atf_writer_drop_detail). Any other value is refused. [S3]
  */
 uint32_t atf_write_index_event(AtfThreadWriter *writer, uint64_t timestamp_ns,
                                uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
@@ -392,9 +396,9 @@ uint32_t atf_write_index_event(AtfThreadWriter *writer, uint64_t timestamp_ns,
 
 /**
  * Writes the detail of the index event at index_seq. Details must be written in the order they were
- * reserved: any reserved earlier and not yet written are dropped, with a warning. payload is
- * followed by stack_size bytes, at most 256. The detail's event_type follows from the event's kind:
- * FUNCTION_CALL for a call, else FUNCTION_RETURN. [S3]
+ * reserved: any that were reserved earlier but not yet written are dropped, with a warning. payload
+ * is followed by stack_size bytes, at most 256. The detail's event_type follows from the event's
+ * kind: FUNCTION_CALL for a call, else FUNCTION_RETURN. [S3]
  */
 void atf_write_detail_event(AtfThreadWriter *writer, uint32_t index_seq, uint64_t timestamp_ns,
                             const DetailFunctionPayload *payload);
@@ -404,7 +408,7 @@ void atf_writer_finalize(AtfThreadWriter *writer);
 
 /* ---- Writing a session ---- */
 
-/** Writes a folder of threads and its manifest.json. */
+/** Writes a session: a folder of threads and its manifest.json. */
 typedef struct AtfSessionWriter AtfSessionWriter;
 
 /** An executable or a library. */
@@ -431,15 +435,18 @@ typedef struct AtfModule {
 typedef struct AtfSymbol {
     /** As in the events: module in the upper 32 bits, symbol in the lower. */
     uint64_t function_id;
-    /** NULL or "": no name; readers show module and number. Bytes that are not UTF-8 become U+FFFD. */
+    /**
+     * NULL or "": no name; readers show the module and the symbol's number. Bytes that are not
+     * UTF-8 become U+FFFD.
+     */
     const char *name;
     /** 0. */
     uint64_t reserved[2];
 } AtfSymbol;
 
-/** Events or details of a thread that the tracer could not keep. */
+/** Events or details of a thread that the tracer lost. */
 typedef struct AtfLoss {
-    /** How many; 0 if none were lost. */
+    /** How many were lost; 0 for none. */
     uint64_t count;
     /** The timestamps of the first and the last of them. */
     uint64_t first_ns;
@@ -464,7 +471,10 @@ typedef struct AtfSessionTotals {
 AtfStatus atf_session_writer_create(const char *folder, const AtfWriteOptions *options,
                                     AtfSessionWriter **session);
 
-/** Creates a session in root/session_YYYYMMDD_HHMMSS/pid_N: the time now (UTC) and this process. */
+/**
+ * Creates a session in root/session_YYYYMMDD_HHMMSS/pid_N, from the current time (UTC) and this
+ * process's id.
+ */
 AtfStatus atf_session_writer_create_in(const char *root, const AtfWriteOptions *options,
                                        AtfSessionWriter **session);
 
@@ -472,8 +482,8 @@ AtfStatus atf_session_writer_create_in(const char *root, const AtfWriteOptions *
 const char *atf_session_writer_path(const AtfSessionWriter *session);
 
 /**
- * Creates a writer for a thread, independent of the others. ATF_ERROR_EXISTS: the thread already has
- * one. If the manifest was written before, it is rewritten to include this thread.
+ * Creates a writer for a thread, independent of the others. ATF_ERROR_EXISTS: the thread already
+ * has one. If the manifest has already been written, it is rewritten to include this thread.
  */
 AtfStatus atf_session_writer_thread(const AtfSessionWriter *session, uint32_t thread_id,
                                     AtfThreadWriter **writer);
@@ -487,16 +497,17 @@ AtfStatus atf_session_writer_set_symbols(const AtfSessionWriter *session,
                                          const AtfSymbol *symbols, size_t count);
 
 /**
- * Sets a thread's name in the manifest; NULL or "": none. The thread's writer may be created later;
- * nothing is written for a thread that never gets one. Bytes that are not UTF-8 become U+FFFD.
+ * Sets a thread's name in the manifest; NULL or "" for none. The thread's writer may be created
+ * later; nothing is written for a thread that never gets one. Bytes that are not UTF-8 become
+ * U+FFFD.
  */
 AtfStatus atf_session_writer_set_thread_name(const AtfSessionWriter *session, uint32_t thread_id,
                                              const char *name);
 
 /**
  * Sets how many of a thread's events, and how many details of recorded events, the tracer lost,
- * replacing earlier numbers; NULL: none. The thread's writer may be created later. Call it before
- * atf_session_writer_finish.
+ * replacing earlier numbers; NULL for none. The thread's writer may be created later. Call it
+ * before atf_session_writer_finish.
  */
 AtfStatus atf_session_writer_set_losses(const AtfSessionWriter *session, uint32_t thread_id,
                                         const AtfLoss *events, const AtfLoss *details);
@@ -522,7 +533,7 @@ AtfStatus atf_session_writer_finish(const AtfSessionWriter *session, AtfSessionT
 
 /**
  * Frees a session's writer without writing its manifest (atf_session_writer_finish does that). Its
- * threads' writers stay usable. (Unlike this function, atf_writer_close finalizes.)
+ * threads' writers remain usable. (Unlike this function, atf_writer_close finalizes.)
  */
 AtfStatus atf_session_writer_close(AtfSessionWriter *session);
 
@@ -538,8 +549,8 @@ typedef struct AtfThreadReader AtfThreadReader;
 typedef struct AtfSessionReader AtfSessionReader;
 
 /**
- * Maps files, which is faster for random access. Nobody may change or shorten them while a reader is
- * open; a file that shrinks kills the process with SIGBUS.
+ * Maps files, which is faster for random access. The files must not change or shrink while a reader
+ * is open: a file that shrinks kills the process with SIGBUS.
  */
 #define ATF_OPEN_MAPPED 1u
 /** Follows symlinks inside a session, wherever they lead. */
@@ -559,9 +570,9 @@ typedef struct AtfEvent {
     uint32_t thread_id;
     /** In a session, the id in the folder's name; else the header's thread. */
     uint32_t thread;
-    /** ATF_EVENT_KIND_*; others may occur. */
+    /** ATF_EVENT_KIND_*; other values may occur. */
     uint32_t event_kind;
-    /** As counted by the tracer, or ATF_NO_DEPTH. */
+    /** As recorded by the tracer, or ATF_NO_DEPTH. */
     uint32_t call_depth;
     /** 0; for later versions. */
     uint64_t reserved[2];
@@ -575,7 +586,7 @@ typedef struct AtfDetailEvent {
     uint64_t offset;
     uint64_t payload_size;
     uint32_t thread_id;
-    /** ATF_DETAIL_EVENT_*; others may occur. */
+    /** ATF_DETAIL_EVENT_*; other values may occur. */
     uint16_t event_type;
     uint16_t flags;
     /** 0; for later versions. */
@@ -688,13 +699,15 @@ AtfStatus atf_index_checksum(const AtfIndexReader *reader, AtfChecksum *checksum
  */
 size_t atf_index_problem_count(const AtfIndexReader *reader);
 
-/** A problem as text, with the id of the broken rule at its end ("[ATF-IFTR-001]"), or NULL; valid until the
- * reader is closed. */
+/**
+ * A problem as text, with the id of the broken rule at the end ("[ATF-IFTR-001]"), or NULL; valid
+ * until the reader is closed.
+ */
 const char *atf_index_problem(const AtfIndexReader *reader, size_t position);
 
 AtfStatus atf_index_close(AtfIndexReader *reader);
 
-/** Opens a detail.atf, in one pass over it. flags: ATF_OPEN_*, or 0. */
+/** Opens a detail.atf and reads all of it once. flags: ATF_OPEN_*, or 0. */
 AtfStatus atf_detail_open(const char *path, uint32_t flags, AtfDetailReader **reader);
 
 /** Opens a detail.atf from bytes, which are copied. */
@@ -719,8 +732,8 @@ AtfStatus atf_detail_payload(const AtfDetailReader *reader, uint64_t detail_seq,
 
 /**
  * Reads the payload of a call or a return; its stack_size bytes go to stack. ATF_NONE: the payload
- * has another shape. ATF_ERROR_BUFFER: the stack is larger than stack_capacity; 65535 is always
- * enough.
+ * has a different layout. ATF_ERROR_BUFFER: the stack is larger than stack_capacity; 65535 is
+ * always enough.
  */
 AtfStatus atf_detail_function_payload(const AtfDetailReader *reader, uint64_t detail_seq,
                                       DetailFunctionPayload *payload, uint8_t *stack,
@@ -740,10 +753,13 @@ AtfStatus atf_detail_close(AtfDetailReader *reader);
 /** Opens a thread's folder. An unreadable detail.atf does not prevent reading the index. */
 AtfStatus atf_thread_open(const char *folder, uint32_t flags, AtfThreadReader **reader);
 
-/** Returns a reader of its index.atf: a separate handle, to be closed separately, at any time. */
+/**
+ * Returns a reader for the thread's index.atf: a separate handle that you close separately, at any
+ * time.
+ */
 AtfStatus atf_thread_index(const AtfThreadReader *thread, AtfIndexReader **reader);
 
-/** Returns a reader of its detail.atf, likewise; ATF_NONE: there is no such file. */
+/** Returns a reader for the thread's detail.atf, likewise. ATF_NONE: there is no such file. */
 AtfStatus atf_thread_detail(const AtfThreadReader *thread, AtfDetailReader **reader);
 
 /**
@@ -819,7 +835,9 @@ typedef struct AtfSessionFacts {
     uint64_t clock_error_ns;
     /** The signal that ended the process, such as "SIGSEGV", or NULL; valid until the session is closed. */
     const char *ended_by;
-    /** 1 if timestamps were read from a different clock and compared with that of clock_type. */
+    /**
+     * 1 if timestamps were read from a different clock and compared with the clock of clock_type.
+     */
     uint8_t has_clock_error;
     uint8_t reserved[7];
 } AtfSessionFacts;
@@ -878,16 +896,16 @@ AtfStatus atf_session_symbol(const AtfSessionReader *session, size_t position,
 /** The name of a function, or NULL; valid until the session is closed. */
 const char *atf_session_function_name(const AtfSessionReader *session, uint64_t function_id);
 
-/** The number of problems with the session itself: its manifest, and folders not read. */
+/** The number of problems with the session itself: its manifest, and folders that were not read. */
 uint64_t atf_session_problem_count(const AtfSessionReader *session);
 
 /**
- * A problem as text, or NULL; valid until the session is closed. Of the manifest's problems, only
- * the first 100 are kept.
+ * A problem as text, or NULL; valid until the session is closed. Only the first 100 problems of the
+ * manifest are kept.
  */
 const char *atf_session_problem(const AtfSessionReader *session, size_t position);
 
-/** Frees a session. Readers of its threads and merges stay usable. */
+/** Frees a session. Readers of its threads and merges remain usable. */
 AtfStatus atf_session_close(AtfSessionReader *session);
 
 /* ---- All threads merged by time ---- */
@@ -900,14 +918,15 @@ AtfStatus atf_merge_open(const AtfSessionReader *session, uint64_t time_start_ns
                          uint64_t time_end_ns, AtfMerge **merge);
 
 /**
- * Reads the next events, up to capacity. After the last one: ATF_NONE, or ATF_ERROR_DAMAGED if there
- * are problems (atf_merge_problem). A thread that cannot be read further ends; the others continue.
+ * Reads the next events, up to capacity. After the last one: ATF_NONE, or ATF_ERROR_DAMAGED if
+ * there are problems (atf_merge_problem). If a thread cannot be read any further, its events end
+ * there; the others continue.
  */
 AtfStatus atf_merge_next(AtfMerge *merge, AtfEvent *events, size_t capacity, size_t *count);
 
 /**
- * The number of threads whose checksum was not compared with their events: a merge of a time range
- * reads only a part of a thread. 0 after the last event of a merge of all events.
+ * The number of threads whose events were not compared with their checksum, because a merge of a
+ * time range reads only part of each thread. After the last event of a full merge, it is 0.
  */
 size_t atf_merge_unverified_count(const AtfMerge *merge);
 

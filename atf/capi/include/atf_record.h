@@ -29,7 +29,7 @@
  * pre_roll_ns before to post_roll_ns after each, on all threads. The rest is discarded and does not
  * count as lost. Timestamps must be those of ada_get_timestamp_ns. The rings hold events until they
  * are older than the pre-roll; a ring that is more than half full discards its oldest events early,
- * and those that a later trigger requests are counted as lost. With a pre-roll of UINT64_MAX,
+ * and any of them that a later trigger requests are counted as lost. With a pre-roll of UINT64_MAX,
  * triggers request only what the rings hold, and nothing discarded early counts as lost. With a
  * window, the numbers that atf_recording_record and related functions return are not positions in
  * the files: detail_seq, and with ATF_WINDOW_ALL also index_seq, count everything recorded. With
@@ -39,10 +39,10 @@
  * 512 MiB, or the oldest are lost.
  *
  * Segments. With segment_size or segment_duration_ns, a recording continues in a new session when
- * the current one reaches that size or age, or has as many events as its files can count: pid_42 is
- * followed by pid_42_segment_000002, next to it. Each segment is a valid session with the modules,
- * symbols, names and anchors set for the first one. A call that is open when a segment ends returns
- * in a later segment.
+ * the current one reaches that size or age, or contains as many events as its files can hold:
+ * pid_42 is followed by pid_42_segment_000002, next to it. Each segment is a valid session with the
+ * modules, symbols, names and anchors set for the first one. A call that is open when a segment
+ * ends returns in a later segment.
  *
  * Forks. A child has the rings but no drain. Its events are lost, and recording them never blocks;
  * with survive_kill it must not record. In the child, atf_recording_* return ATF_ERROR_STATE, but
@@ -68,14 +68,14 @@ typedef struct AtfRecorder AtfRecorder;
 #define ATF_OVERFLOW_DROP_DETAIL 0u
 /** An event that does not fit is dropped with its detail. */
 #define ATF_OVERFLOW_DROP_NEWEST 1u
-/** The thread waits for room. A payload larger than the ring's is dropped. */
+/** The thread waits for room. A payload larger than ring_payload_size is dropped. */
 #define ATF_OVERFLOW_BLOCK 2u
 
 /** Everything is recorded, always. The default. */
 #define ATF_WINDOW_OFF 0u
 /** Details are recorded only in windows around triggers; their events always. */
 #define ATF_WINDOW_DETAILS 1u
-/** Events and details are recorded only in windows around triggers, as by a flight recorder. */
+/** Events and details are recorded only in windows around triggers, like in a flight recorder. */
 #define ATF_WINDOW_ALL 2u
 
 /** The ring_payload_size of a tracer without details. */
@@ -104,9 +104,9 @@ typedef struct AtfRecordOptions {
      * (AtfWriteOptions) and up to three open files.
      */
     uint64_t max_threads;
-    /** How much time before its trigger a window contains. */
+    /** How long before its trigger a window begins. */
     uint64_t pre_roll_ns;
-    /** How much time after its trigger a window contains. */
+    /** How long after its trigger a window ends. */
     uint64_t post_roll_ns;
     /** The total size of events and details, in bytes, at which a segment ends; 0 for no limit. */
     uint64_t segment_size;
@@ -136,7 +136,7 @@ typedef struct AtfRecordSummary {
     uint64_t lost_events;
     /** Details that were not recorded although their events were. */
     uint64_t lost_details;
-    /** Sessions written: 1 without segments. The counts above are their sums. */
+    /** Sessions written: 1 without segments. The counts above are totals over all of them. */
     uint64_t segments;
 } AtfRecordSummary;
 
@@ -145,7 +145,8 @@ typedef struct AtfRecordSummary {
  * stops, use the session to set modules, symbols, names and anchors; close it at any time. The
  * recording creates the threads and finishes the session: do not call atf_session_writer_thread or
  * atf_session_writer_finish. ATF_ERROR_STATE: the session already has a recording.
- * ATF_ERROR_ARGUMENT: a window, or segments, in a session with survive_kill, which has no rings.
+ * ATF_ERROR_ARGUMENT: the options request a window or segments, but a session with survive_kill has
+ * no rings.
  */
 AtfStatus atf_recording_start(const AtfSessionWriter *session, const AtfRecordOptions *options,
                               AtfRecording **recording);
@@ -172,7 +173,8 @@ AtfStatus atf_recording_record_with_detail(const AtfRecording *recording, uint64
 
 /**
  * Passes everything recorded before this call to the operating system. ATF_TIMEOUT: not done within
- * deadline_ns. Also returns the recording's first error so far. ATF_ERROR_STATE: it has stopped.
+ * deadline_ns. Also returns the recording's first error so far. ATF_ERROR_STATE: the recording has
+ * stopped.
  */
 AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_ns);
 
@@ -185,20 +187,21 @@ AtfStatus atf_recording_trigger(const AtfRecording *recording, uint64_t *timesta
 
 /**
  * Like atf_recording_trigger, for a process that may end once the trigger is served, as in the
- * handler of a fatal signal. If the trigger requests nothing later, and everything that it requests
- * was written or counted as lost, the manifest has no unwritten_events from then on. If the process
- * keeps running, the manifest has them again about a second later.
+ * handler of a fatal signal. If the trigger requests no later events, unwritten_events is removed
+ * from the manifest once everything that it requests has been written or counted as lost. If the
+ * process keeps running, unwritten_events is restored about a second later.
  */
 AtfStatus atf_recording_trigger_last(const AtfRecording *recording, uint64_t *timestamp_ns);
 
 /**
- * Like atf_recording_trigger, at a time of ada_get_timestamp_ns. Anything in that window that the
- * rings have already discarded is counted as lost, unless its thread has ended.
+ * Like atf_recording_trigger, but at a given time on the clock of ada_get_timestamp_ns. Anything in
+ * that window that the rings have already discarded is counted as lost, unless its thread has
+ * ended.
  */
 AtfStatus atf_recording_trigger_at(const AtfRecording *recording, uint64_t timestamp_ns);
 
 /**
- * Waits until everything recorded that the triggers so far request has been passed to the operating
+ * Waits until all recorded data that the triggers so far request has been passed to the operating
  * system. ATF_TIMEOUT: not done within deadline_ns. Signal handlers may call it, including those of
  * fatal signals.
  */
@@ -206,21 +209,23 @@ AtfStatus atf_recording_wait_for_triggers(const AtfRecording *recording, uint64_
 
 /**
  * Opens a window now, without pre-roll, or closes it now, without post-roll: is_open is 1 or 0.
- * Windows of triggers are not affected. Signal handlers must not call it. ATF_ERROR_STATE: the
+ * Windows around triggers are not affected. Signal handlers must not call it. ATF_ERROR_STATE: the
  * recording has stopped.
  */
 AtfStatus atf_recording_set_window_open(const AtfRecording *recording, int is_open);
 
 /**
  * Stops recording and finalizes all threads and the session; summary may be NULL. Events whose
- * calls returned before are in the trace; later ones are lost, and their calls report it. Returns
- * the recording's first error; in that case the rest of the session is still finalized, but summary
- * is not written. ATF_ERROR_STATE: it has already stopped.
+ * recording calls have already returned are in the trace; later events are lost, and their calls
+ * report it. Returns the recording's first error; in that case the rest of the session is still
+ * finalized, but summary is not written. ATF_ERROR_STATE: the recording has already stopped.
  */
 AtfStatus atf_recording_stop(const AtfRecording *recording, AtfRecordSummary *summary,
                              size_t summary_size);
 
-/** Stops a recording if it has not stopped, returns the outcome, and frees it in any case. */
+/**
+ * Stops a recording if it has not stopped yet, returns the outcome, and always frees the recording.
+ */
 AtfStatus atf_recording_close(AtfRecording *recording);
 
 /* ---- Threads that are registered explicitly ---- */
@@ -248,8 +253,8 @@ AtfStatus atf_recorder_record_with_detail(const AtfRecorder *recorder, uint64_t 
                                           AtfLink *link);
 
 /**
- * Counts as lost an event of the thread that the tracer itself could not record; timestamp_ns is
- * its time. Any thread and any signal handler may call this.
+ * Counts one event of the thread as lost because the tracer itself could not record it;
+ * timestamp_ns is the event's time. Any thread and any signal handler may call this.
  */
 AtfStatus atf_recorder_lose_event(const AtfRecorder *recorder, uint64_t timestamp_ns);
 

@@ -1,4 +1,4 @@
-//! Accesses to a writer by its handle, and what happens to their failures.
+//! Access to a writer by its handle, and the handling of failures.
 
 use atf::write::Event;
 
@@ -26,7 +26,7 @@ pub(crate) unsafe fn using<R>(
     unsafe { handle::with_mut(writer, body) }
 }
 
-/// Like [`using`], for a function whose failures are warnings.
+/// Like [`using`], but also reports a failure as a warning.
 ///
 /// # Safety
 ///
@@ -50,8 +50,7 @@ pub(crate) unsafe fn telling<R>(
 }
 
 /// Writes an event without a detail at a position below `end`; `None` if the handle is not open or
-/// the position is not below it. What a failure's report takes is left to the caller, who needs it
-/// seldom.
+/// the position is not below `end`. Reporting a failure is left to the caller.
 ///
 /// # Safety
 ///

@@ -14,7 +14,7 @@ pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
     }
 }
 
-/// Like [`status`], for a function that returns a value; `fallback` on failure.
+/// Like [`status`], for a function that returns a value, or `fallback` on failure.
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
     match run(body) {
@@ -48,8 +48,7 @@ impl Failure {
     }
 }
 
-/// Drops a panic's payload. Dropping it may panic again; the new payload is dropped too, a limited
-/// number of times.
+/// Drops a panic's payload. If that panics too, drops the new payload, a limited number of times.
 #[cold]
 fn let_go(mut payload: Box<dyn Any + Send>) {
     for _ in 0..3 {

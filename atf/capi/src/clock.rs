@@ -1,4 +1,4 @@
-//! The clock, with S1's names, and anchors to recordings.
+//! The clock, under the names from S1, and anchors to recordings.
 
 use atf::clock::{self, MediaTime, TimingAnchor};
 
@@ -66,7 +66,7 @@ pub extern "C" fn ada_timing_init() {
     });
 }
 
-/// Returns the nanoseconds of the continuous clock, on any thread.
+/// Returns the time on the continuous clock in nanoseconds. Callable on any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn ada_get_timestamp_ns() -> u64 {
     boundary::value(0, || Ok(clock::now_ns()))
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn atf_anchor_to_media(
     })
 }
 
-/// Converts a time of the recording to a timestamp.
+/// Converts a recording time to a timestamp.
 ///
 /// # Safety
 ///

@@ -31,7 +31,7 @@ pub struct Detail {
 /// A separate reader, or a thread's, which lives as long as any of the thread's handles.
 #[derive(Debug)]
 enum File {
-    /// Opened alone.
+    /// Opened on its own.
     Own(Box<DetailReader>),
     /// Part of a thread.
     OfThread(Arc<ThreadReader>),
@@ -228,8 +228,8 @@ pub unsafe extern "C" fn atf_detail_payload(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Reads the payload of a call or a return; `ATF_NONE` if it has another shape. The stack goes to
-/// `stack`, which has room for `stack_capacity` bytes.
+/// Reads the payload of a call or a return; `ATF_NONE` if its layout is different. The stack goes
+/// to `stack`, which has room for `stack_capacity` bytes.
 ///
 /// # Safety
 ///
@@ -260,8 +260,8 @@ pub unsafe extern "C" fn atf_detail_function_payload(
         }
         let fixed = bytes.first_chunk::<{ DetailFunctionPayload::SIZE }>();
         let fixed = fixed.ok_or(Failure::Nothing)?;
-        // SAFETY: not null, so the caller guarantees that a payload can be written; it has as many
-        // bytes and alignment 1.
+        // SAFETY: not null, so the caller guarantees that a payload can be written; the array has
+        // the same size, and alignment 1.
         unsafe { put(payload.cast::<[u8; DetailFunctionPayload::SIZE]>(), *fixed) };
         // SAFETY: guaranteed by this function's caller.
         let room = unsafe { memory::bytes_mut(stack, found.stack.len()) }?;

@@ -12,9 +12,9 @@ use crate::writer::NO_DETAIL;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtfEvent {
-    /// When, in nanoseconds.
+    /// The event's time in nanoseconds.
     pub timestamp_ns: u64,
-    /// Which function.
+    /// The function's id.
     pub function_id: u64,
     /// Its position in `index.atf`, counted from 0.
     pub index_seq: u64,
@@ -73,7 +73,7 @@ impl AtfEvent {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtfDetailEvent {
-    /// When, in nanoseconds.
+    /// The event's time in nanoseconds.
     pub timestamp_ns: u64,
     /// Its position in `detail.atf`, counted from 0.
     pub detail_seq: u64,

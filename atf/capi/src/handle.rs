@@ -20,11 +20,11 @@ pub const QUARANTINE: usize = 1024;
 pub trait Object {
     /// The tag of an open handle; different for each kind.
     const TAG: u64;
-    /// Its type in C.
+    /// The name of its C type.
     const NAME: &'static str;
 }
 
-/// An object with its tag. C has only pointers to it.
+/// An object with its tag. C code only has pointers to it.
 ///
 /// The tag is readable while the memory is kept. The object exists until the tag is closed; the
 /// thread that closes the tag takes the object.

@@ -29,7 +29,7 @@ pub struct Index {
 /// A separate reader, or a thread's, which lives as long as any of the thread's handles.
 #[derive(Debug)]
 enum Files {
-    /// Opened alone.
+    /// Opened on its own.
     Own(Box<IndexReader>),
     /// Part of a thread, with the id in its folder's name.
     OfThread(Arc<ThreadReader>, Option<u32>),
@@ -62,7 +62,7 @@ impl Index {
         }
     }
 
-    /// The thread under which its events are reported.
+    /// The thread id that its events are reported with.
     fn thread(&self) -> u32 {
         match self.files {
             Files::OfThread(_, Some(folder)) => folder,
@@ -70,7 +70,7 @@ impl Index {
         }
     }
 
-    /// The problems of the events. Reads all events, unless they were read before.
+    /// The problems of the events. Reads all events, unless they have already been read.
     fn ask(&self) -> Vec<Error> {
         let scanned = self.get().scan().err();
         let known = match &self.files {
