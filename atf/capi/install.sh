@@ -56,7 +56,7 @@ case $(uname -s) in
         shared=libatf.so.$major
         printf 'ATF_%s { global: atf_*; ada_*; local: *; };\n' "$major" >"$target/libatf.map"
         strip=
-        [ "$profile" != release ] || strip=-Wl,--strip-debug # Rust's own library brings some
+        [ "$profile" != release ] || strip=-Wl,--strip-debug # Rust's standard library contains some
         # shellcheck disable=SC2086 # $libs has several words, $strip one or none.
         "${CC:-cc}" -shared -o "$lib/$shared" -Wl,-soname,"$shared" -Wl,--version-script,"$target/libatf.map" \
             -Wl,--gc-sections -Wl,--whole-archive "$target/libatf_capi.a" -Wl,--no-whole-archive $libs $strip

@@ -1,4 +1,4 @@
-//! C's memory: strings, arrays and output pointers.
+//! Memory that belongs to C: strings, arrays and output pointers.
 
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::status::{AtfStatus, Failure, Outcome};
 
-/// Reads a path: on Unix any bytes, elsewhere UTF-8.
+/// Reads a path: any bytes on Unix, UTF-8 elsewhere.
 ///
 /// # Safety
 ///
@@ -57,7 +57,7 @@ pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
     (!text.is_empty()).then(|| text.into_owned())
 }
 
-/// Borrows an array to read; `data` may be null only with 0 elements.
+/// Borrows an array for reading; `data` may be null only if `count` is 0.
 ///
 /// # Safety
 ///
@@ -73,7 +73,7 @@ pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> Outcome<&'a [
     Ok(unsafe { std::slice::from_raw_parts(data, count) })
 }
 
-/// Borrows bytes to fill, set to 0 first.
+/// Borrows bytes for writing, and sets them to 0 first.
 ///
 /// # Safety
 ///
@@ -86,7 +86,7 @@ pub(crate) unsafe fn bytes_mut<'a>(data: *mut u8, count: usize) -> Outcome<&'a m
     Ok(unsafe { places.assume_init_mut() })
 }
 
-/// Borrows an array to fill.
+/// Borrows an array for writing.
 ///
 /// # Safety
 ///
@@ -126,7 +126,7 @@ pub(crate) fn required<T>(place: *mut T, what: &'static str) -> Outcome<()> {
     }
 }
 
-/// Writes a struct that may have grown since the caller was compiled: the bytes that both sides
+/// Writes a struct that may have grown since the caller was compiled: the members that both sides
 /// know, and zeros for members that this library does not know.
 ///
 /// # Safety
@@ -151,7 +151,7 @@ pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) 
 ///
 /// # Safety
 ///
-/// `place` is null, or begins with a `u32` that states its size in bytes.
+/// `place` is null, or begins with a `u32` that contains its size in bytes.
 pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<Option<T>> {
     if place.is_null() {
         return Ok(None);
@@ -205,8 +205,8 @@ fn check_array<T>(data: *const T, count: usize) -> Outcome<()> {
     }
 }
 
-/// Refuses reserved members that are not 0: the caller expects a later version or did not initialize
-/// them.
+/// Refuses reserved members that are not 0: the caller expects a later version of the library or
+/// did not initialize them.
 pub(crate) fn reserved_are_0(are: bool) -> Outcome<()> {
     if are {
         Ok(())

@@ -68,8 +68,8 @@ pub unsafe extern "C" fn atf_merge_open(
 }
 
 /// Reads the next events, up to `capacity`. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED`
-/// if there are problems. If a thread cannot be read further, it ends with a problem; the others
-/// continue.
+/// if there are problems. If a thread cannot be read any further, its events end there with a
+/// problem; the others continue.
 ///
 /// # Safety
 ///
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn atf_merge_next(
     boundary::status(|| unsafe { handle::with_mut(merge, body) })
 }
 
-/// The number of threads whose checksum was not compared, since a merge of a time range reads only
-/// a part of their events.
+/// The number of threads whose checksum was not verified, because a merge of a time range reads
+/// only part of their events.
 ///
 /// # Safety
 ///

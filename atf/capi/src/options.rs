@@ -28,7 +28,7 @@ pub struct AtfWriteOptions {
     pub clock_type: u8,
     /// `ATF_DURABILITY_*`.
     pub durability: u8,
-    /// Not 0: every event whose call has returned survives SIGKILL.
+    /// Not 0: an event survives SIGKILL once the function that writes it has returned.
     pub survive_kill: u8,
     /// Not 0: events whose time goes backwards or whose kind is unknown are written, not refused.
     pub verbatim: u8,
@@ -56,7 +56,7 @@ unsafe impl Plain for AtfWriteOptions {
     };
 }
 
-/// Reads options; the defaults for null.
+/// Reads the options, or returns the defaults for null.
 ///
 /// # Safety
 ///
@@ -100,7 +100,7 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
     Ok(options)
 }
 
-/// The options of `atf_writer_create`, which has no parameter for them.
+/// The options for `atf_writer_create`, which has no parameter for them.
 static DEFAULTS: Mutex<Option<WriteOptions>> = Mutex::new(None);
 
 /// Sets the options for all later calls of `atf_writer_create`; null for the defaults.
@@ -125,7 +125,7 @@ pub(crate) fn default_options() -> WriteOptions {
     options.clone().unwrap_or_default()
 }
 
-/// Larger than any useful buffer; without a limit, a failed allocation would abort the program.
+/// Larger than any useful buffer. Without a limit, a failed allocation would abort the program.
 const MOST_BUFFER: usize = 1 << 30;
 
 /// The size limit in bytes of manifests that are read from now on.

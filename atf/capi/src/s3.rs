@@ -1,8 +1,8 @@
 //! The five functions of S3, as S3 declares them.
 //!
-//! If a function cannot return an error, the writer keeps it
+//! If a function cannot return an error, the writer keeps the error
 //! ([`atf_writer_error`](crate::writer::atf_writer_error)), the thread keeps it
-//! ([`atf_last_error_status`](crate::status::atf_last_error_status)), and it is reported as a warning
+//! ([`atf_last_error_status`](crate::status::atf_last_error_status)), and a warning reports it
 //! ([`warning`]). None of them ends the traced program.
 
 use std::ffi::c_char;
@@ -19,7 +19,7 @@ use crate::status::{AtfStatus, Failure, Outcome};
 use crate::warning;
 use crate::writer::{AtfThreadWriter, Writer, event};
 
-/// No detail; also returned on an error.
+/// The number for "no detail", which is also returned on an error.
 const NONE: u32 = u32::MAX;
 
 /// Creates a writer for `session_dir/thread_<thread_id>/`, in wire version 1 by default; null on
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn atf_write_detail_event(
 }
 
 /// Finalizes the files. [`atf_writer_finish`](crate::writer::atf_writer_finish) also returns
-/// whether this worked.
+/// whether that succeeded.
 ///
 /// # Safety
 ///

@@ -27,13 +27,13 @@ pub type AtfSessionReader = Handle<Session>;
 #[derive(Debug)]
 pub struct Session {
     pub(crate) reader: SessionReader,
-    /// The path and the manifest's entry of each thread.
+    /// Each thread's path and manifest entry.
     threads: Vec<(CString, Listed)>,
     /// The path and the build id of each module.
     modules: Vec<[Option<CString>; 2]>,
     /// The signal that ended the process.
     ended_by: Option<CString>,
-    /// Created when a name is first requested, because a manifest may have a million.
+    /// Created when a name is first requested, because a manifest may contain a million names.
     names: OnceLock<Names>,
     problems: OnceLock<Vec<CString>>,
 }
@@ -68,7 +68,7 @@ impl From<&ManifestThread> for Listed {
     }
 }
 
-/// Returns a string's address, or null. It is valid as long as the string.
+/// Returns a string's address, or null. The address is valid as long as the string.
 fn or_null(text: Option<&CString>) -> *const c_char {
     text.map_or(std::ptr::null(), |text| text.as_ptr())
 }
@@ -473,8 +473,8 @@ pub unsafe extern "C" fn atf_session_function_name(
     boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
 }
 
-/// The number of problems with the session itself: its manifest, and folders not read. Only the
-/// manifest's first 100 problems are listed. 0 if `session` is invalid.
+/// The number of problems with the session itself: its manifest, and folders that were not read.
+/// Only the manifest's first 100 problems are listed. 0 if `session` is invalid.
 ///
 /// # Safety
 ///
@@ -511,7 +511,7 @@ pub unsafe extern "C" fn atf_session_problem(
     boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
 }
 
-/// Frees a session; null is allowed. Readers of its threads stay usable.
+/// Frees a session; null is allowed. Readers of its threads remain usable.
 ///
 /// # Safety
 ///

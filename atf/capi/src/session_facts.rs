@@ -52,7 +52,7 @@ impl From<Cut> for AtfCut {
 pub struct AtfSessionFacts {
     /// The lost events that belong to no listed thread.
     pub lost_events: AtfLoss,
-    /// How many of its last events each thread may lack; 0 if none.
+    /// How many of its last events each thread may lack.
     pub unwritten_events: u64,
     /// The largest difference between timestamps and the clock, in nanoseconds.
     pub clock_error_ns: u64,

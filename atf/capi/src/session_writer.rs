@@ -35,7 +35,7 @@ impl Object for Session {
 }
 
 impl Session {
-    /// Gives the session to a recording, unless it already has one.
+    /// Starts a recording of the session, unless it already has one.
     pub(crate) fn record<T>(
         &self,
         start: impl FnOnce(Arc<SessionWriter>) -> Outcome<T>,
@@ -78,7 +78,7 @@ pub struct AtfModule {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfSymbol {
-    /// The function, as in the events.
+    /// The function's id, as in the events.
     pub function_id: u64,
     /// Its name; may be null.
     pub name: *const c_char,
@@ -86,11 +86,11 @@ pub struct AtfSymbol {
     pub reserved: [u64; 2],
 }
 
-/// `AtfLoss`: events or details of a thread that the tracer could not keep.
+/// `AtfLoss`: events or details of a thread that the tracer lost.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtfLoss {
-    /// How many; 0 if none were lost.
+    /// How many were lost; 0 for none.
     pub count: u64,
     /// The first one's timestamp in nanoseconds.
     pub first_ns: u64,
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
     })
 }
 
-/// Sets a thread's name in the manifest; null: none.
+/// Sets a thread's name in the manifest; null for none.
 ///
 /// # Safety
 ///
@@ -370,7 +370,7 @@ pub unsafe extern "C" fn atf_session_writer_set_thread_name(
     })
 }
 
-/// Sets the tracer's losses in a thread; null: none.
+/// Sets the tracer's losses for a thread; null for none.
 ///
 /// # Safety
 ///
@@ -403,7 +403,8 @@ unsafe fn read(loss: *const AtfLoss) -> Option<Loss> {
     (!loss.is_null()).then(|| unsafe { loss.read_unaligned() }.into())
 }
 
-/// Adds a moment on the trace's clock and on a recording's clock to the manifest.
+/// Adds a timing anchor to the manifest: the same moment on the trace's clock and a recording's
+/// clock.
 ///
 /// # Safety
 ///
@@ -457,7 +458,7 @@ pub unsafe extern "C" fn atf_session_writer_finish(
     })
 }
 
-/// Frees a session's writer; names not yet in the manifest are lost. Its threads' writers stay
+/// Frees a session's writer; names not yet in the manifest are lost. Its threads' writers remain
 /// usable.
 ///
 /// # Safety

@@ -22,7 +22,7 @@ pub enum AtfStatus {
     None = 1,
     /// An argument is null, out of range or an invalid pointer.
     Argument = 2,
-    /// Not a handle of this kind, or a closed one.
+    /// Not a handle of this kind, or already closed.
     Handle = 3,
     /// Not allowed in this state: already finalized, still being written, or in a forked child.
     State = 4,
@@ -96,13 +96,13 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 /// Why a function failed.
 #[derive(Debug, Clone)]
 pub(crate) enum Failure {
-    /// Nothing there, which is not an error.
+    /// Nothing there. Not an error.
     Nothing,
     /// Another outcome, reported only by its status, without an allocation.
     Quiet(AtfStatus),
     /// An error of the library.
     Error(Error),
-    /// A problem with the events read, reported after the last one.
+    /// A problem with the events that were read, reported after the last event.
     Damaged(Error),
     /// A failure that only the C API can detect.
     Own(AtfStatus, Cow<'static, str>),
@@ -168,7 +168,7 @@ pub(crate) struct Record {
     os_code: i32,
 }
 
-/// No offset in a file.
+/// The value for errors that have no offset in a file.
 const NO_OFFSET: u64 = u64::MAX;
 
 impl Record {
@@ -212,15 +212,15 @@ impl Record {
 }
 
 thread_local! {
-    /// Freed at the end of its thread, unless the thread's first failure is in a destructor of a
-    /// `pthread_key`: the C library runs these after the destructors of thread-local variables, so
-    /// one message leaks. Only a key of our own would run later, but the number of keys per process
-    /// is limited, and std has no keys on other systems. A buffer without a destructor would
-    /// truncate messages with long paths.
+    /// Freed when its thread ends, unless the thread's first failure is in the destructor of a
+    /// `pthread_key`: the C library runs these destructors after those of thread-local variables,
+    /// so one message leaks. Only a key of our own would run later, but the number of keys per
+    /// process is limited, and std has no keys on other systems. A buffer without a destructor
+    /// would truncate messages with long paths.
     static LAST: RefCell<Record> = RefCell::new(Record::NONE());
 }
 
-/// The status of an error kind; problems that a reader finds in a file are `Format`.
+/// Returns the status for an error kind. Problems that a reader finds in a file are `Format`.
 fn status_of(kind: &ErrorKind) -> AtfStatus {
     match kind {
         ErrorKind::Io(io::ErrorKind::NotFound)
@@ -242,7 +242,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         | ErrorKind::DetailsMissing { .. }
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
         ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
-        // A wrong value of the manifest is an error only if the caller passed it.
+        // A wrong value in the manifest is an error only if the caller passed it.
         ErrorKind::OutputInside | ErrorKind::NeedsRings | ErrorKind::WrongType { .. } => {
             AtfStatus::Argument
         }
@@ -274,9 +274,10 @@ pub(crate) fn c_string(bytes: &[u8]) -> CString {
     }
 }
 
-/// A part of the last failure; a pointer into it is valid until the next failure on this thread.
+/// Returns a part of the last failure. A pointer into it is valid until the next failure on this
+/// thread.
 fn last<T>(fallback: T, look: impl FnOnce(&Record) -> T) -> T {
-    // None if the thread is ending.
+    // `None` if the thread is ending.
     let found = boundary::value(None, || Ok(LAST.try_with(|last| look(&last.borrow())).ok()));
     found.unwrap_or(fallback)
 }

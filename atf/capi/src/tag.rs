@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const CLOSED: u64 = u64::from_be_bytes(*b"atfCLOSE");
 const SPOILT: u64 = u64::from_be_bytes(*b"atfSPOIL");
 
-/// A tag's atomic number: a real one, or in tests one that loom checks. [`Tag`] chooses the memory
+/// A tag's atomic number: a real one, or a loom model in tests. [`Tag`] chooses the memory
 /// orderings.
 pub(crate) trait Word {
     fn load(&self, order: Ordering) -> u64;
 
-    /// Changes `from` to `to` atomically; returns whether it was `from`.
+    /// Changes `from` to `to` atomically, and returns whether the number was `from`.
     fn swap(&self, from: u64, to: u64, success: Ordering, failure: Ordering) -> bool;
 }
 
@@ -33,12 +33,12 @@ pub(crate) enum NotOpen {
     Closed,
     /// A panic left its object half-changed.
     Spoilt,
-    /// It never was a handle of this kind.
+    /// It was never a handle of this kind.
     Other,
 }
 
-/// The kind of a handle, and whether it is open. The functions' `kind` is the number of an open
-/// handle of that kind.
+/// The kind of a handle, and whether it is open. The parameter `kind` is the tag of an open handle
+/// of that kind.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Tag<W = AtomicU64>(W);
@@ -62,8 +62,8 @@ impl<W: Word> Tag<W> {
         }
     }
 
-    /// Closes the handle. If several threads do, one takes the object. Returns the result of
-    /// `take`, and whether the object is spoilt.
+    /// Closes the handle. If several threads close it, only one takes the object. Returns the
+    /// result of `take`, and whether the object is spoilt.
     pub(crate) fn close<R>(
         &self,
         kind: u64,
@@ -185,7 +185,7 @@ mod tests {
         count.load(Ordering::Relaxed)
     }
 
-    /// Three threads close it; one gets the object.
+    /// Three threads close the handle; one gets the object.
     fn three_close<W: Word + 'static>(model: &Arc<Model<W>>) {
         let close = || {
             let model = Arc::clone(model);
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(all, [Ok(false), closed, closed]);
     }
 
-    /// One thread spoils it; then both close it.
+    /// One thread spoils the handle, and both close it.
     fn one_spoils<W: Word + 'static>(model: &Arc<Model<W>>) {
         let other = {
             let model = Arc::clone(model);

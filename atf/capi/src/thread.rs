@@ -61,7 +61,7 @@ pub unsafe extern "C" fn atf_thread_open(
     boundary::status(|| unsafe { give(reader, make) })
 }
 
-/// Returns a reader of the thread's `index.atf`: a separate handle, which may outlive the thread's
+/// Returns a reader for the thread's `index.atf`: a separate handle that may outlive the thread's
 /// handle.
 ///
 /// # Safety
@@ -81,8 +81,8 @@ pub unsafe extern "C" fn atf_thread_index(
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
-/// Returns a reader of the thread's `detail.atf`, like [`atf_thread_index`]; `ATF_NONE` if there is
-/// no such file, an error if it cannot be read.
+/// Returns a reader for the thread's `detail.atf`, like [`atf_thread_index`]; `ATF_NONE` if there
+/// is no such file, or an error if it cannot be read.
 ///
 /// # Safety
 ///
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn atf_thread_detail(
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
-/// The event at a link's end.
+/// Returns the event that a link leads to.
 fn found<T>(linked: Linked<T>, to: &str) -> Result<T, Failure> {
     match linked {
         Linked::To(event) => Ok(event),

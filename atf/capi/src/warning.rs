@@ -36,8 +36,8 @@ thread_local! {
 ///
 /// # Safety
 ///
-/// `callback` is null, or any thread that uses writers can call it with `user`, until it is
-/// replaced and the calls started before that have returned.
+/// `callback` is null, or any thread that uses writers can call it with `user` until it has been
+/// replaced and all earlier calls have returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_set_warning_callback(
     callback: Option<AtfWarning>,
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn atf_writer_set_warning_callback(
 #[derive(Default)]
 pub(crate) struct Warnings {
     list: Vec<(AtfStatus, CString)>,
-    /// Whether the warnings come from a writer, which remembers the statuses it has reported.
+    /// Whether the warnings come from a writer: a writer remembers the statuses it has reported.
     is_of_writer: bool,
 }
 
@@ -101,8 +101,8 @@ impl Warnings {
     }
 }
 
-/// Like [`boundary::value`], for a function that may warn. Failures of calls without a writer are
-/// reported once per status, because a program that passes NULL does so for every event.
+/// Like [`boundary::value`], for a function that may warn. If a call has no writer, its failures
+/// are reported once per status, because a program that passes NULL does so for every event.
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<T>) -> T {
     let mut warnings = Warnings::default();
@@ -112,7 +112,7 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<
     }
 }
 
-/// Reports the warnings and the failure of a function, apart from those that have neither.
+/// Reports a function's warnings and failure, if there are any.
 #[cold]
 #[inline(never)]
 fn report<T>(fallback: T, mut warnings: Warnings, result: Outcome<T>) -> T {

@@ -27,7 +27,8 @@ pub struct Writer {
     warnings: Vec<(AtfStatus, CString)>,
     /// The statuses already reported, one bit each.
     told: u32,
-    /// The number of failures not reported because their status was reported before.
+    /// The number of failures that were not reported because their status had already been
+    /// reported.
     untold: u64,
 }
 
@@ -64,8 +65,8 @@ impl Writer {
     /// Writes the detail of the event at `index_seq`; its type follows from the event's kind. An
     /// exception ends its call like a return and has no type of its own.
     ///
-    /// Details are written in the order of their events, so any reserved earlier and not yet
-    /// written are lost.
+    /// Details are written in the order of their events, so any that were reserved earlier but not
+    /// yet written are lost.
     pub(crate) fn write_detail_in_order(
         &mut self,
         index_seq: u64,
@@ -116,7 +117,7 @@ impl Writer {
         }
     }
 
-    /// Warns of a failure, if it is the first of its status.
+    /// Warns about a failure if it is the first with its status.
     #[cold]
     pub(crate) fn warn(&mut self, failure: &Failure) {
         let bit = failure.status().bit();
@@ -129,7 +130,7 @@ impl Writer {
         }
     }
 
-    /// Reports the number of failures that were not reported one by one.
+    /// Reports how many failures were not reported individually.
     pub(crate) fn warn_of_untold(&mut self) {
         let untold = std::mem::take(&mut self.untold);
         if let Some(first) = self.failure.as_ref().filter(|_| untold > 0) {
@@ -147,7 +148,7 @@ impl Writer {
         &mut self.warnings
     }
 
-    /// Warns of a failure and keeps it.
+    /// Warns about a failure and keeps it.
     #[cold]
     #[inline(never)]
     pub(crate) fn tell(&mut self, failure: Failure) -> Failure {
@@ -273,7 +274,7 @@ impl From<ThreadSummary> for AtfThreadSummary {
     }
 }
 
-/// No detail, in the functions with 64-bit positions.
+/// "No detail" in the functions with 64-bit positions.
 pub(crate) const NO_DETAIL: u64 = u64::MAX;
 
 /// Builds an event from C's arguments.
@@ -463,7 +464,7 @@ pub unsafe extern "C" fn atf_writer_next_index_seq(writer: *const AtfThreadWrite
     })
 }
 
-/// The number to reserve the next detail with; `UINT64_MAX` if `writer` is invalid.
+/// The number under which to reserve the next detail; `UINT64_MAX` if `writer` is invalid.
 ///
 /// # Safety
 ///
@@ -487,7 +488,7 @@ pub unsafe extern "C" fn atf_writer_flush(writer: *mut AtfThreadWriter) -> AtfSt
     boundary::status(|| unsafe { using(writer, |this| Ok(this.writer.flush()?)) })
 }
 
-/// Finalizes the files and summarizes them: like `atf_writer_finalize`, but with a result.
+/// Finalizes the files and summarizes them: like `atf_writer_finalize`, but returns a result.
 ///
 /// # Safety
 ///
@@ -562,7 +563,7 @@ pub unsafe extern "C" fn atf_writer_error_message(writer: *const AtfThreadWriter
     boundary::value(c"".as_ptr(), || unsafe { handle::with(writer, message) })
 }
 
-/// Frees a writer without finalizing its files, which stay as they would after a crash.
+/// Frees a writer without finalizing its files, which remain as they would after a crash.
 ///
 /// # Safety
 ///

@@ -1,4 +1,5 @@
-//! Compares the binary interface with `abi.txt`, which has what compiled programs rely on.
+//! Compares the binary interface with `abi.txt`, which lists everything that compiled programs rely
+//! on.
 
 use std::env;
 use std::fs;
@@ -6,7 +7,7 @@ use std::fs;
 use crate::header::{header, layouts};
 use crate::support::package;
 
-/// The sizes, offsets, values and functions, one a line.
+/// Lists the sizes, offsets, values and functions, one per line.
 fn interface() -> String {
     let layouts = layouts();
     let layouts = layouts.lines().filter_map(|line| {

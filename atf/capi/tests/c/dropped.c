@@ -52,7 +52,7 @@ static void told(const char *folder, uint64_t time) {
     TRUE(atf_writer_drop_detail(writer, 1) == ATF_OK);
     write_detail(writer, time, 2);
     write_detail(writer, time, 3);
-    /* The tracer's counter continues. */
+    /* The tracer's counter keeps counting. */
     write_index(writer, time, 4, 4);
     write_detail(writer, time, 4);
     TRUE(atf_writer_error(writer) == ATF_OK);
@@ -70,7 +70,7 @@ static void untold(const char *folder, uint64_t time) {
     write_detail(writer, time, 0);
     write_detail(writer, time, 2);
     TRUE(atf_writer_next_detail_seq(writer) == 4);
-    /* A nonexistent event is a mistake and drops nothing. */
+    /* Naming a nonexistent event is an error and drops nothing. */
     write_detail(writer, time, 9);
     TRUE(atf_last_error_status() == ATF_ERROR_LINK);
     atf_writer_finalize(writer);

@@ -87,7 +87,7 @@ fn the_functions_of_s3_write_a_valid_thread() {
         let program = built(folder.path(), "drain.c", compiler, Link::Static, &[]);
         let path = folder.path().join(compiler);
         let printed = run(Command::new(&program).arg(&path));
-        // Every third of 1000 events, the first included.
+        // Every third of 1000 events has a detail, including the first.
         assert_eq!(printed, "1000 events, 334 details\n");
         let thread = path.join("thread_7");
         let summary = accepted(&thread);
@@ -133,7 +133,7 @@ fn the_reader_prints_a_sample_in_time_order() {
             .lines()
             .map(|line| line.split(' ').next().unwrap().parse().unwrap())
             .collect();
-        // As EXPECTED.json states.
+        // The number in EXPECTED.json.
         assert_eq!(times.len(), 2000);
         assert!(times.is_sorted());
 

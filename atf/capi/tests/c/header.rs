@@ -65,7 +65,7 @@ fn the_header_declares_exactly_the_crate_s_exports() {
     assert!(declared().len() > 60);
 }
 
-/// Asserts in C that a struct's size and member offsets are Rust's.
+/// Asserts in C that a struct's size and member offsets match Rust's.
 macro_rules! layout {
     ($text:ident: $($type:ident { $($field:ident),* })*) => {
         $(

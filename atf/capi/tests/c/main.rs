@@ -1,6 +1,6 @@
 //! The C API as C and C++ programs see it: header, libraries, examples, misuse.
 
-// abi.txt is that of 64-bit machines.
+// abi.txt is for 64-bit machines.
 #[cfg(target_pointer_width = "64")]
 mod abi;
 mod examples;

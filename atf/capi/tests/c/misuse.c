@@ -172,7 +172,7 @@ static void wrong_order(const char *folder) {
     TRUE(atf_writer_next_detail_seq(writer) == 1 && atf_last_error_status() == ATF_ERROR_REFUSED);
     atf_detail_function_payload_set_stack_size(&large, 0);
     atf_write_detail_event(writer, 1, 11, &large);
-    /* Half of the struct, as compiled into an older program. */
+    /* Half of the struct, as in a program compiled against an older version. */
     memset(&summary, 0xff, sizeof summary);
     SAYS(ATF_OK, atf_writer_finish(writer, &summary, 16));
     TRUE(summary.event_count == 2 && summary.detail_count == 1);

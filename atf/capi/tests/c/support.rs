@@ -1,7 +1,6 @@
 //! Helpers that compile and run C programs, and check the files they write.
 //!
-//! A missing tool is skipped with a message; with `ATF_REQUIRE_TOOLS=1` in the environment it is a
-//! failure.
+//! Tests whose tool is missing are skipped with a message, or fail if `ATF_REQUIRE_TOOLS=1` is set.
 
 #![allow(dead_code, reason = "no test program uses all of it")]
 
@@ -36,7 +35,7 @@ pub(crate) fn has(tool: &str) -> bool {
     found
 }
 
-/// The installed tools among these.
+/// Returns those of the tools that are installed.
 pub(crate) fn present<'a>(tools: &[&'a str]) -> Vec<&'a str> {
     tools.iter().copied().filter(|tool| has(tool)).collect()
 }
@@ -92,7 +91,7 @@ pub(crate) fn compile(compiler: &str, source: &Path, link: Link, more: &[&str], 
     run(&mut command);
 }
 
-/// A folder with the shared library under the name that `-latf` finds.
+/// Creates a folder with the shared library under the name that `-latf` finds.
 fn shared_folder(program: &Path) -> PathBuf {
     let folder = PathBuf::from(format!("{}.libs", program.display()));
     fs::create_dir(&folder).expect("a temporary folder");
@@ -101,13 +100,13 @@ fn shared_folder(program: &Path) -> PathBuf {
     folder
 }
 
-/// Asserts that no MUST and no SHOULD is broken, and returns the summary.
+/// Asserts that no MUST or SHOULD rule is broken, and returns the summary.
 #[track_caller]
 pub(crate) fn accepted(path: &Path) -> Summary {
     graded(path, Severity::Should)
 }
 
-/// The findings on a machine that the documents have no number for, where a writer writes 0.
+/// The findings on a machine without a number in the documents: its writers write 0.
 const NO_NUMBER: [&str; 2] = ["ATF-IHDR-008", "ATF-DHDR-006"];
 
 /// Asserts that no rule of this severity is broken, and returns the summary.

@@ -58,7 +58,7 @@ macro_rules! get {
     }};
 }
 
-/// The same for a struct that may grow: its size follows.
+/// Like `get`, for a struct that may grow: its size is passed too.
 macro_rules! get_sized {
     ($function:ident($($argument:expr),*) -> $type:ty) => {{
         let mut place = MaybeUninit::<$type>::uninit();
@@ -68,7 +68,7 @@ macro_rules! get_sized {
     }};
 }
 
-// After the macros, which it uses.
+// Comes after the macros, because it uses them.
 mod damage;
 
 fn text(string: *const std::ffi::c_char) -> String {
@@ -116,7 +116,7 @@ fn payload(function_id: u64) -> Payload {
     }
 }
 
-/// Writes six events in all three ways, two of them with details.
+/// Writes six events, using all three ways to write; two have details.
 fn write(writer: *mut AtfThreadWriter, first_ns: u64) {
     let (function, payload) = (7, payload(7));
     let detail = AtfDetail {
@@ -289,7 +289,7 @@ fn read_thread(session: *const AtfSessionReader) {
     assert_eq!((status, none), (AtfStatus::None, forward));
     ok!(atf_thread_close(thread));
 
-    // The readers of its files outlive it.
+    // The readers of a thread's files outlive the thread's reader.
     let info = get_sized!(atf_index_info(index) -> AtfFileInfo);
     assert_eq!(
         (info.event_count, call!(atf_index_event_count(index))),
@@ -380,7 +380,7 @@ fn read_session(folder: &CStr) {
     read_thread(session);
 
     let merge: *mut AtfMerge = get!(atf_merge_open(session, 0, u64::MAX));
-    // It also outlives the session.
+    // The thread's reader also outlives the session.
     ok!(atf_session_close(session));
     let mut times = Vec::new();
     let mut events = [MaybeUninit::<AtfEvent>::uninit(); 5];

@@ -21,7 +21,8 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The shared library exports the functions of `abi.txt` with the major version, and nothing else.
+/// Asserts that the shared library exports exactly the functions in `abi.txt`, with the major
+/// version.
 #[track_caller]
 fn the_functions_have_a_version(prefix: &Path) {
     let version = concat!("@@ATF_", env!("CARGO_PKG_VERSION_MAJOR"));

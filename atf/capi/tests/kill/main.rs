@@ -1,7 +1,7 @@
 //! Kills a C tracer of four threads at random times, then recovers and checks its session.
 //!
-//! The times come from a seed, which is printed. `ATF_KILL_SEED` repeats them, as far as a machine's
-//! clock and load allow.
+//! The times come from a seed, which is printed. Set `ATF_KILL_SEED` to reproduce them, as far as
+//! the machine's clock and load allow.
 
 #![cfg(unix)]
 
@@ -32,7 +32,7 @@ const KILLS: usize = 50;
 const MOST_KILLS: usize = 100;
 /// Sizes of a writer's buffer, used in turn.
 const BUFFERS: [u64; 3] = [4 << 10, 16 << 10, 128 << 10];
-/// Events of a thread that will be killed: far more than it can write until then.
+/// The number of events per thread in a run that is killed: far more than it can write before then.
 const ENOUGH: u64 = 2_000_000;
 /// SIGKILL.
 const KILLED: i32 = 9;
@@ -87,7 +87,7 @@ impl Drop for Running {
     }
 }
 
-/// How many calls of each thread have returned.
+/// Returns how many calls have returned in each thread.
 fn returned(folder: &Path) -> [u64; THREADS] {
     let bytes = fs::read(folder.join("returned")).unwrap();
     std::array::from_fn(|id| u64::from_ne_bytes(bytes[64 * id..][..8].try_into().unwrap()))
@@ -159,7 +159,7 @@ fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments
     }
 }
 
-/// Compares every event of a thread, and its detail, with the tracer's, and counts them.
+/// Compares a thread's events and details with those that the tracer wrote, and counts them.
 #[track_caller]
 fn count(reader: &ThreadReader, id: u64) -> u64 {
     let mut details = 0;
@@ -200,7 +200,7 @@ struct Recovered {
     from_rings: u64,
 }
 
-/// Recovers a session, and asserts that the result breaks no rule and has the written events.
+/// Recovers a session, and asserts that the result breaks no rule and contains the written events.
 fn recovered(killed: &Killed) -> Recovered {
     let mut events = [0; THREADS];
     let out = killed.folder.path().join("recovered");
@@ -286,7 +286,7 @@ fn kills(how: &'static str) {
         }
         let killed = kill(&tracer, round, true, &mut moments);
         if killed.was_writing {
-            // Its manifest lists the existing threads and has the names.
+            // The manifest lists the existing threads and contains the names.
             graded(&killed.session(), Severity::Must);
             let session = SessionReader::open(killed.session()).unwrap();
             assert_eq!(session.symbols().function(1).name, Some("a name"));
@@ -294,7 +294,7 @@ fn kills(how: &'static str) {
         let recovered = recovered(&killed);
         for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
         {
-            // One more event may be there, whose call was about to return.
+            // There may be one more event if its call was about to return.
             assert!(
                 events == returned || events == returned + 1,
                 "thread {id}: {events} events, {returned} calls had returned"
@@ -328,7 +328,7 @@ fn without_survive_kill_only_buffered_events_are_lost() {
             let index = killed.session().join(format!("thread_{id}/index.atf"));
             let size = fs::metadata(index).map_or(64, |index| index.len());
             assert_eq!(events, size.saturating_sub(64) / 32);
-            // One more event may be there: it filled the buffer, and its call was about to return.
+            // There may be one more event: it filled the buffer, and its call was about to return.
             assert!(events <= returned + 1, "thread {id}: {events}, {returned}");
             let gone = returned.saturating_sub(events);
             assert!(gone <= most, "thread {id}: {events} of {returned}");

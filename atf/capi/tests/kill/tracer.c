@@ -1,6 +1,6 @@
 /*
- * Four threads write or record EVENTS events each, unless they are killed.
- * RETURNED is a file of 256 bytes, where each thread counts its returned calls.
+ * Four threads write or record EVENTS events each, unless they are killed. RETURNED is a file of
+ * 256 bytes, in which each thread counts its returned calls.
  *     tracer FOLDER RETURNED SURVIVE_KILL BUFFER_SIZE EVENTS write|record
  */
 #include <fcntl.h>
