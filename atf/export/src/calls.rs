@@ -52,7 +52,7 @@ impl<'a, 's> Calls<'a, 's> {
         }
     }
 
-    /// Returns the number of threads of this process and the ones before it.
+    /// Returns the number of threads in this process and the processes before it.
     pub(crate) fn thread_count(&self) -> u32 {
         self.thread.number
     }
@@ -62,8 +62,8 @@ impl<'a, 's> Calls<'a, 's> {
         (self.totals, self.problems, self.lost_details)
     }
 
-    /// Reads an event's registers and stack, if its detail can be read; otherwise the reason is
-    /// among the thread's problems.
+    /// Reads an event's registers and stack. If its detail cannot be read, the reason is among the
+    /// thread's problems.
     fn detail(&self, event: &IndexEvent) -> Option<FunctionPayload> {
         let thread = self.details.as_ref()?;
         let found = thread.forward(event).ok()?.found()?;
@@ -88,7 +88,7 @@ impl CallVisitor for Calls<'_, '_> {
 
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Error> {
         if self.sink.wants_details() {
-            // If it cannot be opened, the reason is among the thread's problems.
+            // If the file cannot be opened, the reason is among the thread's problems.
             self.details = folder.open().ok().flatten();
         }
         Ok(())

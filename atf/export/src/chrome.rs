@@ -10,7 +10,8 @@ use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// Writes trace events: `B` and `E` for calls, `i` for notes, `M` for names.
 ///
-/// A call that no event ended has no `E`. Times are in microseconds since the trace's first event.
+/// A call that is still open at the end has no `E`. Times are in microseconds since the trace's
+/// first event.
 #[derive(Debug)]
 pub(crate) struct Chrome<W> {
     out: W,

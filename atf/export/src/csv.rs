@@ -1,5 +1,5 @@
-//! CSV: one row per call, in the order in which the calls of a thread ended. As in RFC 4180, with
-//! line feeds.
+//! CSV: one row per call, in the order in which the calls of each thread ended. The format is that
+//! of RFC 4180, but with line feeds.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use atf::symbols::Function;
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// Writes rows as in RFC 4180, with line feeds. CSV has no place for notes on missing events.
+/// Writes one row per call. CSV has no place for notes on missing events.
 #[derive(Debug)]
 pub(crate) struct Csv<W> {
     out: W,

@@ -15,21 +15,21 @@ use crate::perfetto::Perfetto;
 use crate::speedscope::Speedscope;
 use crate::{Error, Process, ProcessInfo, Sink, TraceInfo};
 
-/// A format of another tool.
+/// A format that another tool reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
     /// Chrome's JSON array of trace events.
     Chrome,
-    /// Perfetto's protobuf trace packets, with registers.
+    /// Perfetto's protobuf trace packets, including registers.
     Perfetto,
     /// speedscope's JSON with evented profiles.
     Speedscope,
     /// The Firefox Profiler's processed profile.
     Firefox,
-    /// A line per stack of the call tree, with its self time in nanoseconds.
+    /// One line per stack of the call tree, with its self time in nanoseconds.
     Folded,
-    /// A row per call.
+    /// One row per call.
     Csv,
 }
 
@@ -37,19 +37,19 @@ pub enum Form {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The sums over the threads of each process.
+    /// Each process's totals over its threads.
     pub totals: Vec<Totals>,
     /// How many details the tracer lost.
     pub lost_details: u64,
-    /// How the events differ from those that were written, and which threads were not read.
+    /// Which events are missing or changed, and which threads were not read.
     pub problems: Vec<Problem>,
-    /// Whether the output lacks parts of the trace because of a limit, which the output itself states.
+    /// Whether a limit cut parts of the trace from the output. The output says so itself.
     pub is_cut: bool,
 }
 
 impl Summary {
-    /// Returns whether nothing is damaged, and nothing was left out. Calls may be open, and the tracer may
-    /// have lost events: [`totals`](Self::totals).
+    /// Returns whether nothing is damaged and nothing was omitted. Calls may still be open, and the
+    /// tracer may have lost events: [`totals`](Self::totals).
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.problems.is_empty() && !self.is_cut
@@ -61,14 +61,14 @@ impl Summary {
 /// Memory, in addition to that of [`calls`](atf::analyze::calls()):
 ///
 /// - speedscope: about 100 bytes per function, for at most 2²⁰.
-/// - Firefox: as much, plus 60 bytes per distinct stack of a thread, for at most
+/// - Firefox: the same, plus 60 bytes per distinct stack of a thread, for at most
 ///   [`max_nodes`](Options::max_nodes). A temporary file holds the thread's durations.
 /// - Perfetto: 2¹⁶ names.
 /// - Folded stacks: 330 bytes per node of the call tree, for at most 600,000 nodes.
 ///
 /// # Errors
 ///
-/// Those of the output, or an internal one. Read errors are in the summary.
+/// An error of the output, or an internal one. Read errors are in the summary.
 pub fn export<'a>(
     processes: &[Process<'a>],
     options: &Options,
@@ -94,7 +94,7 @@ pub fn export<'a>(
 ///
 /// # Errors
 ///
-/// Those of the sink, or an internal one. Read errors are in the summary.
+/// An error of the sink, or an internal one. Read errors are in the summary.
 pub fn export_to<'a>(
     processes: &[Process<'a>],
     options: &Options,

@@ -1,5 +1,5 @@
-//! The Firefox Profiler's processed profile: a sample at each change of a thread's stack, weighted
-//! by the time until the next one.
+//! The Firefox Profiler's processed profile: one sample per change of a thread's stack, weighted by
+//! the time until the next change.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,13 +15,14 @@ use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 /// The version of the format; later Firefox Profilers upgrade it.
 const VERSION: u32 = 55;
 
-/// How many functions of a thread are listed separately.
+/// The maximum number of functions of a thread that are listed separately.
 const MOST_FUNCTIONS: usize = 1 << 20;
 
 /// Writes a profile. Times are in milliseconds since the trace's first event.
 ///
-/// The format has one column after another. Stacks are written as they are read, while durations go
-/// to a temporary file: they are the column of weights and, shifted by one, the column of times.
+/// The format stores its tables column by column. Stacks are written as they are read, while
+/// durations go to a temporary file: they become the column of weights and, shifted by one, the
+/// column of times.
 #[derive(Debug)]
 pub(crate) struct Firefox<'a, W> {
     out: W,
@@ -39,10 +40,10 @@ pub(crate) struct Firefox<'a, W> {
 /// The stacks of a thread.
 #[derive(Debug, Default)]
 struct Table<'a> {
-    /// The functions with their positions; those that are not listed separately share position 0.
+    /// The functions' positions. Functions that are not listed separately share position 0.
     places: HashMap<u64, usize>,
     functions: Vec<Function<'a>>,
-    /// Stacks, by the position of the caller's stack and by the innermost function.
+    /// Positions of stacks, by the caller's stack and the innermost function.
     stacks: HashMap<(Option<usize>, usize), usize>,
     prefixes: Vec<Option<usize>>,
     /// The position of each stack's function.
@@ -61,7 +62,7 @@ struct Samples {
 }
 
 impl<'a> Table<'a> {
-    /// Opens a call. Returns whether it has a stack of its own.
+    /// Opens a call, and returns whether it has a stack of its own.
     fn push(&mut self, function: Function<'a>, most: usize) -> bool {
         let next = self.functions.len().saturating_add(1);
         let place = match self.places.get(&function.id) {
@@ -89,8 +90,8 @@ impl<'a> Table<'a> {
         place > 0
     }
 
-    /// Opens a call without a stack of its own: it shares its caller's. All outermost ones share
-    /// one.
+    /// Opens a call without a stack of its own: it shares its caller's. All such outermost calls
+    /// share one stack.
     fn push_others(&mut self, caller: Option<usize>) -> bool {
         let stack = caller.unwrap_or_else(|| {
             *self.stacks.entry((None, 0)).or_insert_with(|| {
@@ -265,7 +266,7 @@ impl<W: Write> Firefox<'_, W> {
         self.notes(functions)
     }
 
-    /// Writes the thread's notes as markers. Their name follows the functions' names.
+    /// Writes the thread's notes as markers. The markers' name comes after the functions' names.
     fn notes(&mut self, name: usize) -> io::Result<()> {
         let markers = std::mem::take(&mut self.markers);
         let length = markers.len();

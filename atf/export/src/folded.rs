@@ -12,12 +12,12 @@ use crate::{Error, Process, Summary};
 /// The name of the calls that the tree does not list separately.
 pub(crate) const OTHERS: &str = "(further calls)";
 
-/// The maximum number of frames of a stack. A line repeats its whole stack, so the space for deep
-/// recursion would grow with the square of its depth.
+/// The maximum number of frames of a stack. Each line repeats the whole stack, so without a limit
+/// the output of a deep recursion would grow with the square of its depth.
 pub(crate) const DEEPEST: u32 = 1024;
 
-/// The maximum number of nodes of a tree: with those of one thread at a time, they take
-/// 180 MB.
+/// The maximum number of nodes in a tree: together with the nodes of one thread at a time, they
+/// take 180 MB.
 const MOST_NODES: usize = 600_000;
 
 /// Returns the call tree of a process, in bounded memory: its threads are read one after another.
@@ -27,7 +27,7 @@ pub(crate) fn tree_of(process: &Process<'_>, options: &Options) -> Result<Tree, 
     analyze::tree(process.threads, &options.max_nodes(most))
 }
 
-/// Returns the nodes of a tree down to [`DEEPEST`], with those below it added up.
+/// Returns a tree's nodes down to [`DEEPEST`], including the times of deeper nodes.
 pub(crate) fn shallow(nodes: &[Node]) -> impl Iterator<Item = Node> {
     let shown = nodes.iter().filter(|node| node.depth <= DEEPEST);
     shown.copied().map(|mut node| {
@@ -44,8 +44,8 @@ pub(crate) fn is_cut(tree: &Tree) -> bool {
     shallow(&tree.nodes).any(|node| node.function_id.is_none())
 }
 
-/// Writes the self time of each stack in nanoseconds, as flamegraph.pl and inferno read it. With several
-/// processes, a stack begins with its process.
+/// Writes the self time of each stack in nanoseconds, in the format that flamegraph.pl and inferno
+/// read. With several processes, a stack begins with its process.
 pub(crate) fn write(
     processes: &[Process<'_>],
     options: &Options,

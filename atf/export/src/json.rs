@@ -30,14 +30,14 @@ impl Commas {
     }
 }
 
-/// A time since a start, in microseconds or milliseconds, exactly.
+/// An exact time since a start, in microseconds or milliseconds.
 pub(crate) struct Since {
     pub(crate) time_ns: u64,
     pub(crate) start_ns: u64,
     pub(crate) unit: Unit,
 }
 
-/// A decimal number's unit.
+/// The unit of a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
     Micros,

@@ -15,8 +15,8 @@
 //! events: see [`calls`](atf::analyze::calls()) for open calls, and [`export`] for what each format
 //! adds.
 //!
-//! Times never decrease: see [`atf::analyze`]. Functions without a name are shown by module and
-//! number, and names are truncated after [`LONGEST_NAME`] bytes.
+//! Times never decrease: see [`atf::analyze`]. Functions without a name appear as module and
+//! number, and names are truncated to [`LONGEST_NAME`] bytes.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;

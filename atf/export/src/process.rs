@@ -50,7 +50,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Exports a thread. Names come from its session.
+    /// Exports a thread, with names from its session.
     #[must_use]
     pub fn of_thread(thread: &'a ThreadReader, session: Option<&'a SessionReader>) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Returns the options for its analysis.
+    /// Returns the options for analyzing this process.
     pub(crate) fn options(&self, options: &Options) -> Options {
         match &self.clock {
             Some(clock) => options.clone().clock(Some(clock.clone())),
@@ -95,7 +95,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Takes function names from another manifest.
+    /// Adds another manifest as a source of function names.
     #[must_use]
     pub fn with_symbols(mut self, symbols: Symbols<'a>) -> Self {
         self.names = Some(Names::Symbols(symbols));
@@ -131,7 +131,7 @@ impl<'a> Process<'a> {
     }
 
     /// Returns an id for each process: its own, or its position from 1 if ids are missing or not
-    /// unique, as they may be for processes of several machines.
+    /// unique, as may happen with processes from several machines.
     pub(crate) fn pids(processes: &[Self]) -> Vec<u32> {
         let own: Option<Vec<u32>> = processes.iter().map(Self::pid).collect();
         let differ = |own: &Vec<u32>| own.iter().collect::<BTreeSet<_>>().len() == own.len();

@@ -1,4 +1,4 @@
-//! The trait of all formats, and the data that they take.
+//! The trait that all formats implement, and the data they receive.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use atf::detail::FunctionPayload;
 use atf::spans::{Depth, SpanEnd};
 use atf::symbols::Function;
 
-/// Takes the calls of a trace, and writes them in a format. `'a` is the lifetime of the names.
+/// Receives the calls of a trace, and writes them in a format. `'a` is the lifetime of the names.
 ///
 /// The order is: [`start`](Self::start); for each process [`process`](Self::process), its threads
 /// and [`process_end`](Self::process_end); [`finish`](Self::finish). For each thread:
@@ -22,28 +22,28 @@ pub trait Sink<'a> {
         false
     }
 
-    /// Takes the trace.
+    /// Starts the trace.
     fn start(&mut self, trace: &TraceInfo) -> io::Result<()>;
 
-    /// Takes a process.
+    /// Starts a process.
     fn process(&mut self, process: &ProcessInfo) -> io::Result<()>;
 
-    /// Takes a thread of the last process.
+    /// Starts a thread of the current process.
     fn thread(&mut self, thread: &Thread) -> io::Result<()>;
 
-    /// Takes the start of a call of the last thread.
+    /// Receives the start of a call in the current thread.
     fn call_start(&mut self, call: &Start<'a>) -> io::Result<()>;
 
-    /// Takes the end of the thread's innermost open call.
+    /// Receives the end of the thread's innermost open call.
     fn call_end(&mut self, call: &End<'a>) -> io::Result<()>;
 
-    /// Takes a return of a function that had no open call.
+    /// Receives a return from a function that had no open call.
     fn unmatched(&mut self, function: Function<'a>, time_ns: u64) -> io::Result<()>;
 
-    /// Takes the end of the last thread.
+    /// Ends the current thread.
     fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()>;
 
-    /// Takes notes on what is missing in the last process, outside its threads.
+    /// Ends the current process, with notes on anything missing outside its threads.
     fn process_end(&mut self, notes: &[String]) -> io::Result<()>;
 
     /// Ends the output.
@@ -54,7 +54,7 @@ pub trait Sink<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct TraceInfo {
-    /// The time of the first event in nanoseconds: relative times count from it.
+    /// The time of the first event in nanoseconds: the origin of relative times.
     pub start_ns: u64,
     /// The time range, inclusive; `None` for all times.
     pub range_ns: Option<(u64, u64)>,
@@ -79,7 +79,7 @@ pub struct Thread {
     /// Its process's [id](ProcessInfo::pid).
     pub pid: u32,
     /// Its position among all threads of the export, from 1. Formats use it as the thread's id,
-    /// because ATF's ids begin with 0, which some tools take for the idle thread.
+    /// because ATF's ids start at 0, which some tools treat as the idle thread.
     pub number: u32,
     /// The id in its folder's name.
     pub id: u32,
@@ -117,9 +117,9 @@ pub struct End<'a> {
     pub function: Function<'a>,
     /// The time of its start in nanoseconds.
     pub start_ns: u64,
-    /// The time of its end in nanoseconds; the thread's last event if no event ended it.
+    /// The time of its end in nanoseconds, or of the thread's last event if no event ended it.
     pub end_ns: u64,
-    /// The time in which it was the innermost open call, in nanoseconds.
+    /// How long it was the innermost open call, in nanoseconds.
     pub self_ns: u64,
     /// Its depth among the open calls.
     pub depth: Depth,
@@ -142,7 +142,7 @@ impl End<'_> {
         matches!(self.end, SpanEnd::Open | SpanEnd::GivenUp)
     }
 
-    /// Returns how it ended, if not by a return.
+    /// Returns how it ended, unless by a return.
     #[must_use]
     pub fn remark(&self) -> Option<&'static str> {
         match self.end {
@@ -165,6 +165,6 @@ pub struct ThreadEnd<'e> {
     pub thread: &'e Thread,
     /// The time of its last event in nanoseconds; the trace's start if it has no events.
     pub end_ns: u64,
-    /// Sentences that describe what is missing or damaged.
+    /// Sentences about missing or damaged data.
     pub notes: &'e [String],
 }

@@ -10,11 +10,11 @@ use crate::json::{Commas, Quoted};
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// How many functions have a frame of their own.
+/// The maximum number of functions with a frame of their own.
 const MOST_FRAMES: usize = 1 << 20;
 
 /// Writes profiles. Calls that no event ended end with the thread's last event, because the format
-/// has no open calls. Times are in nanoseconds since the trace's first event.
+/// does not support open calls. Times are in nanoseconds since the trace's first event.
 #[derive(Debug)]
 pub(crate) struct Speedscope<'a, W> {
     out: W,

@@ -1,8 +1,8 @@
 //! Flame graphs: the merged call tree of a trace as an interactive SVG, and the difference between
 //! two traces.
 //!
-//! The width of a frame is its total time, and the part of it without frames above is its self
-//! time. Memory is 210 MB for a tree of 600,000 nodes, the maximum.
+//! A frame's width is its total time, and the part without frames above it is its self time. A tree
+//! of 600,000 nodes, the maximum, takes 210 MB of memory.
 
 mod svg;
 mod tree;
@@ -18,7 +18,7 @@ use tree::Tree;
 ///
 /// # Errors
 ///
-/// Those of the output, or an internal one. Read errors are in the summary.
+/// An error of the output, or an internal one. Read errors are in the summary.
 pub fn write(
     processes: &[Process<'_>],
     options: &Options,
@@ -36,7 +36,7 @@ pub fn write(
 ///
 /// # Errors
 ///
-/// Those of [`write()`].
+/// As for [`write()`].
 pub fn write_difference(
     before: (&[Process<'_>], &Options),
     after: (&[Process<'_>], &Options),

@@ -12,7 +12,7 @@ const MARGIN: f64 = 10.0;
 const ROW: f64 = 16.0;
 /// The space above the frames.
 const HEAD: f64 = 52.0;
-/// Narrower frames are left out, along with all frames above them.
+/// Narrower frames are omitted, along with all frames above them.
 const NARROWEST: f64 = 0.1;
 /// The width of a letter.
 const LETTER: f64 = 7.0;
@@ -94,7 +94,7 @@ pub(super) fn write(
     out.flush()
 }
 
-/// Returns the frames that are wide enough, and the number of the others.
+/// Returns the frames that are wide enough, and the number of frames that are not.
 fn frames(tree: &Tree) -> (Vec<Frame<'_>>, usize) {
     let all_ns = tree.nodes.first().map_or(0, |root| root.total_ns);
     let scale = WIDTH / (all_ns.max(1) as f64);
@@ -167,7 +167,7 @@ fn colour_of_change(before_ns: u64, after_ns: u64, most: u64) -> String {
     }
 }
 
-/// Returns as much of a name as a frame has space for.
+/// Returns as much of a name as fits into a frame.
 fn label(name: &str, width: f64) -> String {
     let letters = name.chars().take(1000).count();
     if (letters as f64) * LETTER + 6.0 <= width {

@@ -1,4 +1,4 @@
-//! A call tree by names.
+//! A call tree whose nodes are function names.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use crate::folded::{OTHERS, is_cut, lost_details, shallow, tree_of};
 use crate::names::name_of;
 use crate::{Error, Process, Summary};
 
-/// Functions under their callers. Functions with the same name share a node.
+/// The functions, each below its caller. Functions with the same name share a node.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// Each after its parent; the first one is the root, above the outermost calls.
+    /// The nodes, each after its parent. The first is the root, the parent of the outermost calls.
     pub(super) nodes: Vec<Node>,
-    /// By parent and name.
+    /// Positions in `nodes`, by parent and name.
     places: HashMap<(usize, String), usize>,
 }
 
-/// A function under its callers.
+/// A function with its chain of callers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(super) struct Node {
 /// The changes since another tree.
 #[derive(Debug)]
 pub(super) struct Changes {
-    /// Self and total time of each node in the other tree.
+    /// Each node's self and total time in the other tree.
     pub(super) before: Vec<(u64, u64)>,
     /// The self time of all stacks that occur only in the other tree.
     pub(super) vanished_ns: u64,
@@ -55,7 +55,7 @@ impl Tree {
         let mut summary = Summary::default();
         for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
             let tree = tree_of(process, options)?;
-            // The places of the current node and those above it.
+            // The positions of the current node and its ancestors.
             let mut stack = vec![match processes.len() {
                 1 => ROOT,
                 _ => this.child(ROOT, &format!("{} (pid {pid})", process.name())),
@@ -81,7 +81,7 @@ impl Tree {
         Ok((this, summary))
     }
 
-    /// Returns a node's place. The node is added if it is missing.
+    /// Returns a node's position, and adds the node if it is missing.
     fn child(&mut self, parent: usize, name: &str) -> usize {
         let next = self.nodes.len();
         let place = *self.places.entry((parent, name.to_owned())).or_insert(next);

@@ -21,7 +21,8 @@ use proto::{
 /// How many names a sequence of packets may have before it restarts.
 const MOST_NAMES: usize = 1 << 16;
 
-/// Writes packets. A call that no event ended has no end. Times are the trace's own.
+/// Writes packets. A call that is still open at the end of the trace has no end event. Times are
+/// the trace's own.
 #[derive(Debug)]
 pub(crate) struct Perfetto<W> {
     out: W,
@@ -115,8 +116,8 @@ fn thread_uuid(thread: &Thread) -> u64 {
     process_uuid(thread.pid) | u64::from(thread.number)
 }
 
-/// The names of annotations: those of a call's start, those of its end, and that of how it ended.
-/// Their numbers are their positions, from 1.
+/// The names of the annotations at a call's start and at its end, and the name of the annotation
+/// that says how it ended. Their ids are their positions, from 1.
 const ANNOTATIONS: [&str; 25] = [
     "x0",
     "x1",
@@ -144,7 +145,7 @@ const ANNOTATIONS: [&str; 25] = [
     "end_stack_size",
     "end",
 ];
-/// The numbers of a start's first annotation, of an end's, and of how a call ended.
+/// The ids of the first annotation at a start, of the first one at an end, and of how a call ended.
 const AT_START: u64 = 1;
 const AT_END: u64 = 13;
 const END: u64 = 25;
@@ -233,7 +234,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
         if self.names.len() >= MOST_NAMES {
             self.clear_names()?;
         }
-        // 0 is not a valid name number.
+        // 0 is not a valid name id.
         let next = u64::try_from(self.names.len())
             .unwrap_or(u64::MAX)
             .saturating_add(1);

@@ -1,7 +1,7 @@
 //! The messages of Perfetto's `trace.proto` that an export needs, with the fields that it sets.
 //!
-//! Numbers and types are those of `protos/perfetto/trace` in Perfetto. Perfetto never changes them,
-//! so that old traces stay readable.
+//! Numbers and types come from `protos/perfetto/trace` in Perfetto, which never changes them so
+//! that old traces stay readable.
 
 use prost::Message;
 

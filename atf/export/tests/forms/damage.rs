@@ -1,4 +1,4 @@
-//! Damaged traces: no form panics, each stays valid and states what is missing.
+//! Damaged traces: no form panics, and the output stays valid and says what is missing.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ impl<'a> Sink<'a> for Checker {
     }
 }
 
-/// Compares the calls that a sink gets with those that the analysis counts.
+/// Compares the calls that a sink receives with the calls that the analysis counts.
 fn check(session: &SessionReader, options: &Options) {
     let mut checker = Checker::default();
     let summary = export_to(&[Process::of_session(session)], options, &mut checker).unwrap();

@@ -7,7 +7,8 @@ use roxmltree::Document;
 
 use crate::{CALL, RETURN, session, write_session};
 
-/// The frames of a picture: the first line of their titles, all of the rest, x, y, width, colour.
+/// Returns a picture's frames: the title's first line, the rest of the title, `x`, `y`, width and
+/// colour.
 fn frames(svg: &str) -> Vec<(String, String, [f64; 3], String)> {
     let document = Document::parse(svg).unwrap();
     let groups = document.descendants();
@@ -42,7 +43,8 @@ fn frames_are_as_wide_as_their_time_and_above_their_callers() {
         let ([x, y, _], [other_x, other_y, _]) = (one.2, other.2);
         other_y.total_cmp(&y).then(x.total_cmp(&other_x))
     });
-    // 1850 ns are 1180 pixels: main is all of it, the odd one 350 ns, a recursive main 50 ns.
+    // 1850 ns are 1180 pixels: main has all of them, the function with the odd name 350 ns, and the
+    // recursive main 50 ns.
     let wide = |ns: f64| (ns * 1180.0 / 1850.0 * 100.0).round() / 100.0;
     let shown: Vec<_> = frames
         .iter()
@@ -64,7 +66,7 @@ fn frames_are_as_wide_as_their_time_and_above_their_callers() {
         .collect();
     assert_eq!(rows, [16.0, 16.0, 0.0, 16.0]);
     assert_eq!(frames[2].1, "350 ns (18.92 %), self 300 ns, calls 3");
-    // Children begin where their parent does.
+    // Children begin where their parent begins.
     assert_eq!(frames[2].2[0], frames[1].2[0]);
 }
 
@@ -90,7 +92,7 @@ fn changes_of_self_time_have_a_colour() {
     let after = [Process::of_session(&after)];
     flame::write_difference((&before, &options), (&after, &options), "diff", &mut out).unwrap();
     let frames = frames(std::str::from_utf8(&out).unwrap());
-    // main: 20 to 50 ns; the odd one: 80 to 10 ns, the greatest change.
+    // main: 20 to 50 ns; the function with the odd name: 80 to 10 ns, the greatest change.
     assert_eq!(
         frames[1].1,
         "60 ns (100.00 %), self 50 ns, calls 1\nbefore: total 100 ns, self 20 ns"

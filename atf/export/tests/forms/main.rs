@@ -24,7 +24,7 @@ const ODD: u64 = 2;
 /// A function without a name.
 const NAMELESS: u64 = 0x1_0000_0003;
 
-/// A name with what the forms must escape.
+/// A name with characters that the forms must escape.
 const ODD_NAME: &str = "[u8; 4]::<\"x\">, \\ & \u{1}\n";
 
 const FORMS: [Form; 6] = [
@@ -39,8 +39,8 @@ const FORMS: [Form; 6] = [
 /// A thread's events: time, function, kind.
 type Events<'a> = &'a [(u64, u64, EventKind)];
 
-/// Thread 0 has a call that an exception leaves, one that an enclosing return ends, a return without a call,
-/// and an open one; thread 7 has a name, a loss and registers.
+/// Thread 0 has a call that ends with an exception, a call that an enclosing return ends, a return
+/// without a call, and an open call; thread 7 has a name, a loss and registers.
 const FIRST: Events<'_> = &[
     (1_000, MAIN, CALL),
     (1_100, ODD, CALL),

@@ -8,8 +8,8 @@ use crate::{CALL, RETURN, session, text, write_session};
 #[test]
 fn folded_stacks_have_the_self_time_of_all_threads() {
     let (_folder, session) = session();
-    // main: thread 0 has 1000 ns without 250 and 100, then 350 ns with a recursive call of 50 ns; thread 7
-    // has 500 ns. `[u8; 4]` has 250 and 50 ns.
+    // main: thread 0 has 1000 ns minus 250 and 100 ns, plus 350 ns with a recursive call of 50 ns;
+    // thread 7 has 500 ns. `[u8; 4]` has 250 and 50 ns.
     let expected = "main 1450\n\
                     main;[u8: 4]::<\"x\">, \\ &    300\n\
                     main;[u8: 4]::<\"x\">, \\ &   ;0x100000003 50\n\
@@ -51,10 +51,10 @@ fn calls_are_cut_to_the_time_range_and_those_outside_are_left_out() {
     let (_folder, session) = write_session(&[(0, events)]);
     let options = Options::default().from_ns(30).to_ns(80);
     let rows = text(&session, &options, Form::Csv);
-    // The odd name takes two lines.
+    // The odd name spans two lines.
     let ends = rows.lines().filter(|row| row.ends_with(",return"));
     let ends = ends.map(|row| row.rsplitn(6, ',').take(5).collect::<Vec<_>>());
-    // main was open at the start; its self time is 40 to 60.
+    // main was open at the start; its self time is from 40 to 60.
     assert_eq!(
         ends.collect::<Vec<_>>(),
         [
@@ -72,7 +72,7 @@ fn stacks_of_several_processes_begin_with_the_process() {
     let processes = [&first, &second].map(Process::of_session);
     let mut out = Vec::new();
     export(&processes, &Options::default(), Form::Folded, &mut out).unwrap();
-    // Their own ids are the same, as those of two machines may be.
+    // The two processes have the same id, as may happen on different machines.
     let expected = "pid_42 (pid 1);main 3\npid_42 (pid 2);main 7\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
