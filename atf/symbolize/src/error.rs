@@ -15,19 +15,19 @@ pub struct Error {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The system's error.
+    /// An error from the operating system.
     Io(io::Error),
-    /// A folder, a pipe or a device.
+    /// It is a folder, a pipe or a device.
     NotAFile,
-    /// Neither ELF nor Mach-O, or damaged.
+    /// It is neither ELF nor Mach-O, or it is damaged.
     Malformed(String),
     /// Its tables are larger than [`LIMIT`](crate::LIMIT).
     TooLarge,
-    /// A Mach-O file of several architectures.
+    /// A Mach-O file for several architectures.
     Universal,
     /// Its build id differs from the traced module's.
     OtherBuild {
-        /// The file's, in hexadecimal, if it has one.
+        /// The file's build id in hexadecimal, if it has one.
         found: Option<String>,
         /// The module's.
         expected: String,

@@ -7,14 +7,14 @@ use std::ops::Range;
 use object::read::{ReadCache, ReadRef};
 
 /// The maximum number of bytes read from one file: 2 GiB. A file with debug information may be
-/// larger, because only its headers and symbol tables are read.
+/// larger because only its headers and symbol tables are read.
 pub const LIMIT: u64 = 2 << 30;
 
-/// A file with positioned reads, within its size.
+/// A file that is read at given offsets, within its size.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) cache: &'a ReadCache<File>,
-    /// How many bytes may still be read; `None` once more was needed.
+    /// How many bytes may still be read; `None` once a read has exceeded the limit.
     pub(crate) left: &'a Cell<Option<u64>>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> ReadRef<'a> for Parts<'a> {
     }
 }
 
-/// A fault in a file's content.
+/// An error in a file's contents.
 pub(crate) struct Fault(pub(crate) String);
 
 impl Fault {

@@ -7,7 +7,7 @@ use globset::{Glob, GlobMatcher};
 /// Globs that select modules or functions by name: `GLOB` includes, `!GLOB` excludes, and the last
 /// matching glob decides. A name that no glob matches is selected if all globs exclude.
 ///
-/// `*` matches any text, including `/` and `::`; `?`, `[…]` and `{…,…}` are as in a shell, and `\`
+/// `*` matches any text, including `/` and `::`; `?`, `[…]` and `{…,…}` work as in a shell, and `\`
 /// escapes the next character.
 ///
 /// ```
@@ -30,12 +30,12 @@ struct Rule {
 }
 
 impl Filter {
-    /// Parses globs separated by commas. A comma in `{…}`, in `[…]` or after `\` belongs to its
+    /// Parses globs separated by commas. A comma in `{…}`, in `[…]` or after `\` is part of the
     /// glob.
     ///
     /// # Errors
     ///
-    /// The first malformed or empty glob, and the reason.
+    /// Reports the first malformed or empty glob, with the reason.
     pub fn parse(globs: &str) -> Result<Self, String> {
         let rules = split(globs).into_iter().filter(|glob| !glob.is_empty());
         let rules = rules.map(Rule::parse).collect::<Result<_, _>>()?;
@@ -46,13 +46,13 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// The reason, if the glob is malformed or empty.
+    /// Reports the reason if the glob is malformed or empty.
     pub fn escape(glob: &str) -> Result<String, String> {
         Rule::parse(glob)?;
         Ok(split(glob).join("\\,"))
     }
 
-    /// Returns whether there is no glob, so that everything is selected.
+    /// Returns whether there are no globs, in which case everything is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()

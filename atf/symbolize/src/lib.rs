@@ -1,13 +1,14 @@
-//! Names of functions, found after a run in the symbol tables of the program's files.
+//! Finds function names after a run, in the symbol tables of the program's files.
 //!
 //! A tracer that must not look up names while the program runs records each function as an offset
 //! from its module's base address. [`Search`] finds the module's file by path and build id, and
 //! [`SymbolTable`] returns the name of the function at an offset, demangled.
 //!
 //! Files are untrusted. Only their tables are read, and nothing is mapped: if a program is replaced
-//! during reading, the result is an error or wrong names, nothing worse. A stated size larger than
-//! the file causes no allocation, and at most [`LIMIT`] bytes are read from one file. A C++ name
-//! whose demangling takes longer than a second stays mangled, and so do all later ones of its file.
+//! while it is read, the result is an error or wrong names, nothing worse. A stated size larger
+//! than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file. If
+//! demangling a C++ name takes longer than a second, that name and all later C++ names in the file
+//! stay mangled.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

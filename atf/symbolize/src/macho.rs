@@ -1,4 +1,4 @@
-//! Mach-O files of one architecture.
+//! Mach-O files for a single architecture.
 
 use object::Endianness;
 use object::macho;
@@ -8,7 +8,7 @@ use object::read::macho::{MachHeader, Nlist, Section, Segment};
 use crate::file::{Fault, Parts};
 use crate::table::{Binding, Raw, Symbol};
 
-/// How many sections a symbol can refer to.
+/// The maximum number of sections that symbols can refer to.
 const MOST_SECTIONS: usize = 255;
 
 pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Result<Raw, Fault> {
@@ -17,7 +17,7 @@ pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Re
     let mut base = None;
     let mut table = None;
     let mut build_id = None;
-    // The addresses of each section, counted from 1, if it contains code.
+    // Each section's start and end address, if it contains code. Symbols number sections from 1.
     let mut sections: Vec<Option<(u64, u64)>> = Vec::new();
     let mut commands = header.load_commands(endian, data, 0)?;
     while let Some(command) = commands.next()? {
@@ -60,7 +60,7 @@ pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Re
         let Some((start, end)) = section.filter(|_| symbol.is_definition()) else {
             continue;
         };
-        // The file's header also has a symbol, but in no section.
+        // The file's header also has a symbol, but is not in a section.
         if address < start.max(base) || address >= end {
             continue;
         }

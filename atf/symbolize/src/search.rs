@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, ErrorKind};
 use crate::table::SymbolTable;
 
-/// Where distributions install the debug information of their packages.
+/// Where distributions install debug information for their packages.
 const SYSTEM: &str = "/usr/lib/debug";
 
 /// Where to search for a module's file: at its path and then, for each folder `DIR` and for
@@ -34,9 +34,9 @@ impl Search {
         Self { folders }
     }
 
-    /// Finds the first file with all functions, otherwise the first with exported functions. A file
-    /// with a build id other than the module's is refused; if the module's is unknown, build ids
-    /// are not compared. Build ids are hexadecimal, with or without dashes.
+    /// Finds the first file with all functions, or otherwise the first with only exported
+    /// functions. A file with a build id other than the module's is refused; if the module's is
+    /// unknown, build ids are not compared. Build ids are hexadecimal, with or without dashes.
     #[must_use]
     pub fn find(&self, path: Option<&str>, build_id: Option<&str>) -> Found {
         let build_id = build_id.map(|id| id.replace('-', "").to_ascii_lowercase());

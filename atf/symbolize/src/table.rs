@@ -17,14 +17,14 @@ const LONGEST: usize = 1 << 16;
 
 /// The functions of an executable, a library or a file with its debug information.
 ///
-/// Offsets count from the module's base address, where its first byte is in memory: the address of
-/// the first loaded segment of an ELF file, rounded down to a page of 4 KiB, or of `__TEXT` of a
-/// Mach-O file. In the program this is `dlpi_addr` plus that segment's `p_vaddr`.
+/// Offsets are relative to the module's base address, where its first byte is in memory: the
+/// address of an ELF file's first loaded segment, rounded down to a page of 4 KiB, or of `__TEXT`
+/// in a Mach-O file. In the program this is `dlpi_addr` plus that segment's `p_vaddr`.
 ///
-/// The names come from `.symtab`, which also has `static` functions, or else from `.dynsym`. If one
-/// address has several names, the first of these rules that differs decides: a name with a size
-/// before one without; global before local before weak; without leading underscore before one
-/// before more; the first in the file.
+/// The names come from `.symtab`, which includes `static` functions, or else from `.dynsym`. If an
+/// address has several names, the first rule that distinguishes them decides: a name with a size
+/// before one without; global before local before weak; fewer leading underscores (none, one,
+/// more); earlier in the file.
 #[derive(Debug)]
 pub struct SymbolTable {
     build_id: Option<String>,
@@ -64,9 +64,9 @@ pub(crate) struct Raw {
     pub(crate) strings: Vec<u8>,
 }
 
-/// The name of a function, in the file's order.
+/// A function's name, in the file's order.
 pub(crate) struct Symbol {
-    /// Its first byte, counted from the base address.
+    /// The offset of its first byte from the base address.
     pub(crate) start: u64,
     /// Its size; 0 if it extends to the next function.
     pub(crate) size: u64,
@@ -76,7 +76,7 @@ pub(crate) struct Symbol {
     pub(crate) name: u32,
 }
 
-/// The best first.
+/// In order of preference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Binding {
     Global,
@@ -89,8 +89,8 @@ impl SymbolTable {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is not an ELF or Mach-O file, or is damaged. A file without
-    /// functions is not an error.
+    /// Fails if the file cannot be read, is not an ELF or Mach-O file, or is damaged. A file
+    /// without functions is not an error.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let failed = |kind| Error::new(path, kind);
@@ -162,7 +162,7 @@ impl SymbolTable {
         self.build_id.as_deref()
     }
 
-    /// Returns the number of functions, each counted once.
+    /// Returns the number of functions. A function with several names counts once.
     #[must_use]
     pub fn function_count(&self) -> usize {
         self.functions.len()
@@ -175,8 +175,8 @@ impl SymbolTable {
         self.has_statics
     }
 
-    /// Returns the name of the function with the byte at `offset`, demangled. Of overlapping
-    /// functions, only the one that starts last is considered. Takes logarithmic time.
+    /// Returns the demangled name of the function that contains the byte at `offset`. If functions
+    /// overlap, only the one that starts last is considered. Takes logarithmic time.
     #[must_use]
     pub fn name_at(&self, offset: u64) -> Option<String> {
         let after = self
@@ -202,7 +202,7 @@ impl SymbolTable {
 
     fn raw_name(&self, function: &Entry) -> Option<Cow<'_, str>> {
         let name = name(&self.strings, function.name)?;
-        // `name@@VERSION` in a library with versions.
+        // A library with symbol versions has `name@@VERSION`.
         let end = name.iter().skip(1).position(|byte| *byte == b'@');
         let end = end.map_or(name.len(), |end| end.saturating_add(1));
         Some(String::from_utf8_lossy(name.get(..end)?))
@@ -220,7 +220,7 @@ fn raw(parts: Parts<'_>) -> Result<Option<Raw>, Fault> {
     .map(Some)
 }
 
-/// Returns the name at an offset: not empty, and ended by a zero.
+/// Returns the name at an offset, if it is not empty and ends with a zero byte.
 fn name(strings: &[u8], offset: u32) -> Option<&[u8]> {
     let rest = strings.get(usize::try_from(offset).ok()?..)?;
     let size = rest.iter().take(LONGEST).position(|byte| *byte == 0)?;

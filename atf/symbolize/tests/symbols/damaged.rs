@@ -5,7 +5,7 @@ use std::path::Path;
 
 use atf_symbolize::{ErrorKind, SymbolTable};
 
-/// A little-endian Mach-O program with three functions, a variable and the symbol of its header.
+/// A little-endian Mach-O program with three functions, a variable and a symbol for its header.
 fn macho() -> Vec<u8> {
     fn name16(name: &str) -> Vec<u8> {
         let mut bytes = name.as_bytes().to_vec();
@@ -132,7 +132,7 @@ fn tables_larger_than_the_limit_are_refused_before_they_are_read() {
     assert!(matches!(large.kind(), ErrorKind::TooLarge), "{large}");
 }
 
-/// Reads a damaged file and looks names up; must not panic.
+/// Reads a damaged file and looks up names; must not panic.
 fn look(path: &Path, bytes: &[u8]) -> bool {
     fs::write(path, bytes).unwrap();
     let table = SymbolTable::read(path);
@@ -170,7 +170,7 @@ fn truncated_and_changed_files_give_errors_or_names_without_a_panic() {
         for round in 0..2000 {
             let mut bytes = file.clone();
             for _ in 0..=round % 4 {
-                // Most of the structure is in the first and the last 2 KiB.
+                // Most of the structures are in the first and the last 2 KiB.
                 let near = random(file.len().min(2048));
                 let place = [near, file.len() - 1 - near, random(file.len())][random(3)];
                 bytes[place] ^= 1 << random(8);

@@ -1,5 +1,5 @@
-//! The names of functions in files built by the system's compiler, at the offsets that the running
-//! programs computed; and of damaged files.
+//! Function names in files built by the system's compiler, at offsets that the running programs
+//! computed, and in damaged files.
 
 #![cfg(target_os = "linux")]
 
@@ -40,7 +40,7 @@ fn source(name: &str) -> String {
     format!("{}/tests/symbols/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Compiles the program in C as `name`.
+/// Compiles the C program as `name`.
 #[track_caller]
 fn compile(name: &str, options: &[&str], folder: &Path) -> PathBuf {
     let source = source("program.c");
@@ -49,7 +49,7 @@ fn compile(name: &str, options: &[&str], folder: &Path) -> PathBuf {
     folder.join(name)
 }
 
-/// The pairs of offset and name that a program prints.
+/// Returns the offsets and names that a program prints.
 fn printed(text: &str) -> Vec<(u64, &str)> {
     let lines = text.lines().map(|line| line.split_once(' ').unwrap());
     lines
@@ -146,7 +146,7 @@ fn a_stripped_library_has_its_exported_functions_and_its_debug_file_all() {
     assert_eq!(file, debug);
     check(&table, expected);
     assert!(found.refused.is_empty());
-    // By path below a folder, and by name.
+    // Found by its path below a folder, and by name.
     for place in ["debug/opt/x/liba.so", "debug/liba.so"] {
         fs::create_dir_all(path.join(place).parent().unwrap()).unwrap();
         fs::copy(&debug, path.join(place)).unwrap();
