@@ -15,7 +15,7 @@ use atf_tracing::{AtfLayer, Guard};
 use tracing::Dispatch;
 use tracing_subscriber::prelude::*;
 
-/// Half of what fits into a ring, which is drained between two runs.
+/// Half of the spans that fit into a ring. The ring is drained between runs.
 const SPANS: u32 = 16_000;
 
 /// Prints the median of some runs in nanoseconds per span.
@@ -33,7 +33,7 @@ fn measure(what: &str, work: impl Fn()) {
     println!("{:>7.1} ns  {what}", runs[runs.len() / 2]);
 }
 
-/// Enters and exits a span that exists, and one that is new each time.
+/// Enters and exits an existing span, and a new span each time.
 fn spans(what: &str, dispatch: &Dispatch) {
     tracing::dispatcher::with_default(dispatch, || {
         let span = tracing::info_span!("span");

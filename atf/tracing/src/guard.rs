@@ -12,7 +12,7 @@ use crate::shared::Shared;
 /// [`stop`](Self::stop) returns them instead.
 ///
 /// [`std::process::exit`] and a panic that aborts do not drop the guard, so they leave the files as
-/// after a kill; `atf recover` finalizes them.
+/// a kill would; `atf recover` finalizes them.
 #[derive(Debug)]
 #[must_use = "dropping it ends the recording"]
 pub struct Guard {
@@ -25,8 +25,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// Those of [`Recording::stop`](atf::record::Recording::stop), including those of threads that
-    /// could not be registered. The rest of the session is finalized all the same.
+    /// As for [`Recording::stop`](atf::record::Recording::stop), including errors of threads that
+    /// could not be registered. The rest of the session is still finalized.
     pub fn stop(&self) -> atf::Result<RecordSummary> {
         self.shared.stop()
     }
@@ -37,8 +37,8 @@ impl Guard {
         self.shared.path()
     }
 
-    /// Returns how many events could not be recorded so far, including after the end. The summary
-    /// and the manifest include only losses before the end.
+    /// Returns how many events could not be recorded so far, including events after the recording
+    /// ended. The summary and the manifest include only losses before its end.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.shared.lost_events()

@@ -43,9 +43,9 @@ impl std::error::Error for InitError {
     }
 }
 
-/// Records all spans of the program, in a new session below `root`
-/// ([`SessionWriter::create_in`]). Sets the global subscriber, for which only spans exist: events
-/// such as `info!` are disabled. The recording ends when the guard is dropped.
+/// Records all spans of the program, in a new session below `root` ([`SessionWriter::create_in`]).
+/// Sets the global subscriber, which handles only spans: events such as `info!` are disabled. The
+/// recording ends when the guard is dropped.
 ///
 /// # Errors
 ///

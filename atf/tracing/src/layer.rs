@@ -25,7 +25,7 @@ impl AtfLayer {
     ///
     /// # Errors
     ///
-    /// Those of [`Recording::start`](atf::record::Recording::start).
+    /// As for [`Recording::start`](atf::record::Recording::start).
     pub fn new(session: SessionWriter, options: &RecordOptions) -> atf::Result<(Self, Guard)> {
         let shared = Arc::new(Shared::start(session, options)?);
         let guard = Guard {

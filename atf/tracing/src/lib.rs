@@ -22,7 +22,7 @@
 //!
 //! Then `atf dump --spans traces` shows the calls. The example
 //! [`record_itself`](https://docs.rs/crate/atf-tracing/latest/source/examples/record_itself.rs)
-//! prints the functions by the time they took.
+//! prints the functions, ordered by time.
 //!
 //! # With other layers and filters
 //!
@@ -63,29 +63,30 @@
 //! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
 //! | fields of spans, events such as `info!` | nothing: the format has no detail type for text, only for registers and stacks |
 //!
-//! Fields cost time although they are not recorded; `#[instrument(skip_all)]` avoids them for
-//! arguments.
+//! Fields take time even though they are not recorded; `#[instrument(skip_all)]` avoids this cost
+//! for arguments.
 //!
-//! The program is the only module, 1. Its functions are numbered in the order of their first calls,
-//! so their ids differ from run to run. Their names are in the manifest within about a second, or,
-//! with [`survive_kill`](atf::write::WriteOptions::survive_kill), before their first event.
+//! The program is the only module, with id 1. Its functions are numbered in the order of their
+//! first calls, so ids differ from run to run. Their names are in the manifest within about a
+//! second, or, with [`survive_kill`](atf::write::WriteOptions::survive_kill), before their first
+//! event.
 //!
 //! # What it costs
 //!
 //! With rings, entering and exiting a span takes about 60 ns more than with a registry alone, plus
-//! two clock readings. It takes a lock or allocates only for a thread's first span, for a
+//! two clock readings. Taking a lock or allocating happens only for a thread's first span, for a
 //! function's first span in a thread, and when a stack grows deeper than before. The example `cost`
 //! measures the time.
 //!
 //! # Losses
 //!
-//! Nothing harms the program: events that cannot be recorded are lost and counted, in the manifest,
-//! in the summary of [`Guard::stop`], and in [`Guard::lost_events`]. Events are lost if a ring is
-//! full (see [`Overflow`](atf::record::Overflow)), in a thread beyond
+//! Recording never harms the program: events that cannot be recorded are lost, and the losses are
+//! counted in the manifest, in the summary from [`Guard::stop`] and in [`Guard::lost_events`].
+//! Events are lost if a ring is full (see [`Overflow`](atf::record::Overflow)), in a thread beyond
 //! [`max_threads`](atf::record::RecordOptions::max_threads), in a signal handler that interrupts
-//! the recording of another event, in a thread's last destructors, and after the end. A forked
-//! child records nothing; with `survive_kill` it must not enter spans, because it shares its
-//! parent's files.
+//! the recording of another event, in a thread's last destructors, and after the recording has
+//! ended. A forked child records nothing; with `survive_kill` it must not enter spans, because it
+//! shares its parent's files.
 
 // A tracer must not crash the traced program.
 #![warn(

@@ -15,7 +15,7 @@ use tracing_core::callsite::Identifier;
 /// The module of all functions: the program.
 const MODULE: u32 = 1;
 
-/// Tells layers apart.
+/// The number of the next layer, which distinguishes it from all others.
 static LAYERS: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Shared {
         let module = Module::new(MODULE);
         session.set_modules(vec![match env::current_exe() {
             Ok(path) => module.path(path.to_string_lossy()),
-            // The system does not know the path, but names do not need it.
+            // The path of the executable is unknown, but names do not need it.
             Err(_) => module,
         }]);
         session.set_symbols(Vec::new());
@@ -71,7 +71,8 @@ impl Shared {
         &self.path
     }
 
-    /// Returns the id of a callsite's function, and names the function at the first call.
+    /// Returns the id of a callsite's function, and registers the function's name on the first
+    /// call.
     #[cold]
     pub(crate) fn function_id(&self, metadata: &Metadata<'_>) -> u64 {
         let mut functions = lock(&self.functions);
@@ -92,8 +93,8 @@ impl Shared {
         recording
             .session()
             .add_symbol(Symbol::new(function_id, name));
-        // Without `survives_kill`, rings may be lost too, and the recording writes the manifest
-        // soon enough.
+        // Without `survives_kill`, a kill loses the rings as well, and the recording writes the
+        // manifest soon enough.
         if self.survives_kill
             && let Err(error) = recording.write_manifest()
         {
@@ -131,7 +132,7 @@ impl Shared {
     }
 
     pub(crate) fn stop(&self) -> atf::Result<RecordSummary> {
-        // Threads that register meanwhile wait, and then find the recording stopped.
+        // Threads that register in the meantime wait until the recording has stopped.
         let mut state = lock(&self.state);
         let State {
             recording,

@@ -13,18 +13,18 @@ use tracing_core::{Metadata, span};
 use crate::shared::Shared;
 
 thread_local! {
-    /// The thread's part of each layer in which it has spans.
+    /// The thread's state in each layer in which it has spans.
     static THREADS: RefCell<Vec<Thread>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A thread's part of a layer.
+/// A thread's state in one layer.
 struct Thread {
     layer: u64,
     /// `None` if the thread could not be registered.
     recorder: Option<ThreadRecorder>,
     /// The spans that were entered and have not exited, outermost first.
     entered: Vec<Entered>,
-    /// The ids of functions by the addresses of their metadata, which are never freed.
+    /// The functions' ids by the addresses of their metadata, which is never freed.
     functions: HashMap<usize, u64, BuildHasherDefault<AddressHasher>>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn record(
 ) {
     let span = span.into_u64();
     let recorded = THREADS.try_with(|threads| {
-        // It is borrowed if a signal handler interrupted this very function.
+        // Already borrowed if this is a signal handler that interrupted this function.
         let mut threads = threads.try_borrow_mut().ok()?;
         let known = threads.iter().position(|it| it.layer == shared.number);
         let thread = match known.and_then(|known| threads.get_mut(known)) {
@@ -91,7 +91,7 @@ impl Thread {
         self.write(shared, now_ns(), EventKind::CALL, entered)
     }
 
-    /// Records the return of the span's last call.
+    /// Records the return of the span's most recent call.
     #[inline]
     fn exit(
         &mut self,
@@ -107,7 +107,7 @@ impl Thread {
         self.write(shared, now, EventKind::RETURN, entered)
     }
 
-    /// Finds the call of a span that is not the innermost one. Spans inside it stay entered.
+    /// Finds the call of a span that is not the innermost. Spans inside it stay entered.
     #[cold]
     fn exit_other(
         &mut self,
@@ -117,7 +117,7 @@ impl Thread {
     ) -> Option<Entered> {
         match self.entered.iter().rposition(|it| it.span == span) {
             Some(found) => Some(self.entered.remove(found)),
-            // The call was lost and counted, or came before the layer was added.
+            // The call was lost and counted, or happened before the layer was added.
             None => Some(Entered {
                 span,
                 function_id: self.function_id(shared, metadata()?),
@@ -150,7 +150,8 @@ impl Thread {
     }
 }
 
-/// Spreads addresses over a table in one step: they come from the program, not from its input.
+/// Hashes an address in a single step. Addresses come from the program and not from its input, so
+/// collisions cannot be forced.
 #[derive(Default)]
 struct AddressHasher(u64);
 

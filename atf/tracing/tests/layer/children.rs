@@ -1,4 +1,4 @@
-//! Whole programs: this test starts itself as a program that records itself.
+//! Whole programs: this test runs itself as a program that records itself.
 
 #![cfg(unix)]
 
@@ -22,7 +22,7 @@ use crate::{CALL, RETURN, full, is_clean, read, subscriber, within};
 const PROGRAM: &str = "ATF_TEST_PROGRAM";
 const FOLDER: &str = "ATF_TEST_FOLDER";
 
-/// Runs as a started program. In an ordinary test run it does nothing.
+/// Acts as the started program. In an ordinary test run it does nothing.
 #[test]
 fn is_a_program() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
@@ -60,7 +60,7 @@ fn init(folder: &Path) {
     assert!(!tracing::enabled!(tracing::Level::ERROR));
     tracing::info_span!("one").in_scope(|| tracing::info!("an event"));
     fs::write(folder.join("path"), guard.path().to_str().unwrap()).unwrap();
-    // Not in the same second, which would be the same folder.
+    // A second run in the same second would use the same folder.
     let again = folder.join("again");
     let error = atf_tracing::init(&again).unwrap_err();
     assert!(matches!(error, InitError::HasSubscriber), "{error}");
@@ -137,7 +137,7 @@ fn a_dropped_guard_tells_an_error() {
 
 const THREADS: [&str; 2] = ["first", "second"];
 
-/// Enters and exits two spans forever, and writes down how often it has.
+/// Enters and exits two spans forever, and counts the rounds in a file.
 fn is_killed(folder: &Path) {
     let (dispatch, _guard) = subscriber(&folder.join("session"), true);
     let said = OpenOptions::new().write(true).open(folder.join("said"));
@@ -206,7 +206,7 @@ fn a_killed_program_keeps_every_event_and_every_name() {
             }
             counts.push(events);
         }
-        // Threads are numbered as they come.
+        // Threads are numbered in the order in which they register.
         let mut least: Vec<_> = rounds().iter().map(|rounds| rounds * 4).collect();
         least.sort_unstable();
         counts.sort_unstable();

@@ -1,4 +1,4 @@
-//! Filters, other layers, and what comes after the end.
+//! Filters, other layers, and events after the recording has ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ fn outer() {
     });
 }
 
-/// Counts what a layer of the program's own gets.
+/// Counts what one of the program's own layers receives.
 #[derive(Clone, Default)]
 struct Counter {
     enters: Arc<AtomicU64>,
@@ -116,7 +116,7 @@ fn events_after_the_end_are_lost_and_counted() {
                 assert_eq!(guard.lost_events(), 0);
                 let summary = guard.stop().unwrap();
                 assert_eq!((summary.totals.event_count, summary.lost_events), (1, 0));
-                // A second call changes nothing.
+                // A second `stop` changes nothing.
                 assert_eq!(guard.stop().unwrap(), summary);
             });
             // The return of `early` is lost.
@@ -124,7 +124,7 @@ fn events_after_the_end_are_lost_and_counted() {
             tracing::info_span!("late").in_scope(|| {});
             assert_eq!(guard.lost_events(), 3);
         });
-        // A thread that was not registered before.
+        // A thread that has not been registered.
         thread::scope(|scope| {
             scope.spawn(|| within(&dispatch, outer));
         });
@@ -154,7 +154,7 @@ fn a_thread_beyond_the_limit_is_lost_and_the_end_says_why() {
         assert_eq!(error.kind(), &ErrorKind::LimitReached { limit: 1 });
         assert_eq!(error.field(), Some("max_threads"));
     }
-    // The events of the first thread are there.
+    // The events of the first thread are in the trace.
     assert_eq!(
         read(folder.path()).into_values().next().map(|it| it.len()),
         Some(8)

@@ -1,4 +1,4 @@
-//! Programs whose spans are recorded, compared with what the programs themselves know.
+//! Programs whose spans are recorded, compared with the events that the programs themselves noted.
 
 mod children;
 mod layers;
@@ -17,7 +17,7 @@ use atf_tracing::{AtfLayer, Guard};
 use tracing::Dispatch;
 use tracing_subscriber::prelude::*;
 
-/// An event as a program knows it: kind, span and depth.
+/// An event as noted by the program: kind, span and depth.
 type Seen = (EventKind, &'static str, u32);
 
 const CALL: EventKind = EventKind::CALL;
@@ -26,7 +26,7 @@ const RETURN: EventKind = EventKind::RETURN;
 fn layer(folder: &Path, survive_kill: bool) -> (AtfLayer, Guard) {
     let options = WriteOptions::default().survive_kill(survive_kill);
     let session = SessionWriter::create(folder, &options).unwrap();
-    // A small ring, which loses nothing.
+    // The ring is small, but loses nothing.
     let options = RecordOptions::default()
         .capacity(Capacity::default().events(64))
         .overflow(Overflow::Block);
@@ -43,7 +43,7 @@ fn within<T>(dispatch: &Dispatch, work: impl FnOnce() -> T) -> T {
     tracing::dispatcher::with_default(dispatch, work)
 }
 
-/// Returns what was recorded of each thread, by its name, with the functions' full names.
+/// Returns each thread's recorded events by the thread's name, with the functions' full names.
 fn read(session: &Path) -> BTreeMap<String, Vec<(EventKind, String, u32)>> {
     let session = SessionReader::open(session).unwrap();
     let names = session.manifest().unwrap().threads.iter();
@@ -61,13 +61,13 @@ fn read(session: &Path) -> BTreeMap<String, Vec<(EventKind, String, u32)>> {
     threads
 }
 
-/// Spells out the names of the spans that these tests enter.
+/// Adds the module to the names of spans that these tests enter.
 fn full(module: &str, events: &[Seen]) -> Vec<(EventKind, String, u32)> {
     let full = |(kind, name, depth): &Seen| (*kind, format!("layer::{module}::{name}"), *depth);
     events.iter().map(full).collect()
 }
 
-/// Checks a session: no MUST and no SHOULD is broken.
+/// Checks that a session breaks no MUST or SHOULD rule.
 fn is_clean(session: &Path) {
     struct Findings(u32);
     impl Output for Findings {

@@ -1,4 +1,4 @@
-//! Calls, threads, other orders, tasks.
+//! Calls, threads, unusual orders and tasks.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -13,7 +13,7 @@ use tracing::instrument;
 use crate::{CALL, RETURN, Seen, full, is_clean, read, subscriber, within};
 
 thread_local! {
-    /// The calls of the functions below, as they see them.
+    /// The calls of the functions below, as noted by the functions.
     static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -157,7 +157,7 @@ fn spans_that_exit_in_another_order_return_with_the_depth_of_their_calls() {
         let [a, b, c] = spans.each_ref().map(tracing::Span::enter);
         drop(b);
         drop(a);
-        // Inside c, which is the third.
+        // Inside c, the third span.
         tracing::info_span!("d").in_scope(|| {});
         // The same span twice.
         let again = spans[2].enter();
@@ -228,13 +228,14 @@ fn spans_of_a_threads_last_destructors_are_recorded_or_counted() {
         let folder = tempfile::tempdir().unwrap();
         let (dispatch, guard) = subscriber(folder.path(), survive_kill);
         let work = || {
-            // The registry's own variables come first, or it panics when they are gone.
+            // The registry's own variables must be initialized first: it panics if they have been
+            // destroyed.
             within(&tracing_subscriber::registry().into(), || {
                 tracing::info_span!("not recorded").in_scope(|| {});
             });
             within(&dispatch, || {
                 let last = || LAST.set(Some(Last(tracing::info_span!("last"))));
-                // Linux destroys variables in the opposite order of their first use.
+                // Linux destroys variables in the reverse order of their first use.
                 if is_early {
                     last();
                 }
@@ -244,7 +245,7 @@ fn spans_of_a_threads_last_destructors_are_recorded_or_counted() {
                 }
             });
         };
-        // Joined, unlike a scope's end, waits for the destructors.
+        // Unlike the end of a scope, `join` waits for the destructors.
         thread::scope(|scope| scope.spawn(work).join().unwrap());
         let summary = guard.stop().unwrap();
         assert_eq!(summary.lost_events, guard.lost_events());
@@ -258,7 +259,7 @@ fn spans_of_a_threads_last_destructors_are_recorded_or_counted() {
 
 #[test]
 fn hundreds_of_functions_have_their_names() {
-    /// Makes 2 ^ n callsites.
+    /// Creates 2^n callsites.
     macro_rules! functions {
         (@ [$($path:tt)*]) => {
             tracing::info_span!(concat!("f", $($path),*)).in_scope(|| {})
@@ -326,7 +327,7 @@ fn a_task_has_a_call_for_each_poll_on_the_thread_that_polls() {
     }
     guard.stop().unwrap();
     let poll = [(CALL, "task", 1), (RETURN, "task", 1)];
-    // The future is dropped in its span, too.
+    // The future is also dropped inside its span.
     let expected = [("first", poll.to_vec()), ("second", poll.repeat(2))];
     let expected = expected.map(|(name, events)| (name.to_owned(), full("programs", &events)));
     assert_eq!(read(folder.path()), expected.into());
