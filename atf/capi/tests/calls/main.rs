@@ -303,7 +303,7 @@ fn read_thread(session: *const AtfSessionReader) {
         events.len()
     ));
     assert_eq!(count, 3);
-    // SAFETY: this many were written.
+    // SAFETY: `count` events were written.
     let last = unsafe { events[2].assume_init() };
     assert_eq!(
         (last.index_seq, last.timestamp_ns, last.event_kind),
@@ -390,7 +390,7 @@ fn read_session(folder: &CStr) {
         match call!(atf_merge_next(merge, place, events.len(), &raw mut count)) {
             AtfStatus::Ok => {
                 for event in &events[..count] {
-                    // SAFETY: this many were written.
+                    // SAFETY: `count` events were written.
                     times.push(unsafe { event.assume_init() }.timestamp_ns);
                 }
             }
