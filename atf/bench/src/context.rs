@@ -7,12 +7,12 @@ use tempfile::TempDir;
 use crate::harness::Result;
 use crate::table::Report;
 
-/// How much work to do, where, and the results.
+/// How much work to do, the folder to work in, and the results.
 #[derive(Debug)]
 pub(crate) struct Context {
     /// Timed pairs per row.
     pub(crate) pairs: usize,
-    /// The factor by which inputs are smaller; 1 for the sizes in the README's table.
+    /// The factor by which inputs are reduced; 1 for the sizes in the README's table.
     pub(crate) shrink: u64,
     /// Whether to measure memory with a session of more than 3 GB.
     pub(crate) large: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Creates a working folder inside `folder`; it is removed at the end.
+    /// Creates a working folder inside `folder` that is removed at the end.
     pub(crate) fn new(folder: &Path, pairs: usize, shrink: u64, large: bool) -> Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("atf-bench-")
@@ -36,12 +36,12 @@ impl Context {
         })
     }
 
-    /// Returns this many events, or fewer in a quick run.
+    /// Returns the number of events to use: `full`, or fewer in a quick run.
     pub(crate) fn events(&self, full: u64) -> u64 {
         (full / self.shrink).max(1_000)
     }
 
-    /// Returns a path in the folder.
+    /// Returns a path in the working folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

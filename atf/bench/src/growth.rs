@@ -21,7 +21,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     open(context)
 }
 
-/// Writing costs the same per event, however many there are.
+/// Writing costs the same per event, no matter how many events there are.
 fn write(context: &mut Context) -> Result<()> {
     let tape = Tape::new();
     let folder = context.path("growth_write");

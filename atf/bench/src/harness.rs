@@ -1,4 +1,4 @@
-//! Times two ways of doing the same work, alternately.
+//! Times two ways of doing the same work, in alternating runs.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,8 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 pub(crate) enum Time {
     /// Wall-clock time.
     Wall,
-    /// CPU time of the process, including the kernel. Used for writes: the time a file system takes
-    /// for pages is beyond the program's control, and varies.
+    /// CPU time of the process, including the kernel. Used for writes, because the time a file
+    /// system spends on pages varies and is beyond the program's control.
     Cpu,
 }
 
@@ -49,7 +49,7 @@ fn cpu() -> Duration {
     )
 }
 
-/// Adds up the timed parts of a run; the rest of a run is preparation.
+/// Adds up the timed parts of a run. The rest of the run is preparation.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     time: Time,
@@ -88,7 +88,7 @@ pub(crate) fn median_of(
     Ok(median(runs?))
 }
 
-/// Times `ours` and `baseline` alternately, so that other load on the machine affects both. They
+/// Alternates runs of `ours` and `baseline`, so that other load on the machine affects both. They
 /// take turns going first. The first pair is a warm-up and is not counted. Pairs are added, up to
 /// three times as many, until the ratio's interval is narrow.
 pub(crate) fn compare(
@@ -123,18 +123,18 @@ pub(crate) struct Comparison {
     baseline: Vec<Duration>,
 }
 
-/// How many times as fast as the baseline.
+/// How many times as fast as the baseline our code is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
     /// The ends of an interval that contains the true median with 95 % confidence, whatever the
-    /// distribution. With fewer than six pairs, the worst and the best.
+    /// distribution. With fewer than six pairs, they are the worst and the best ratio.
     pub(crate) low: f64,
     pub(crate) high: f64,
 }
 
 impl Ratio {
-    /// Returns whether more pairs would not change a verdict by much.
+    /// Returns whether the interval is so narrow that more pairs would hardly change the result.
     fn is_narrow(self) -> bool {
         self.high - self.low <= self.median / 10.0
     }
@@ -175,7 +175,8 @@ impl Comparison {
 }
 
 /// Returns how many of `count` sorted samples lie beyond either end of the median's 95 % interval.
-/// Each sample is below the true median with probability one half, so their number is binomial.
+/// Each sample is below the true median with probability one half, so the number of samples below
+/// it is binomial.
 fn beyond(count: usize) -> usize {
     let (mut probability, mut sum, mut beyond) = (0.5_f64.powi(count as i32), 0.0, 0_usize);
     loop {
@@ -203,7 +204,8 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_the_sign_test() {
-        // Tables of the sign test: with 6 samples all of them, with 9 all but one at each end.
+        // From tables of the sign test: with 6 samples the interval spans all of them, with 9 all
+        // but one at each end.
         let beyond = [1, 5, 6, 8, 9, 12, 15, 21].map(beyond);
         assert_eq!(beyond, [0, 0, 0, 0, 1, 2, 3, 5]);
     }

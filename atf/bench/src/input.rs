@@ -15,9 +15,9 @@ use memmap2::Mmap;
 use crate::context::Context;
 use crate::harness::Result;
 
-/// The size of an event as a number of bytes.
+/// The size of an event in bytes.
 pub(crate) const EVENT_SIZE: usize = IndexEvent::SIZE;
-/// Bytes of the header before the events.
+/// The size in bytes of the header before the events.
 pub(crate) const HEADER_SIZE: usize = 64;
 
 /// Writes a session and returns its folder.
@@ -33,7 +33,7 @@ pub(crate) fn index_file(session: &Path) -> PathBuf {
 }
 
 /// A mapped file whose pages are already in this process's page table. Both sides of a comparison
-/// use the same mapping, so neither pays for first accesses to pages.
+/// use the same mapping, so neither pays for page faults.
 #[derive(Debug, Clone)]
 pub(crate) struct Warm(Arc<Mmap>);
 
@@ -80,7 +80,7 @@ impl Events {
         Ok(Self { map, count })
     }
 
-    /// Opens a separate reader of the file.
+    /// Opens a separate reader for the file.
     pub(crate) fn reader(&self) -> Result<IndexReader> {
         Ok(IndexReader::from_source(self.map.clone())?)
     }
@@ -106,8 +106,8 @@ pub(crate) fn mapped() -> atf::OpenOptions {
     unsafe { atf::OpenOptions::new().mapped() }
 }
 
-/// Events of a call tree to replay: a tracer has its event in registers, so the input of a write
-/// benchmark must not come from memory.
+/// Events of a call tree to replay. A tracer has its event in registers, so the input of a write
+/// benchmark should not be streamed from memory.
 #[derive(Debug)]
 pub(crate) struct Tape {
     events: Vec<Event>,
@@ -115,7 +115,7 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// Records some events.
+    /// Generates the events to replay.
     pub(crate) fn new() -> Self {
         let synth = Synth::default();
         let events: Vec<Event> = synth.thread(0).take(2_048).map(|made| made.event).collect();

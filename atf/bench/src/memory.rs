@@ -1,4 +1,4 @@
-//! Measures how much memory writing and reading take, for any size of files.
+//! Measures how much memory writing and reading take, for files of any size.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::harness::Result;
 use crate::machine;
 use crate::table::{Fact, three_digits};
 
-/// Events of all threads, 32 bytes each.
+/// The total number of events in all threads, 32 bytes each.
 const EVENTS: u64 = 20_000_000;
 /// With `--large`: about 3.4 GB of index events and 2.3 GB of details.
 const LARGE: u64 = 105_000_000;
@@ -94,7 +94,7 @@ pub(crate) fn child(job: Job, session: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Measures the peaks of processes that do one job each.
+/// Measures the peak memory use of processes that do one job each.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let events = if context.large { LARGE } else { EVENTS };
     let synth = Synth {

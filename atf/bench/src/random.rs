@@ -1,6 +1,6 @@
 //! Random places to look up.
 
-/// Numbers that are the same in each run: xorshift64* (Vigna 2016).
+/// A random number generator that returns the same numbers in each run: xorshift64* (Vigna 2016).
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

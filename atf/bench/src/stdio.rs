@@ -30,7 +30,7 @@ impl Stream {
     #[inline]
     pub(crate) fn write<T: IntoBytes + Immutable>(&mut self, record: &T) -> io::Result<()> {
         let bytes = record.as_bytes();
-        // SAFETY: the length is that of the bytes, and the stream is open: it is closed only when
+        // SAFETY: the length is the number of bytes, and the stream is open: it is closed only when
         // `self` is dropped.
         match unsafe { libc::fwrite(bytes.as_ptr().cast(), bytes.len(), 1, self.0.as_ptr()) } {
             1 => Ok(()),

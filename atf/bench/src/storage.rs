@@ -1,4 +1,4 @@
-//! Storages for the timed writers.
+//! Storage for the timed writers.
 
 use std::fs::{File, OpenOptions};
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use atf::write::{Disk, Storage, StorageFile};
 
-/// The disk, but existing files are overwritten, so that their pages are reused.
+/// The disk, except that existing files are overwritten so that their pages are reused.
 #[derive(Debug)]
 pub(crate) struct OverOld;
 

@@ -26,7 +26,7 @@ pub(crate) struct Row {
 /// The amount of work in one run, to compute its cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Amount {
-    /// Events, lookups, queries: in nanoseconds each.
+    /// Events, lookups or queries: in nanoseconds each.
     Each(u64, &'static str),
     /// Bytes: in gigabytes per second.
     Bytes(u64),
@@ -75,7 +75,7 @@ impl Row {
     }
 }
 
-/// A fact with one figure: how a cost grows, or how much something takes or reads.
+/// A fact with one figure: how a cost grows, how much memory something takes, or how much it reads.
 #[derive(Debug)]
 pub(crate) struct Fact {
     /// The fact.

@@ -10,8 +10,10 @@ typedef struct Recorded {
     uint32_t call_depth;
 } Recorded;
 
-/* Writes count events to session_dir/thread_0: the recorded ones repeatedly, lap_ns later in each
- * lap. Returns 0 on success. */
+/*
+ * Writes count events to session_dir/thread_0 by replaying the recorded events, lap_ns later in
+ * each lap. Returns 0 on success.
+ */
 int bench_write_loop(const char *session_dir, const Recorded *recorded, size_t recorded_count,
                      uint64_t lap_ns, uint64_t count)
 {
@@ -38,7 +40,7 @@ int bench_write_loop(const char *session_dir, const Recorded *recorded, size_t r
     return 0;
 }
 
-/* The same with S3's functions. */
+/* Does the same with S3's functions. */
 int bench_s3_loop(const char *session_dir, const Recorded *recorded, size_t recorded_count,
                   uint64_t lap_ns, uint64_t count, uint8_t clock_type)
 {
@@ -60,8 +62,10 @@ int bench_s3_loop(const char *session_dir, const Recorded *recorded, size_t reco
     return 0;
 }
 
-/* Records the events of record.rs from first on: with the thread's recorder, or the recording if that is
- * NULL. */
+/*
+ * Records the events of record.rs from first on, with the thread's recorder or, if that is NULL,
+ * with the recording.
+ */
 int bench_record_loop(const void *recording, const void *recorder, uint64_t first, uint64_t count)
 {
     for (uint64_t n = first; n < first + count; n++) {

@@ -24,7 +24,7 @@ use crate::input::Tape;
 use crate::rows::record::{CAPACITY, EVENTS as RECORDED, play};
 use crate::table::{Amount, Row};
 
-/// Events of one run, 32 bytes each.
+/// The number of events in one run, 32 bytes each.
 const EVENTS: u64 = 4_000_000;
 
 /// An event to replay; `capi.c` declares the same struct.
@@ -37,7 +37,7 @@ struct Recorded {
 }
 
 unsafe extern "C" {
-    /// The loops in `capi.c`; the strings and the events must live until they return.
+    /// The loops in `capi.c`. The strings and the events must live until a loop returns.
     fn bench_write_loop(
         session_dir: *const c_char,
         recorded: *const Recorded,
@@ -67,8 +67,8 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         context,
         ("through the C API", 0.6),
         |session, recorded, lap_ns, count| {
-            // SAFETY: the string ends in 0, the length is that of the events, both live until the call
-            // returns, and the struct has the same layout as C's.
+            // SAFETY: the string ends in 0, the length is the number of events, both live until the
+            // call returns, and the struct has the same layout in C.
             unsafe {
                 bench_write_loop(
                     session.as_ptr(),
@@ -160,10 +160,10 @@ fn row(
     Ok(())
 }
 
-/// How long drains sleep: each run wakes them while it is not timed.
+/// How long drains sleep: each run wakes them outside the timed part.
 const ASLEEP: Duration = Duration::from_secs(60);
 
-/// Adds a row for recording with a recorder, or implicitly.
+/// Adds a row for recording, either with a recorder or implicitly.
 fn record(context: &mut Context, (how, goal): (&str, f64), is_implicit: bool) -> Result<()> {
     let rounds = context.events(RECORDED).div_ceil(CAPACITY);
     let (from_c, from_rust) = (context.path("record_c"), context.path("record_rust"));
@@ -206,7 +206,7 @@ fn record(context: &mut Context, (how, goal): (&str, f64), is_implicit: bool) ->
                     true => play(round, |event| recording.record(event).map(drop)),
                     false => play(round, |event| recorder.record(event).map(drop)),
                 })?;
-                // The second flush finds nothing, and the drain sleeps.
+                // The second flush finds nothing, so the drain goes to sleep.
                 for _ in 0..2 {
                     recording.flush(ASLEEP)?;
                 }
@@ -226,7 +226,7 @@ fn record(context: &mut Context, (how, goal): (&str, f64), is_implicit: bool) ->
     Ok(())
 }
 
-/// Removes a folder that an earlier run left.
+/// Removes a folder left by an earlier run.
 fn emptied(folder: &Path) -> Result<&Path> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -234,7 +234,7 @@ fn emptied(folder: &Path) -> Result<&Path> {
     Ok(folder)
 }
 
-/// The handles of a recording in C.
+/// The C handles of a recording.
 struct RecordedInC {
     session: *mut AtfSessionWriter,
     recording: *mut AtfRecording,
@@ -271,7 +271,7 @@ impl RecordedInC {
     }
 
     fn drain(&self) -> Result<()> {
-        // The second flush finds nothing, and the drain sleeps.
+        // The second flush finds nothing, so the drain goes to sleep.
         for _ in 0..2 {
             // SAFETY: the recording is open.
             done(unsafe { atf_recording_flush(self.recording, ASLEEP.as_nanos() as u64) })?;

@@ -11,7 +11,8 @@ use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::input;
 use crate::table::{Amount, Fact, Row};
 
-/// Events in a session, over eight threads; every seventh has a detail. About 800 MB.
+/// The number of events in a session of eight threads. Every seventh event has a detail; the
+/// session has about 800 MB.
 const EVENTS: u64 = 12_000_000;
 const THREADS: u32 = 8;
 
@@ -118,7 +119,7 @@ fn reads_of(command: &mut Command) -> Result<Option<(u64, u64)>> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
     let mut child = command.stdout(Stdio::null()).spawn()?;
-    // The counts last until the process is waited for.
+    // The counts are available until the process is reaped.
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(&child)), ended)?;
     let counts = std::fs::read_to_string(format!("/proc/{}/io", child.id()))?;
@@ -157,7 +158,7 @@ pub(crate) fn build(package: &str, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// Returns the files of a session's threads.
+/// Returns the files of all threads in a session.
 pub(crate) fn files(session: &Path, threads: u32) -> Vec<PathBuf> {
     let folders = (0..threads).map(|thread| session.join(format!("thread_{thread}")));
     let files = |folder: PathBuf| ["index.atf", "detail.atf"].map(|name| folder.join(name));

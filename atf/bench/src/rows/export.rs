@@ -11,11 +11,12 @@ use crate::input;
 use crate::rows::commands::{build, files, time};
 use crate::table::{Amount, Row};
 
-/// Events in a session, across four threads; every seventh has a detail. About 270 MB.
+/// The number of events in a session of four threads. Every seventh event has a detail; the session
+/// has about 270 MB.
 const EVENTS: u64 = 4_000_000;
 const THREADS: u32 = 4;
 
-/// The formats, with the goal for each. Not folded stacks: their call tree would be truncated,
+/// The formats, each with its goal. Folded stacks are omitted: their call tree would be truncated,
 /// because synthetic stacks differ too much.
 const FORMS: [(&str, f64); 5] = [
     ("perfetto", 0.03),

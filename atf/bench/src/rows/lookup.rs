@@ -74,7 +74,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Folds timestamp and function: all that most lookups need.
+/// Combines the timestamp and the function, which is all that most lookups need.
 #[inline]
 fn fold_event(event: &IndexEvent) -> u64 {
     event.timestamp_ns ^ event.function_id

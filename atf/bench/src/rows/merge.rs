@@ -17,7 +17,7 @@ use crate::input::{self, EVENT_SIZE, Events};
 use crate::machine;
 use crate::table::{Amount, Row};
 
-/// Events per merge, over all threads.
+/// The number of events per merge, in all threads together.
 const EVENTS: u64 = 4_000_000;
 const THREADS: [u32; 4] = [4, 16, 64, 256];
 
@@ -127,7 +127,8 @@ fn partitions(context: &mut Context) -> Result<()> {
         comparison,
         amount: Amount::Each(input.count, "event"),
     });
-    // The same bytes at the same time, half of them per core: the memory bandwidth of two cores.
+    // Visits the same bytes at the same time, half of them per core, which measures the memory
+    // bandwidth of two cores.
     let order = input.order()?;
     let records: Vec<_> = input.maps.iter().map(Events::records).collect();
     let halves = Halves::new(&order, records.len());
@@ -152,10 +153,11 @@ fn partitions(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A thread and how many of its events are next.
+/// A thread, and how many of its events come next.
 type Turn = (u16, u32);
 
-/// An order in two halves, with each thread's position where the second half begins.
+/// A merge order split into two halves, with each thread's position at the start of the second
+/// half.
 struct Halves<'o> {
     parts: [(Vec<usize>, &'o [Turn]); 2],
 }
@@ -232,7 +234,7 @@ impl Input {
         self.check(sum)
     }
 
-    /// Merges with default options: with positioned reads and verified events.
+    /// Merges with default options: positioned reads and verified events.
     fn by_default(&self, watch: &mut Stopwatch) -> Result<()> {
         let sum = watch.time(|| {
             let merge = SessionReader::open(&self.session)?.merge();
@@ -245,7 +247,7 @@ impl Input {
         self.check(sum)
     }
 
-    /// Returns whose turn it is and for how many events, turn by turn.
+    /// Returns the merged order, as turns: a thread and its number of consecutive events.
     fn order(&self) -> Result<Vec<Turn>> {
         let mut order: Vec<Turn> = Vec::new();
         for merged in self.merge()?.events() {
@@ -258,8 +260,8 @@ impl Input {
         Ok(order)
     }
 
-    /// Does everything a merge does except deciding whose turn it is: each thread's next event is
-    /// fetched, decoded and passed on.
+    /// Does everything that a merge does except choosing the next thread: fetches, decodes and
+    /// passes on each event in a known order.
     fn visit(&self, watch: &mut Stopwatch, order: &[Turn]) -> Result<()> {
         let records: Vec<_> = self.maps.iter().map(Events::records).collect();
         let sum = watch.time(|| visit(&records, vec![0; records.len()], order));
@@ -276,7 +278,7 @@ impl Input {
         Ok(std::fs::remove_dir_all(self.session)?)
     }
 
-    /// Both ways must see the same events in the same order.
+    /// Checks that both ways see the same events in the same order.
     fn check(&self, sum: u64) -> Result<()> {
         if black_box(sum) == self.sum {
             Ok(())
@@ -286,7 +288,7 @@ impl Input {
     }
 }
 
-/// Merges as existing readers do: with the next event of each thread in a heap.
+/// Merges the way existing readers do, with each thread's next event in a heap.
 fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     let key = |thread: u32, seq: u64| {
         let record = threads[thread as usize].get(seq as usize)?;
@@ -308,7 +310,7 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     sum
 }
 
-/// How many events ahead records are prefetched, as in the merge.
+/// How many events ahead records are prefetched, the same as in the library's merge.
 const AHEAD: usize = 4;
 
 #[allow(unsafe_code, reason = "prefetching is an instruction without effect")]
@@ -341,14 +343,14 @@ fn visit(threads: &[&[[u8; EVENT_SIZE]]], mut next: Vec<usize>, order: &[Turn]) 
     })
 }
 
-/// Depends on every field of an event, and on its position in the order.
+/// Combines every field of an event with its position in the order.
 #[inline]
 #[allow(clippy::needless_pass_by_value, reason = "folds take what they fold")]
 fn in_order(sum: u64, merged: atf::Result<MergedEvent>) -> u64 {
     sum.rotate_left(1) ^ fold(&merged)
 }
 
-/// Depends on every field of an event.
+/// Combines every field of an event.
 #[inline]
 #[allow(clippy::needless_pass_by_value, reason = "folds take what they fold")]
 fn in_any_order(sum: u64, merged: atf::Result<MergedEvent>) -> u64 {
@@ -359,12 +361,12 @@ fn in_any_order(sum: u64, merged: atf::Result<MergedEvent>) -> u64 {
 fn fold(merged: &atf::Result<MergedEvent>) -> u64 {
     match merged {
         Ok(merged) => fold_event(&merged.event) ^ merged.seq ^ u64::from(merged.thread),
-        // An error changes the sum, which is compared.
+        // An error changes the sum, so the comparison fails.
         Err(_) => u64::MAX,
     }
 }
 
-/// Depends on every field of an event.
+/// Combines every field of an event.
 #[inline]
 fn fold_event(event: &IndexEvent) -> u64 {
     let depth = u64::from(event.call_depth.unwrap_or_default());

@@ -12,7 +12,7 @@ use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::rows::commands::{build, time};
 use crate::table::{Amount, Report, Row};
 
-/// Makes the number of calls in its argument, and does nothing else.
+/// A program that makes as many calls as its argument says, and does nothing else.
 const SOURCE: &str = "
 #include <stdlib.h>
 static __attribute__((noinline)) void leaf(void) { __asm__ volatile(\"\"); }
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// Calls that the program makes; each is two events.
+/// The number of calls that the program makes. Each produces two events.
 const CALLS: u64 = 5_000_000;
 
 /// Adds the rows for a recorded program.
@@ -117,7 +117,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Compiles the program; `None` without a compiler.
+/// Compiles the program, or returns `None` if there is no compiler.
 fn compile(folder: &Path) -> Result<Option<PathBuf>> {
     if !is_installed("gcc") {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Reading in the mode that a user gets by default: positioned reads, verified.
+//! Reading in the default mode: positioned reads of verified events.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -19,9 +19,9 @@ use crate::table::{Amount, Row};
 
 /// Events in the file without details, 32 bytes each: more than any cache holds.
 const EVENTS: u64 = 20_000_000;
-/// Events in the file with details; every third has one.
+/// Events in the file with details. Every third event has one.
 const LINKED: u64 = 1_000_000;
-/// Bytes of a detail event's header.
+/// The size in bytes of a detail event's header.
 const DETAIL_HEADER: usize = 24;
 
 /// Adds the rows for reading.
@@ -299,7 +299,8 @@ fn fold(sum: u64, event: IndexEvent) -> u64 {
     sum ^ event.timestamp_ns ^ event.function_id ^ event.detail_seq.unwrap_or_default() ^ small
 }
 
-/// Does the same with unverified copies of the file's bytes: the minimum cost of positioned reads.
+/// Does the same with copies of the file's bytes and no verification: the minimum cost of
+/// positioned reads.
 fn sum_of_copies(path: &Path) -> Result<u64> {
     let (file, mut buffer) = (File::open(path)?, vec![0; 64 << 10]);
     let (mut sum, mut offset) = (0, HEADER_SIZE as u64);

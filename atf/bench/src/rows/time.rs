@@ -15,7 +15,7 @@ use crate::table::{Amount, Row, millions};
 
 /// Events in the file, 32 bytes each.
 const EVENTS: u64 = 100_000_000;
-/// Events in the session, over all threads.
+/// The number of events in the session, in all threads together.
 const SESSION_EVENTS: u64 = 20_000_000;
 /// Queries per run.
 const QUERIES: usize = 20_000;
@@ -70,7 +70,8 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     of_session(context)
 }
 
-/// Adds the row for a time range of a session, whose files are reopened, as for a single query.
+/// Adds the row for a time range of a session. The session is reopened for each query, as in a
+/// program that makes only one.
 fn of_session(context: &mut Context) -> Result<()> {
     let synth = Synth {
         threads: 16,
@@ -82,7 +83,7 @@ fn of_session(context: &mut Context) -> Result<()> {
     let folder = input::session(context, "seek", &synth)?;
     let summary = SessionReader::open(&folder)?.summary();
     let (first, last) = summary.time_range.ok_or("the session has no events")?;
-    // The middle thousandth of the time.
+    // A thousandth of the session's time, starting in the middle.
     let from = first + (last - first) / 2;
     let range = from..from + (last - first) / 1000;
     let count = |merge: Merge| {
@@ -130,7 +131,7 @@ fn of_session(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Returns ranges of up to a hundredth of the time, anywhere in it.
+/// Returns random ranges of up to a hundredth of the file's time.
 fn queries(reader: &IndexReader) -> Result<Vec<(u64, u64)>> {
     let (first, last) = reader.time_range()?.ok_or("the file has no events")?;
     let mut random = Random::new(2);

@@ -1,4 +1,4 @@
-//! Writing events of one thread.
+//! Writing the events of one thread.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -21,7 +21,7 @@ const EVENTS: u64 = 4_000_000;
 /// The buffer that is written repeatedly.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// Where the file's pages come from. Writing fresh ones costs several times more, for reasons
+/// Where the file's pages come from. Writing to fresh pages costs several times more, for reasons
 /// outside the program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Pages {
@@ -153,7 +153,7 @@ impl Places {
         })
     }
 
-    /// Times the program's own work: encoding, checks and the checksum, without the system's part.
+    /// Times only the program's own work, not the system's: encoding, checks and the checksum.
     fn nowhere(&self, watch: &mut Stopwatch, tape: &Tape, count: u64) -> Result<()> {
         let storage = Arc::new(Nowhere);
         let options = WriteOptions::default();
@@ -165,8 +165,8 @@ impl Places {
         })
     }
 
-    /// Writes as existing tracers do: header, each event as it comes, footer, header again; no
-    /// checksum.
+    /// Writes the way existing tracers do: the header, each event as it arrives, the footer, the
+    /// header again. There is no checksum.
     fn fwrite(&self, watch: &mut Stopwatch, pages: Pages, tape: &Tape, count: u64) -> Result<()> {
         let over_old = pages == Pages::Reused && self.fwrite.exists();
         if !over_old {
@@ -184,8 +184,8 @@ impl Places {
         })
     }
 
-    /// Times the system's part for the same number of bytes: no event is created, nothing is copied
-    /// twice.
+    /// Times the system's part of writing the same number of bytes: no event is created, and
+    /// nothing is copied twice.
     fn blocks(&self, watch: &mut Stopwatch, pages: Pages, count: u64) -> Result<()> {
         if pages == Pages::Fresh {
             remove(&self.blocks)?;
@@ -208,7 +208,7 @@ impl Places {
     }
 }
 
-/// Returns the event in the struct that existing tracers use.
+/// Converts the event to the struct that existing tracers use.
 #[inline]
 fn record(event: &Event) -> v1::IndexEvent {
     v1::IndexEvent {
