@@ -1,4 +1,4 @@
-//! Decides when a thread's events happen, and thereby how the events of several threads interleave.
+//! Decides when a thread's events happen and so how the events of several threads interleave.
 
 use crate::random::Random;
 use crate::synth::{Shape, Synth};
@@ -17,7 +17,7 @@ const STEP_NS: u64 = 25;
 /// Events in one turn of a thread when several threads are active at a time.
 const ACTIVE_TURN: (u32, u32) = (100, 1000);
 
-/// The number of the first random stream for turns; threads use lower numbers.
+/// The number of the first random stream for turns. Threads use lower numbers.
 const TURNS: u64 = 1 << 40;
 
 /// The clock of one thread: converts the call tree's gaps into timestamps.
@@ -29,13 +29,13 @@ pub(crate) enum Pace {
     Random { now: u64, gaps: Random },
     /// Events only during the thread's turns.
     Turns(Turns),
-    /// One event in each round of all threads.
+    /// One event per round in which all threads take part.
     Interleave { next: u64, step: u64 },
 }
 
-/// Time is divided into slots, one for each group of threads in each round; a thread works only in
-/// its group's slots. A thread's group changes from round to round. Each thread computes its own
-/// group, so threads can be generated one at a time.
+/// Each round has one time slot per group of threads, and a thread works only in its group's slots.
+/// A thread's group changes from round to round. Each thread computes its own group, so threads can
+/// be generated one at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Turns {
     seed: u64,
@@ -128,7 +128,7 @@ impl Turns {
         self.round += 1;
     }
 
-    /// Returns the thread's place in this round: `factor` · thread + `offset`. The places are
+    /// Returns the thread's position in this round: `factor` · thread + `offset`. Positions are
     /// distinct if `factor` and the number of threads have no common divisor.
     fn position(&self) -> u32 {
         let mut random = Random::new(self.seed, TURNS + self.round);

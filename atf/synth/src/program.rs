@@ -4,14 +4,14 @@ use atf::manifest::{Module, Symbol};
 
 use crate::random::Random;
 
-/// How many functions each function calls; a call picks one of them.
+/// How many different functions each function can call.
 const CALLEES: usize = 8;
-/// Bytes of a function's code, so that every function has an address.
+/// The size of each function's code in bytes, which determines the functions' addresses.
 const CODE_SIZE: u64 = 64;
 /// One in this many functions calls itself.
 const RECURSIVE: u32 = 24;
 
-/// Where the modules are loaded, and the names that function names derive from.
+/// The modules' paths, and the names from which their functions' names are derived.
 const MODULES: [(&str, &str); 6] = [
     ("/usr/bin/demo", "demo"),
     ("/usr/lib/libdemo_core.so", "core"),
@@ -32,7 +32,7 @@ const NOUNS: [&str; 12] = [
     "cache", "region",
 ];
 
-/// The functions by popularity: the first is called most.
+/// The functions by popularity: the first is called most often.
 #[derive(Debug)]
 pub(crate) struct Program {
     functions: Vec<Function>,
@@ -82,7 +82,7 @@ impl Program {
         &self.functions[function as usize]
     }
 
-    /// Returns the function where a thread begins.
+    /// Returns the function in which a thread begins.
     pub(crate) fn entry(&self, thread: u32) -> u32 {
         self.len() - 1 - thread % self.len()
     }

@@ -2,9 +2,9 @@
 
 /// `SplitMix64` (Steele, Lea, Flood 2014): a counter, mixed.
 ///
-/// It is implemented here because its numbers decide the bytes of every trace: a crate could change
-/// its stream with a new version. Only integers are drawn, because floats round differently if a
-/// compiler fuses multiplication and addition.
+/// It is implemented here because its numbers determine the bytes of every trace, and a new version
+/// of a crate could change the stream. Only integers are drawn, because floats round differently if
+/// a compiler fuses multiplication and addition.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,
@@ -24,27 +24,27 @@ impl Random {
         mix(self.state)
     }
 
-    /// Returns 0 to `n` − 1, uniform to within n / 2³²; 0 if `n` is 0.
+    /// Returns a number from 0 to `n` − 1, uniform to within n / 2³², or 0 if `n` is 0.
     #[inline]
     pub(crate) fn below(&mut self, n: u32) -> u32 {
         let high = self.next() >> 32;
         ((high * u64::from(n)) >> 32) as u32
     }
 
-    /// Returns `low` to `high`, both included; `low` if `high` is less.
+    /// Returns a number from `low` to `high` inclusive, or `low` if `high` is less.
     #[inline]
     pub(crate) fn between(&mut self, low: u32, high: u32) -> u32 {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// Returns true once in `n` times.
+    /// Returns true with a probability of 1 / `n`.
     #[inline]
     pub(crate) fn one_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
     }
 
-    /// Returns 0 to `n` − 1, each r with a probability of about 1 / (r + 1), up to a common factor:
-    /// Zipf's law. It draws a power of two, then a number below it, which avoids logarithms.
+    /// Returns a number r from 0 to `n` − 1 with a probability roughly proportional to 1 / (r + 1):
+    /// Zipf's law. Drawing a power of two and then a number below it avoids logarithms.
     #[inline]
     pub(crate) fn zipf(&mut self, n: u32) -> u32 {
         let powers = u32::BITS - n.leading_zeros();
@@ -68,7 +68,7 @@ fn mix(state: u64) -> u64 {
 mod tests {
     use super::Random;
 
-    /// The numbers that the authors' C code prints for the seed 1234567.
+    /// The expected numbers are those that the authors' C code prints for the seed 1234567.
     #[test]
     fn the_stream_is_that_of_splitmix64() {
         let mut random = Random { state: 1_234_567 };

@@ -1,4 +1,4 @@
-//! Registers and a piece of the stack, as a tracer for arm64 would find them.
+//! Registers and part of the stack, as a tracer for arm64 would capture them.
 
 use atf::write::Event;
 use atf::{DetailEventType, EventKind, wire::DetailFunctionPayload};

@@ -11,10 +11,10 @@ use crate::program::Program;
 use crate::random::Random;
 use crate::walk::ThreadEvents;
 
-/// Progress is reported after this many events.
+/// The number of events between two progress reports.
 const PROGRESS: u64 = 1 << 16;
 
-/// A trace to generate: the same values give the same bytes on every machine.
+/// A trace to generate: the same values produce the same bytes on every machine.
 ///
 /// Threads are numbered from 0. Each can be generated without the others: [`thread`](Self::thread).
 ///
@@ -32,7 +32,7 @@ pub struct Synth {
     pub seed: u64,
     /// The number of threads.
     pub threads: u32,
-    /// The number of index events of each thread.
+    /// The number of index events per thread.
     pub events_per_thread: u64,
     /// How many events in a thousand have a detail event; with 0, there is no `detail.atf`.
     pub detail_per_mille: u32,
@@ -52,16 +52,16 @@ pub enum Shape {
     /// Each event comes from a random thread, regardless of the previous one. The functions' costs
     /// are ignored.
     Random,
-    /// One thread at a time, for `min` to `max` events.
+    /// One thread runs at a time, for `min` to `max` events.
     Runs {
-        /// Events of the shortest run.
+        /// The number of events in the shortest run.
         min: u32,
-        /// Events of the longest run.
+        /// The number of events in the longest run.
         max: u32,
     },
-    /// This many threads at a time, for 100 to 1,000 events each.
+    /// This many threads run at a time, for 100 to 1,000 events each.
     FewActive(u32),
-    /// One event of each thread in turn, in the threads' order.
+    /// One event per thread in turn, in the threads' order.
     Interleave,
 }
 
@@ -85,9 +85,9 @@ impl Default for Synth {
 pub struct Written {
     /// Threads.
     pub threads: u64,
-    /// Events of all `index.atf` files.
+    /// Events in all `index.atf` files.
     pub index_events: u64,
-    /// Events of all `detail.atf` files.
+    /// Events in all `detail.atf` files.
     pub detail_events: u64,
 }
 
@@ -124,7 +124,7 @@ impl Synth {
     ///
     /// # Errors
     ///
-    /// Those of [`SessionWriter`] and [`ThreadWriter`]; files written before the error remain.
+    /// As for [`SessionWriter`] and [`ThreadWriter`]. Files written before the error remain.
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<Written> {
         self.write_observed(folder, |_| {})
     }
@@ -134,7 +134,7 @@ impl Synth {
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write).
+    /// As for [`write`](Self::write).
     pub fn write_observed(
         &self,
         folder: impl AsRef<Path>,

@@ -13,12 +13,12 @@ use crate::synth::Synth;
 
 /// The greatest call depth.
 const DEEPEST: usize = 48;
-/// Calls up to this depth make more than one call on average, deeper ones fewer: trees are wide at
-/// the top and end on their own.
+/// Calls up to this depth make more than one call on average, and deeper ones fewer: trees are wide
+/// at the top and end on their own.
 const WIDE: usize = 6;
-/// Calls that a thread's outermost function makes.
+/// The number of calls that a thread's outermost function makes.
 const ROOT_CALLS: u32 = 2_000;
-/// One in this many calls is made in a burst, a hot loop around one function.
+/// One in this many calls comes with a burst, a hot loop around one function.
 const BURST: u32 = 128;
 /// One in this many functions ends with an exception.
 const EXCEPTION: u32 = 4_096;
@@ -44,7 +44,7 @@ pub struct ThreadEvents {
     detail_per_mille: u32,
     left: u64,
     stack: Vec<Frame>,
-    /// Calls that an exception still has to end.
+    /// The number of calls that an exception still has to end.
     unwinding: u32,
 }
 
@@ -52,9 +52,9 @@ pub struct ThreadEvents {
 #[derive(Debug, Clone)]
 struct Frame {
     function: u32,
-    /// Calls that it will still make.
+    /// The number of calls that it has yet to make.
     calls: u32,
-    /// Calls of a burst that it will make first, and the function that they call.
+    /// The number of calls left in a burst, which come first, and the function that they call.
     burst: (u32, u32),
 }
 
@@ -116,7 +116,7 @@ impl ThreadEvents {
     }
 
     fn call(&mut self, function: u32, calls: u32) -> (EventKind, u32, usize, u64) {
-        // The caller runs between its last event and the call.
+        // Before a call, the time since the last event was spent in the caller.
         let working = self.stack.last().map_or(function, |frame| frame.function);
         let gap_ns = self.gap(working);
         self.stack.push(Frame {
@@ -133,8 +133,8 @@ impl ThreadEvents {
         (kind, function, depth, self.gap(function))
     }
 
-    /// Returns a gap of half a function's cost to one and a half times that, and now and then a
-    /// stall of 8 µs to 16 ms.
+    /// Returns a gap of 0.5 to 1.5 times a function's cost, or occasionally a stall of 8 µs to 16
+    /// ms.
     #[inline]
     fn gap(&mut self, function: u32) -> u64 {
         let cost_ns = self.program.function(function).cost_ns;
@@ -149,7 +149,7 @@ impl ThreadEvents {
         if self.random.below(1000) >= self.detail_per_mille {
             return None;
         }
-        // A call's own frame is already on the stack; a return's is no longer.
+        // A call's own frame is already on the stack; a return's frame is not any more.
         let own = usize::from(event.event_kind == EventKind::CALL);
         let caller = self.stack.iter().rev().nth(own);
         let caller = caller.map(|frame| self.program.function(frame.function).address());

@@ -30,7 +30,7 @@ fn threads(synth: &Synth) -> Vec<Vec<SynthEvent>> {
     (0..synth.threads).map(thread).collect()
 }
 
-/// Returns the threads in order of time.
+/// Returns the events' threads in time order.
 fn order(synth: &Synth) -> Vec<usize> {
     let mut all: Vec<(u64, usize)> = Vec::new();
     for (thread, events) in threads(synth).into_iter().enumerate() {
@@ -168,7 +168,7 @@ fn an_interleave_cycles_through_all_threads() {
 fn runs_are_as_long_as_requested_and_every_thread_has_its_turn() {
     let order = order(&synth(Shape::Runs { min: 10, max: 1000 }));
     let runs: Vec<&[usize]> = order.chunk_by(|a, b| a == b).collect();
-    // The ends of threads are shorter, and adjacent turns of one thread form one run.
+    // A thread's last run may be shorter, and adjacent turns of one thread form a single run.
     let short = runs.iter().filter(|run| run.len() < 10).count();
     assert!(short <= 7, "{short}");
     let mean = order.len() / runs.len();
