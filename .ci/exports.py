@@ -117,7 +117,7 @@ def check_speedscope():
             found = speedscope_table(site)
             if len(found) >= least:
                 break
-        # The app shows two decimals, and only the functions that fit into its window.
+        # The app shows two decimals and only the functions that fit into its window.
         for function in report["functions"]:
             times = found.get(label(function))
             units = UNITS.values()

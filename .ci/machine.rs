@@ -1,5 +1,5 @@
-//! Planted bugs: three assumptions that are true on x86-64 and wrong on other machines. Prints the
-//! wrong ones.
+//! Planted bugs: three assumptions that hold on x86-64 but not on other machines. Prints the ones
+//! that do not hold.
 
 use std::ffi::c_char;
 
