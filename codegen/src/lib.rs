@@ -1,8 +1,7 @@
 //! Emitters of C, Rust, Markdown and JSON text from the resolved layout of ATF v2.
 //!
-//! An emitter only formats text: it makes no decisions, checks nothing and never touches a file.
-//! The command `atf-codegen` (feature `command`) reads the spec, calls the emitters and writes
-//! files.
+//! Emitters only format text: they make no decisions, check nothing and never touch files. The
+//! command `atf-codegen` (feature `command`) reads the spec, calls the emitters and writes files.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! `spec check`: reports whether the spec is consistent and compares its claims with the documents.
-//! Every subcommand first reports the spec's own faults.
+//! `spec check`: checks that the spec is consistent, and compares its claims with the documents.
+//! Every subcommand first reports faults in the spec itself.
 
 use std::fs;
 use std::io;

@@ -94,7 +94,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the fields and enumerations that differ in a wire version common to both layouts.
+/// Returns the fields and enumerations that differ in a wire version that both layouts have.
 fn changed_subjects(before: &Layout, after: &Layout) -> BTreeSet<String> {
     let mut changed = BTreeSet::new();
     for record in &after.records {

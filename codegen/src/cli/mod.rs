@@ -114,7 +114,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     }
 }
 
-/// The input of every subcommand that needs a spec without faults.
+/// The input to every subcommand that needs a spec without faults.
 struct Context<'a> {
     /// The spec's folder.
     folder: &'a Path,

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 /// The width of printed text.
 const WIDTH: usize = 96;
 
-/// Prints text. A closed pipe, as in `| head`, is not an error: the command continues, and its
+/// Prints text. A closed pipe, as with `| head`, is not an error: the command continues, and its
 /// result determines the exit status.
 ///
 /// # Errors

@@ -58,7 +58,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns all names that contain the word.
+/// Returns all names that contain this word.
 fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     let spec = context.spec;
     let word = word.to_lowercase();

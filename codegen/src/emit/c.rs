@@ -1,8 +1,8 @@
 //! Emits C headers, which are also valid C++, and the probe that verifies them.
 //!
-//! The templates in `templates/c/` contain the C code; `view` prepares their names and numbers.
-//! Fields appear in the layout's order without padding, and asserts check the layout's offsets: if
-//! the two disagree, the C compiler fails at that field.
+//! The templates in `templates/c/` contain the C code, and `view` prepares their names and numbers.
+//! Fields appear in the layout's order without padding, and asserts check their offsets. If an
+//! offset differs from the layout's, the C compiler fails at that field.
 
 mod text;
 mod view;
@@ -40,8 +40,8 @@ const TEMPLATES: [(&str, &str); 8] = [
 ];
 
 /// Emits the headers for writers and readers in C, C++ and Swift: `atf_v1.h` and `atf_v2.h`, each
-/// with one wire version under the sources' names; `atf_wire.h`, with all wire versions side by
-/// side; and the module map.
+/// with one wire version under the names from the sources; `atf_wire.h`, with all wire versions
+/// side by side; and the module map.
 #[must_use]
 pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
     let mut headers: Vec<Header<'_>> = layout
@@ -63,12 +63,12 @@ pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
         .collect()
 }
 
-/// Returns the packed C definition of one record with its asserts, as in `atf_v1.h` or `atf_v2.h`,
+/// Returns the packed C definition of one record and its asserts, as in `atf_v1.h` or `atf_v2.h`,
 /// with the includes and macros needed to compile it on its own.
 ///
 /// # Panics
-/// Panics if the record has no layout in this wire version; a resolved layout has one for each wire
-/// version.
+/// Panics if the record has no layout in this wire version. In a resolved layout, each record has
+/// one for every wire version.
 #[must_use]
 pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String {
     let record = view::Record::new(layout, record, wire, Names::OfTheSources)

@@ -11,7 +11,7 @@ use crate::{GENERATED, GeneratedFile};
 /// and the members of enumerations.
 #[must_use]
 pub fn dictionary(layout: &Layout) -> GeneratedFile {
-    // Keyed by bytes: each value appears once, under its first name.
+    // Keyed by bytes, so that each value appears once, under its first name.
     let mut entries: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut add = |name: String, bytes: Vec<u8>| {
         // Random mutation finds single bytes soon enough.
@@ -55,7 +55,7 @@ pub fn dictionary(layout: &Layout) -> GeneratedFile {
     for (bytes, name) in &entries {
         let mut quoted = String::new();
         for byte in bytes {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(quoted, "\\x{byte:02X}");
         }
         let _ = writeln!(text, "{name}=\"{quoted}\"");

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{GENERATED, GeneratedFile};
 
-/// Emits `atf-derive/layout.json`, a part of the package whose macro includes it.
+/// Emits `atf-derive/layout.json`, which the package's macro includes.
 ///
 /// # Panics
 ///

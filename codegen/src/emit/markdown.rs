@@ -1,8 +1,8 @@
 //! Emits the format's reference: Markdown pages and byte diagrams, under `docs/reference/`.
 //!
 //! The templates in `templates/markdown/` contain the prose and tables. The modules here prepare
-//! their data: one module per kind of page, `links` for pages and anchors, `settled` for decisions,
-//! `diagram` and `sketch` for pictures.
+//! the data: there is one module per kind of page, `links` for pages and anchors, `settled` for
+//! decisions, and `diagram` and `sketch` for pictures.
 
 mod coverage;
 mod diagram;

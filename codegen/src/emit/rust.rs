@@ -1,11 +1,11 @@
 //! Emits Rust structs: zerocopy views of the records, and newtypes of the open enumerations.
 //!
 //! The macros of `atf-derive` expand to [`record`] and [`open_enum`]; [`library`] returns the
-//! records of crate `atf` as files. Every path in the expansions is absolute, so they compile in
+//! records of crate `atf` as files. All paths in the expansions are absolute, so they compile in
 //! any crate that depends on `zerocopy`.
 //!
-//! Fields appear in the layout's order, and compile-time assertions check the layout's sizes and
-//! offsets. If the two disagree, rustc fails and reports the record and field.
+//! Fields appear in the layout's order, and compile-time assertions check sizes and offsets. If one
+//! differs from the layout, rustc reports the record and the field.
 
 mod doc;
 #[cfg(feature = "command")]
@@ -27,7 +27,7 @@ use proc_macro2::{Ident, Span};
 use quote::format_ident;
 use syn::{Attribute, Token, Visibility};
 
-/// The user's choices for an expansion; everything else comes from the layout.
+/// The user's choices for an expansion. Everything else comes from the layout.
 pub struct Options {
     /// Attributes and documentation that precede the generated ones.
     pub attributes: Vec<Attribute>,
@@ -64,7 +64,7 @@ pub fn value_type(ty: Type) -> String {
     }
 }
 
-/// Returns a number or, for the scalar's maximum, its name: `u64::MAX`.
+/// Returns a number or, if it is the scalar's maximum, the maximum's name: `u64::MAX`.
 fn number(scalar: Scalar, number: u64) -> String {
     if number == scalar.max() {
         format!("{}::MAX", scalar.name())

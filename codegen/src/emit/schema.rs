@@ -1,5 +1,4 @@
-//! Emits JSON Schemas: for editors, those of the spec's YAML files; for tracer authors, the schema
-//! of manifest.json.
+//! Emits JSON Schemas: the spec's YAML files for editors, and manifest.json for tracer authors.
 
 use atf_spec::load::Spec;
 use atf_spec::schema;

@@ -2,12 +2,11 @@
 
 use atf_spec::layout::Scalar;
 
-/// The width at which prose wraps: comments are 96 columns wide, and ` */` may take up three of
-/// them.
+/// The width at which prose wraps: comments are 96 columns wide, and ` */` may take three of them.
 const COLUMNS: usize = 93;
 
-/// Wraps `prose` for a comment into lines of at most 93 columns. Each line starts with `prefix`,
-/// except for the first, which gets its prefix from the template. Newlines in the prose are kept.
+/// Wraps `prose` for a comment into lines of at most 93 columns. Each line except the first starts
+/// with `prefix`; the template contains the first line's prefix. Newlines in the prose are kept.
 pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     let prose = prose.replace("*/", "* /").replace("/*", "/ *");
     let mut lines = Vec::new();
@@ -33,8 +32,8 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a number as a C literal, with a suffix rather than a cast for its type, so that `#if`
-/// and Swift understand it too. A type's maximum is in hexadecimal.
+/// Returns a number as a C literal. Its type is a suffix rather than a cast, so that `#if` and
+/// Swift understand it too. A type's maximum is in hexadecimal.
 pub(super) fn number(value: u64, scalar: Scalar) -> String {
     let suffix = if scalar == Scalar::U64 { "ull" } else { "u" };
     if value == scalar.max() {
@@ -49,7 +48,7 @@ pub(super) fn string(bytes: &str) -> String {
     format!("\"{}\"", bytes.escape_default())
 }
 
-/// Returns an initialiser for an array of these bytes, without a terminating NUL.
+/// Returns an initialiser for an array of these bytes without a terminating NUL.
 pub(super) fn initialiser(bytes: &str) -> String {
     let bytes: Vec<String> = bytes.bytes().map(|byte| format!("0x{byte:02X}")).collect();
     format!("{{ {} }}", bytes.join(", "))

@@ -1,4 +1,4 @@
-//! The data for the templates: the layout in terms of C names and literals.
+//! The data for the templates: the layout as C names and literals.
 
 use atf_spec::layout::{self, Layout, Scalar, SourceDocument, Value, Wire};
 use serde::Serialize;
@@ -8,9 +8,10 @@ use super::text;
 /// The naming of records and of everything that depends on the wire version.
 #[derive(Clone, Copy)]
 pub(super) enum Names {
-    /// The sources' names, `AtfIndexHeader` and `ATF_NO_DETAIL_SEQ`, for one wire version.
+    /// The names from the sources, such as `AtfIndexHeader` and `ATF_NO_DETAIL_SEQ`, for a single
+    /// wire version.
     OfTheSources,
-    /// Names with the wire version, `AtfV1IndexHeader` and `ATF_V1_NO_DETAIL_SEQ`.
+    /// Names that include the wire version, such as `AtfV1IndexHeader` and `ATF_V1_NO_DETAIL_SEQ`.
     WithTheWire(Wire),
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Returns the header of one wire version, under the sources' names.
+    /// Returns the header for one wire version, under the names from the sources.
     pub(super) fn of_one_wire(layout: &'a Layout, wire: Wire) -> Self {
         let rivals = layout.wires.iter().filter(|&&other| other != wire);
         Self {
@@ -68,7 +69,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Returns the header of all wire versions, under separate names.
+    /// Returns the header for all wire versions, with the version in each name.
     pub(super) fn of_every_wire(layout: &'a Layout) -> Self {
         let version = |&wire| WireVersion::new(layout, wire, Names::WithTheWire(wire));
         Self {
@@ -236,12 +237,12 @@ impl<'a> Record<'a> {
 #[derive(Serialize)]
 struct Field<'a> {
     name: &'a str,
-    /// Its name within an identifier, without the double `_` that C++ reserves.
+    /// Its name for use within an identifier, without the double `_` that C++ reserves.
     stem: &'a str,
     constant: String,
     offset: u32,
     size: u32,
-    /// The C type, number and size of its elements.
+    /// The C type, number and size of the elements.
     c_type: String,
     count: Option<u32>,
     element_size: u32,
@@ -283,7 +284,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns sentences with the facts about a field other than its meaning.
+/// Returns the facts about a field other than its meaning, as sentences.
 fn facts(layout: &Layout, field: &layout::Field) -> String {
     let mut facts = vec![format!("Offset {}.", field.offset)];
     facts.extend(field.units.as_ref().map(|units| format!("Unit: {units}.")));

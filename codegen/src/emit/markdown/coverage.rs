@@ -1,4 +1,4 @@
-//! The page on coverage: the statement on each line and its verification.
+//! The coverage page: each line's statement and how it is verified.
 
 use atf_spec::holds::{Held, Hold, Kind};
 use atf_spec::load::Spec;
@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// The tests that compare layouts with tables typed by hand from the documents, and with compilers.
+/// The tests that compare layouts with tables typed by hand from the documents and with the output
+/// of compilers.
 const LAYOUT: [&str; 2] = [
     "codegen/tests/layout.rs::every_field_is_where_the_documents_put_it",
     "codegen/tests/c_layout.rs::compilers_find_every_size_offset_and_value_of_the_layout",
@@ -19,7 +20,7 @@ const LAYOUT: [&str; 2] = [
 /// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
-    /// The numbers of statements, of lines that make them, and of lines that make none.
+    /// The number of statements, and the numbers of lines: all, with a statement, and without one.
     count: usize,
     lines: u32,
     claimed: u32,
@@ -62,16 +63,16 @@ struct Answer<'a> {
     held: HeldBy<'a>,
 }
 
-/// The verification of a statement or decision, in words and links.
+/// How a statement or decision is verified, in words and links.
 #[derive(Serialize, Default)]
 struct HeldBy<'a> {
     kind: &'static str,
     rules: Vec<Link>,
-    /// Tests, benchmarks, sections of documents.
+    /// Tests, benchmarks and sections of documents.
     tests: Vec<Link>,
-    /// The decision against the statement.
+    /// The decision that overrules the statement.
     decision: Option<Link>,
-    /// Why the statement was overruled, is not done, or has no rule.
+    /// Why the statement was overruled, is not implemented, or has no rule.
     why: Option<&'a str>,
 }
 
@@ -130,7 +131,7 @@ fn source<'a>(spec: &'a Spec, source: &'a SourceFile) -> Source<'a> {
     }
 }
 
-/// Returns a source's statements in line order; among statements on the same lines, layouts come
+/// Returns a source's statements in line order. If several are on the same lines, layouts come
 /// first.
 fn statements<'a>(spec: &'a Spec, source: &'a SourceFile) -> Vec<Said<'a>> {
     let mut all: Vec<(Option<Lines>, Said<'a>)> = Vec::new();
@@ -269,13 +270,13 @@ fn held_by<'a>(held: &Held<'a>) -> HeldBy<'a> {
     by
 }
 
-/// Returns the tests among names of the form `PATH::NAME`.
+/// Returns links to the tests with names of the form `PATH::NAME`.
 fn tests<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Link> {
     let tests = names.into_iter().filter_map(|test| test.split_once("::"));
     tests.map(|(path, name)| links::file(name, path)).collect()
 }
 
-/// Returns the verification of the decision on a silence.
+/// Returns how the decision on a silence is verified.
 fn answer<'a>(spec: &'a Spec, silence: &'a Silence) -> Answer<'a> {
     let rules = spec.all_rules().map(|(_, rule)| rule);
     let name = silence.silence.as_str();

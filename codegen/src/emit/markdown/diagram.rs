@@ -51,7 +51,7 @@ struct Mark {
     number: u32,
 }
 
-/// A field in the text alternative of the picture.
+/// A field in the picture's text alternative.
 #[derive(Serialize)]
 struct Entry<'a> {
     name: &'a str,
@@ -60,7 +60,7 @@ struct Entry<'a> {
     bytes: String,
 }
 
-/// A rectangle: a field, an element of an array, or the part of either in one run of bytes.
+/// A rectangle: a field or an array element, or the part of it in one run of bytes.
 #[derive(Serialize)]
 struct Box<'a> {
     class: Class,
@@ -122,7 +122,7 @@ pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_
 }
 
 impl Scale {
-    /// Returns the byte width at which every text of every record fits its box.
+    /// Returns the byte width at which all text in all records fits its boxes.
     pub(super) fn of(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {
@@ -195,7 +195,7 @@ fn bytes(offset: u32, size: u32) -> String {
     }
 }
 
-/// A run of bytes that one rectangle shows: within a row, or whole rows.
+/// A run of bytes that one rectangle shows: part of a row, or whole rows.
 struct Piece<'a> {
     field: &'a Field,
     class: Class,
@@ -203,7 +203,7 @@ struct Piece<'a> {
     size: u32,
     open_left: bool,
     open_right: bool,
-    /// The name, in the field's largest piece; the others only show that the field continues.
+    /// The name, in the field's largest piece. The other pieces only show that the field continues.
     label: Option<(String, String)>,
     name: String,
 }
@@ -266,7 +266,7 @@ fn letters(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX / 32)
 }
 
-/// Returns all rectangles of a record in wire versions with the same layout.
+/// Returns all rectangles of a record, for wire versions with the same layout.
 fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
     let fields = record
         .layout(wires[0])
@@ -291,8 +291,8 @@ fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
     pieces.collect()
 }
 
-/// Returns the parts of a field that have their own labels: the elements of an array unless they
-/// are single bytes.
+/// Returns the parts of a field that have their own labels: an array's elements, unless they are
+/// single bytes.
 fn units(field: &Field) -> Vec<(String, u32, Type)> {
     let Type { scalar, count } = field.ty;
     let element = Type {

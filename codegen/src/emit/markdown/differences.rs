@@ -12,11 +12,11 @@ pub(super) struct Difference {
     /// The record, by its title.
     record: Link,
     field: Link,
-    /// The field in each wire version, in their order; `None` if the version lacks the field.
+    /// The field in each wire version, in order; `None` if the version lacks the field.
     versions: Vec<Option<String>>,
 }
 
-/// Returns the fields of all records that differ.
+/// Returns the fields that differ, in all records.
 pub(super) fn of_layout(layout: &Layout) -> Vec<Difference> {
     let records = layout.records.iter();
     records
@@ -24,7 +24,7 @@ pub(super) fn of_layout(layout: &Layout) -> Vec<Difference> {
         .collect()
 }
 
-/// Returns the fields of a record that differ.
+/// Returns the fields that differ in a record.
 pub(super) fn of_record(record: &Record, wires: &[Wire]) -> Vec<Difference> {
     let differences = difference::differences(record, wires).into_iter();
     differences

@@ -1,4 +1,4 @@
-//! The page of enumerations, flags and constants.
+//! The page on enumerations, flags and constants.
 
 use atf_spec::layout::{Constant, Enum, Member, Wire};
 use serde::Serialize;
@@ -30,7 +30,7 @@ struct Enumeration<'a> {
 #[derive(Serialize)]
 struct Entry<'a> {
     name: &'a str,
-    /// The value; for flags, the bit number and the mask.
+    /// The value or, for flags, the bit number and the mask.
     value: String,
     c_name: String,
     doc: &'a str,

@@ -16,14 +16,14 @@ pub(super) const SESSION: &str = "session.md";
 pub(super) const RULES: &str = "rules.md";
 /// The sources' claims and the decisions.
 pub(super) const RECONCILIATION: &str = "reconciliation.md";
-/// Each line of the sources and its verification.
+/// Each line of the sources, and how it is verified.
 pub(super) const COVERAGE: &str = "coverage.md";
 /// The picture of the files.
 pub(super) const SKETCH: &str = "svg/files.svg";
 /// The manifest's anchor on the session page.
 pub(super) const MANIFEST_ANCHOR: &str = "manifest-file";
 
-/// A link from any page: all pages are in one folder.
+/// A link that works from any page, because all pages are in one folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Link {
     /// The name or title of its target, not yet escaped.
@@ -96,7 +96,7 @@ pub(super) fn disagreement(key: &Key) -> Link {
     Link::new(name, href)
 }
 
-/// Links to a file of the repository by its path from the root.
+/// Links to a file in the repository by its path from the root.
 pub(super) fn file(text: &str, path: &str) -> Link {
     let href = match path.strip_prefix("docs/reference/") {
         Some(page) => page.to_owned(),

@@ -52,7 +52,7 @@ struct Entry<'a> {
 struct Fixed {
     field: Link,
     values: Vec<ByWire>,
-    /// The bytes in the file, in hexadecimal, if the value is text.
+    /// The value's bytes in the file, in hexadecimal, if it is text.
     bytes: Option<String>,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     }
 }
 
-/// Returns a record's fields, each once, in the form of the first wire version that has it.
+/// Returns each of a record's fields once, as in the first wire version that has it.
 fn fields(record: &Record) -> Vec<&Field> {
     let mut fields: Vec<&Field> = Vec::new();
     for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
@@ -165,7 +165,7 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Limit> {
     fields(record).into_iter().filter_map(limit).collect()
 }
 
-/// Returns whether a field is a count, which is limited by the field's type.
+/// Returns whether a field is a count, and so limited by its type.
 fn is_number(field: &Field) -> bool {
     let has_names = field.enumeration.is_some() || field.value.is_some();
     !field.reserved && !has_names && field.ty.count.is_none()
@@ -187,7 +187,7 @@ fn greatest(field: &Field) -> String {
     groups.join("\u{202f}")
 }
 
-/// Returns the topics and silences on limits, found by their names.
+/// Returns the topics and silences about limits, found by their names.
 fn answers(book: &Book<'_>) -> Vec<Answer> {
     let is_limit = |name: &str| {
         name.split('.')

@@ -41,7 +41,7 @@ struct Part<'a> {
 /// A decision and the disagreements it settles.
 #[derive(Serialize)]
 struct Decision<'a> {
-    /// The keys of the disagreements; for a topic, also the topic's name.
+    /// The keys of the disagreements and, for a topic, the topic's name.
     anchors: Vec<String>,
     title: &'a str,
     kind: &'static str,
@@ -68,7 +68,7 @@ struct Table<'a> {
 #[derive(Serialize)]
 struct Row<'a> {
     source: &'a str,
-    /// How the source makes the claim, unless it simply states the value.
+    /// How the source makes the claim, unless it simply gives the value.
     verb: Option<&'static str>,
     /// `None` if the source omits the value.
     value: Option<String>,
@@ -140,7 +140,7 @@ fn source(source: &SourceFile) -> Source<'_> {
     }
 }
 
-/// Returns the decisions under the titles of their records or other subjects.
+/// Returns the decisions, grouped under the titles of their records or other subjects.
 fn parts<'a>(book: &Book<'a>) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     for group in &book.decisions {
@@ -218,7 +218,7 @@ fn table<'a>(book: &Book<'a>, found: &'a Disagreement) -> Table<'a> {
     }
 }
 
-/// Returns a value in the form used on the pages: the value that means "none" is in hexadecimal.
+/// Formats a value for the pages: the value that means "none" is in hexadecimal.
 fn shown(key: &Key, value: &str) -> String {
     match value.parse::<u64>() {
         Ok(number) if key.property == "none" => format!("0x{number:X}"),

@@ -1,4 +1,4 @@
-//! The page of all conformance rules.
+//! The page with all conformance rules.
 
 use atf_spec::layout::Wire;
 use atf_spec::load::Spec;
@@ -68,8 +68,8 @@ pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Summary> {
         .collect()
 }
 
-/// Returns the requirement in Markdown; the sentence may start with the name of a field that the
-/// rule is about.
+/// Returns the requirement in Markdown. It may start with the name of a field that the rule is
+/// about.
 fn text(rule: &RuleSpec) -> String {
     let about = rule.about.iter().map(|name| name.as_str());
     let fields: Vec<&str> = about
@@ -98,7 +98,7 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     }
 }
 
-/// Returns the anchor of a file's heading, which is the prefix.
+/// Returns the anchor of a file's heading, which is the prefix of its rules.
 fn anchor(prefix: &str) -> String {
     prefix.to_ascii_lowercase()
 }

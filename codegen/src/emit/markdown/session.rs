@@ -122,7 +122,7 @@ pub(super) fn tree(spec: &Spec) -> String {
             continue;
         };
         for depth in 1..=folders.len() {
-            // Whether another entry in the same folder follows.
+            // Whether another entry of the same folder follows.
             let goes_on = paths[number + 1..].iter().any(|other| {
                 other.len() > depth
                     && other[..depth] == path[..depth]
@@ -141,7 +141,7 @@ pub(super) fn tree(spec: &Spec) -> String {
     out
 }
 
-/// Returns the names along a path; folders keep their slash.
+/// Returns the names along a path. Folders keep their slash.
 fn parts(entry: &EntrySpec) -> Vec<&str> {
     entry.path.as_str().split_inclusive('/').collect()
 }

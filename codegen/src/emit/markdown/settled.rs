@@ -1,4 +1,4 @@
-//! The decisions on disagreements and the decided values.
+//! The decisions on disagreements, and the values they chose.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// Links to a decision on the page on sources and decisions.
+/// Links to a decision on the reconciliation page.
 pub(super) fn link(group: &Group<'_>) -> Link {
     let href = links::disagreement(&group.disagreements[0].key).href;
     Link::new(&group.settlement.decision.title, href)
@@ -29,7 +29,7 @@ pub(super) struct ByWire {
     pub(super) wires: Vec<Wire>,
 }
 
-/// Returns the values of the wire versions that have one, grouped by value.
+/// Groups wire versions by value.
 pub(super) fn by_wire(values: impl Iterator<Item = (Wire, String)>) -> Vec<ByWire> {
     let mut all: Vec<ByWire> = Vec::new();
     for (wire, value) in values {

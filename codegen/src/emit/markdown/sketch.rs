@@ -31,7 +31,7 @@ struct File<'a> {
     middle: u32,
     head_y: u32,
     blocks: Vec<Block<'a>>,
-    /// The positions of the dots after blocks that repeat.
+    /// The positions of the dots after repeating blocks.
     dots: Vec<u32>,
     height: u32,
 }
@@ -74,8 +74,8 @@ pub(super) fn sketch(layout: &Layout) -> Sketch<'_> {
 }
 
 impl<'a> File<'a> {
-    /// Creates a file that starts with the first record and ends with the last; the others repeat
-    /// in between.
+    /// Creates a file that starts with the first record and ends with the last. The other records
+    /// repeat in between.
     fn new(records: &'a [Record], x: u32) -> Self {
         let mut file = Self {
             name: &records[0].file,

@@ -2,12 +2,12 @@
 
 use atf_spec::layout::{Type, Wire};
 
-/// Returns a sentence of the spec with names, paths, types and hexadecimal numbers as code and the
-/// rest escaped. It can be used in tables and in link texts.
+/// Formats a sentence from the spec for use in tables and link texts: names, paths, types and
+/// hexadecimal numbers become code, and the rest is escaped.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     for (number, part) in text.split('`').enumerate() {
-        // Odd parts are between backticks, so they already are code.
+        // Odd parts are between backticks, so they are code already.
         if number % 2 == 1 {
             out.push_str(&code(part));
         } else {

@@ -17,9 +17,9 @@ use crate::{GENERATED, GeneratedFile};
 /// The folder of the library's records.
 const FOLDER: &str = "atf/src/wire/generated";
 
-/// Emits the folder `atf/src/wire/generated` and `atf/src/manifest/generated.rs`. A project without
-/// `atf` can copy the structs of a wire version and the enumerations: they need only `zerocopy`
-/// with the feature `derive`.
+/// Emits the folder `atf/src/wire/generated` and `atf/src/manifest/generated.rs`. A project that
+/// does not use `atf` can copy a wire version's structs and the enumerations, which only need
+/// `zerocopy` with the feature `derive`.
 ///
 /// # Panics
 ///

@@ -1,9 +1,9 @@
 //! Emits a record as one type for all wire versions, with the conversions.
 //!
-//! The type has a field for each field of any wire version, except for fixed values and padding. A
-//! field is as wide as in the widest version. It is an `Option` if a version has a value for "none"
-//! or lacks the field. If a version lacks a field but the file's header has it, the header's value
-//! is used.
+//! The type has every field that occurs in any wire version, except for fixed values and padding.
+//! Each field is as wide as in the widest version. It is an `Option` if a version has a value for
+//! "none" or lacks the field. If a version lacks a field but the file's header has it, the header's
+//! value is used.
 
 mod limits;
 
@@ -14,7 +14,7 @@ use quote::{format_ident, quote};
 use super::super::open_enum::widest_scalar;
 use super::super::{constant_ident, doc, scalar_ident};
 
-/// The records that the library decodes; it uses the others in place.
+/// The records that the library decodes. It uses the others in place.
 const DECODED: [&str; 6] = [
     "index_header",
     "index_event",
@@ -43,7 +43,7 @@ pub(super) fn tokens(layout: &Layout) -> TokenStream {
     }
 }
 
-/// A record and the fields of its decoded type.
+/// A record, and the fields of its decoded type.
 struct Decoded<'a> {
     layout: &'a Layout,
     record: &'a Record,
@@ -57,7 +57,7 @@ struct Member<'a> {
     field: &'a Field,
     /// The widest type.
     ty: Type,
-    /// The source of the value in versions that lack the field.
+    /// Where the value comes from in versions that lack the field.
     absent: Absent,
     /// Whether a version has a value for "none".
     has_none: bool,
@@ -291,8 +291,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Returns the parameter for the wire version to encode, if any, and an expression for that
-    /// version: a header contains its own.
+    /// Returns the parameter for the wire version to encode, if needed, and an expression for that
+    /// version: a header contains its own version.
     fn chosen_wire(&self) -> (Option<TokenStream>, TokenStream) {
         if self.is_header() {
             (None, quote!(self.wire))
@@ -301,8 +301,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Emits the fixed values that are the same in every wire version, and the value for "none" of
-    /// each version.
+    /// Emits the fixed values that are the same in every wire version, and each version's value for
+    /// "none".
     fn constants(&self) -> TokenStream {
         let layouts = &self.record.layouts;
         let in_each = |key: &str| -> Vec<&Field> {
@@ -474,8 +474,8 @@ impl<'a> Decoded<'a> {
         to_packed(field.ty, value)
     }
 
-    /// Returns a scalar wide enough for a field's value in every version; for an enumeration, the
-    /// scalar of its newtype.
+    /// Returns a scalar that can hold a field's value in every version. For an enumeration, it is
+    /// the scalar of the newtype.
     fn widest(&self, member: &Member<'_>) -> Scalar {
         let name = member.field.enumeration.as_deref();
         let enumeration = name.and_then(|name| self.layout.enumeration(name));

@@ -1,4 +1,5 @@
-//! Emits the manifest's objects: the keys, and a struct per object that can read and write itself.
+//! Emits the manifest's objects: their keys, and a struct per object that can read and write
+//! itself.
 
 use std::collections::BTreeSet;
 
@@ -75,13 +76,13 @@ impl Object<'_> {
     /// Returns the struct's name.
     fn ident(&self) -> Ident {
         match self.name() {
-            // Lists contain the library's own type, which is made from this one.
+            // Lists contain the library's own type, which is converted from this one.
             "timing_anchor" => format_ident!("TimingAnchorObject"),
             name => type_of(name),
         }
     }
 
-    /// Returns whether problems identify the object by its position in a list.
+    /// Returns whether problem reports identify the object by its position in a list.
     fn has_position(&self) -> bool {
         matches!(self.name(), "thread" | "symbol")
     }
@@ -245,7 +246,7 @@ impl Object<'_> {
     }
 }
 
-/// Emits the code that writes a field's member unless the value is absent.
+/// Emits the code that writes a field as a member, unless its value is absent.
 fn write_entry(field: &ManifestField) -> TokenStream {
     let (name, key) = (ident_of(field), key(field));
     let text = |value: TokenStream| match (field.ty.value, &field.enumeration) {
@@ -280,7 +281,7 @@ fn write_entry(field: &ManifestField) -> TokenStream {
 fn read_by(field: &ManifestField) -> TokenStream {
     let name = match field.ty.value {
         JsonType::List => match of(field) {
-            // The events of a thread that is listed twice must not be doubled.
+            // If a thread is listed twice, its events must not be counted twice.
             "thread" => return quote!(read::threads),
             "timing_anchor" => return list(&quote!(read::timing_anchor)),
             name => {
@@ -338,7 +339,7 @@ fn of(field: &ManifestField) -> &str {
     field.of.as_ref().map_or("", |of| of.as_str())
 }
 
-/// Returns whether the value is a number or a truth value.
+/// Returns whether the value is a number or a boolean.
 fn is_number(field: &ManifestField) -> bool {
     use JsonType::{List, Name, Object, Text};
     !matches!(field.ty.value, Text | Name | Object | List)

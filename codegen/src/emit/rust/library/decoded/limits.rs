@@ -3,7 +3,7 @@
 use super::*;
 
 impl Decoded<'_> {
-    /// Emits the check that all values fit into a wire version, unless they always do.
+    /// Emits the check that all values fit into a wire version, unless they always fit.
     pub(super) fn check_fits(&self) -> Option<TokenStream> {
         let arms: Vec<_> = self
             .layout
@@ -34,7 +34,7 @@ impl Decoded<'_> {
         })
     }
 
-    /// Emits the check of one value if the version cannot hold every value of the decoded type.
+    /// Emits the check for one value, if the version cannot hold every value of the decoded type.
     fn limit(&self, member: &Member<'_>, wire: Wire) -> Option<TokenStream> {
         let field = find(self.wire_fields(wire), member.field.key())?;
         let widest = self.widest(member);
