@@ -108,7 +108,7 @@ def check_speedscope():
     shutil.copytree(release, site, dirs_exist_ok=True)
     reports = [json.loads(line) for line in path("threads").read_text().splitlines()]
     for position, report in enumerate(reports):
-        # The app shows the profile with this position.
+        # The app shows the profile at this position.
         file["activeProfileIndex"] = position
         (site / "profile.json").write_text(json.dumps(file))
         least = min(20, len([f for f in report["functions"] if int(f["total_ns"])]))

@@ -86,7 +86,7 @@ typedef enum AtfStatus {
     ATF_ERROR_BUFFER = 12,
     /** A bug in the library; the handle can only be closed. */
     ATF_ERROR_PANIC = 13,
-    /** No more events, but events that were written are missing or changed. */
+    /** There are no more events, but some that were written are missing or changed. */
     ATF_ERROR_DAMAGED = 14,
     /** Reserved details were never written. */
     ATF_ERROR_LOST = 15,
@@ -97,7 +97,7 @@ typedef enum AtfStatus {
     ATF_LOST_EVENT = 16,
     /** The event is recorded, but not its detail. */
     ATF_LOST_DETAIL = 17,
-    /** Like ATF_LOST_EVENT, because its time goes backwards or its kind is unknown. */
+    /** Like ATF_LOST_EVENT: the event's time goes backwards or its kind is unknown. */
     ATF_LOST_REFUSED = 18,
     /** The deadline passed first. Not an error. */
     ATF_TIMEOUT = 19
@@ -190,7 +190,7 @@ typedef struct AtfThreadWriter AtfThreadWriter;
 /** Everything flushed survives power loss. */
 #define ATF_DURABILITY_EACH_FLUSH 2u
 
-/** How files are written. 0 selects a member's default. */
+/** How files are written. A value of 0 selects a member's default. */
 typedef struct AtfWriteOptions {
     /** sizeof(AtfWriteOptions). */
     uint32_t struct_size;
@@ -288,14 +288,15 @@ AtfStatus atf_writer_write_with_detail(AtfThreadWriter *writer, uint64_t timesta
 
 /**
  * Writes an event and reserves its detail, for tracers that write the two separately. detail_seq is
- * ATF_NO_DETAIL or atf_writer_next_detail_seq, else ATF_ERROR_LINK. index_seq may be NULL.
+ * ATF_NO_DETAIL or the result of atf_writer_next_detail_seq; any other value causes ATF_ERROR_LINK.
+ * index_seq may be NULL.
  */
 AtfStatus atf_writer_write_index(AtfThreadWriter *writer, uint64_t timestamp_ns,
                                  uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
                                  uint64_t detail_seq, uint64_t *index_seq);
 
 /**
- * Writes the oldest reserved detail. index_seq and timestamp_ns must be those of its event, else
+ * Writes the oldest reserved detail. index_seq and timestamp_ns must match its event, else
  * ATF_ERROR_LINK. detail_seq may be NULL.
  */
 AtfStatus atf_writer_write_detail(AtfThreadWriter *writer, uint64_t index_seq,
@@ -416,8 +417,8 @@ typedef struct AtfModule {
     /** The upper 32 bits of its functions' function_id. */
     uint32_t module_id;
     /**
-     * 1 if the lower 32 bits of its functions' function_id are their offsets from base_address, so that
-     * names can be found in its file after the run; else 0.
+     * 1 if the lower 32 bits of its functions' ids are offsets from base_address, so that names can
+     * be found in the module's file after the run; else 0.
      */
     uint32_t function_offsets;
     uint64_t base_address;
@@ -505,7 +506,7 @@ AtfStatus atf_session_writer_set_thread_name(const AtfSessionWriter *session, ui
                                              const char *name);
 
 /**
- * Sets how many of a thread's events, and how many details of recorded events, the tracer lost,
+ * Sets how many events of a thread the tracer lost, and how many details of recorded events,
  * replacing earlier numbers; NULL for none. The thread's writer may be created later. Call it
  * before atf_session_writer_finish.
  */
@@ -517,10 +518,9 @@ AtfStatus atf_session_writer_add_timing_anchor(const AtfSessionWriter *session,
                                                const AtfTimingAnchor *anchor);
 
 /**
- * Writes the manifest as known so far, so that it survives a crash. Call it after setting modules
- * and symbols and before opening threads. From then on, opening a thread rewrites it. Later
- * settings are written by the next call, by opening the next thread, or by
- * atf_session_writer_finish.
+ * Writes the current manifest, so that it survives a crash. Call it after setting modules and
+ * symbols and before opening threads. From then on, opening a thread rewrites it. Later settings
+ * are written by the next call, by opening the next thread, or by atf_session_writer_finish.
  */
 AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 
@@ -778,7 +778,7 @@ AtfStatus atf_thread_backward(const AtfThreadReader *thread, uint64_t detail_seq
 
 AtfStatus atf_thread_close(AtfThreadReader *thread);
 
-/** What exists at the path of a thread's folder. */
+/** The kind of file at the path of a thread's folder. */
 typedef enum AtfPresence {
     ATF_PRESENCE_FOLDER = 0,
     /** Not followed without ATF_OPEN_FOLLOW_LINKS. */
@@ -822,7 +822,7 @@ typedef struct AtfThreadInfo {
     uint8_t reserved2[7];
 } AtfThreadInfo;
 
-/** What the manifest says about the whole recording. */
+/** Facts about the whole recording, from the manifest. */
 typedef struct AtfSessionFacts {
     /** The tracer's losses that belong to no listed thread. */
     AtfLoss lost_events;
@@ -855,7 +855,7 @@ AtfStatus atf_session_open(const char *folder, uint32_t flags, AtfSessionReader 
 /** The number of threads with a folder or a manifest entry; 0 if session is invalid. */
 size_t atf_session_thread_count(const AtfSessionReader *session);
 
-/** Describes the thread at a position, by ascending id; ATF_NONE after the last one. */
+/** Describes the thread at a position, in ascending order of id; ATF_NONE after the last one. */
 AtfStatus atf_session_thread_info(const AtfSessionReader *session, size_t position,
                                   AtfThreadInfo *info, size_t info_size);
 
@@ -867,7 +867,7 @@ AtfStatus atf_session_open_thread(const AtfSessionReader *session, size_t positi
 AtfStatus atf_session_summary(const AtfSessionReader *session, AtfSessionTotals *totals,
                               size_t totals_size);
 
-/** Reads what the manifest says about the whole recording; zeros without a manifest. */
+/** Reads the manifest's facts about the whole recording; zeros without a manifest. */
 AtfStatus atf_session_facts(const AtfSessionReader *session, AtfSessionFacts *facts, size_t facts_size);
 
 /** The number of modules in the manifest. */
@@ -940,7 +940,7 @@ AtfStatus atf_merge_close(AtfMerge *merge);
 
 /* ---- Recovering ---- */
 
-/** How a session is recovered. 0 selects a member's default. */
+/** How a session is recovered. A value of 0 selects a member's default. */
 typedef struct AtfRecoverOptions {
     /** sizeof(AtfRecoverOptions). */
     uint32_t struct_size;

@@ -81,13 +81,13 @@ typedef struct AtfRecorder AtfRecorder;
 /** The ring_payload_size of a tracer without details. */
 #define ATF_NO_PAYLOADS UINT64_MAX
 
-/** How a session is recorded. 0 selects a member's default. */
+/** How a session is recorded. A value of 0 selects a member's default. */
 typedef struct AtfRecordOptions {
     /** sizeof(AtfRecordOptions). */
     uint32_t struct_size;
-    /** What happens when a ring is full: ATF_OVERFLOW_*. */
+    /** The policy for full rings: ATF_OVERFLOW_*. */
     uint8_t overflow;
-    /** What is recorded only around triggers: ATF_WINDOW_*. */
+    /** Which data is recorded only around triggers: ATF_WINDOW_*. */
     uint8_t window;
     /** 1 if stopping the recording is a trigger, else 0. */
     uint8_t trigger_on_stop;
@@ -95,9 +95,12 @@ typedef struct AtfRecordOptions {
     uint8_t reserved;
     /** Events in each thread's ring, 32 bytes each: default 2^16, at most 2^25. */
     uint64_t ring_events;
-    /** Bytes for payloads in each thread's ring: default 1 MiB, at most 1 GiB, or ATF_NO_PAYLOADS. */
+    /**
+     * Size in bytes of the payloads in each thread's ring: default 1 MiB, at most 1 GiB, or
+     * ATF_NO_PAYLOADS.
+     */
     uint64_t ring_payload_size;
-    /** How long the drain sleeps after it found all rings empty: default 1 ms. */
+    /** How long the drain sleeps after finding all rings empty: default 1 ms. */
     uint64_t interval_ns;
     /**
      * How many threads may record at the same time: default 256. Each takes its ring, two buffers
@@ -180,8 +183,8 @@ AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_n
 
 /**
  * Triggers the recording's window now, on all threads; timestamp_ns receives the time and may be
- * NULL. Without a window, the call has no effect. It takes no lock and allocates no memory: signal
- * handlers may call it.
+ * NULL. Without a window, the call has no effect. It takes no lock and allocates no memory, so
+ * signal handlers may call it.
  */
 AtfStatus atf_recording_trigger(const AtfRecording *recording, uint64_t *timestamp_ns);
 

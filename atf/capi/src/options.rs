@@ -12,7 +12,7 @@ use crate::boundary;
 use crate::memory::{Plain, argument, get_sized};
 use crate::status::{AtfStatus, Outcome};
 
-/// `AtfWriteOptions`: how files are written; 0 selects a member's default.
+/// `AtfWriteOptions`: how files are written. A value of 0 selects a member's default.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfWriteOptions {

@@ -22,7 +22,7 @@ impl Problems {
         self.0.get_or_init(|| ask().into_iter().map(text).collect())
     }
 
-    /// The result after the last event: nothing, or the first problem.
+    /// The result after the last event: [`Failure::Nothing`], or the first problem.
     pub(crate) fn end(&self, ask: impl FnOnce() -> Vec<Error>) -> Failure {
         match self.get(ask).first() {
             Some((first, _)) => Failure::Damaged(first.clone()),

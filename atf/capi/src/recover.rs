@@ -11,7 +11,7 @@ use crate::boundary;
 use crate::memory::{self, Plain, argument, get_sized, put};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 
-/// `AtfRecoverOptions`: 0 selects a member's default.
+/// `AtfRecoverOptions`: how a session is recovered. A value of 0 selects a member's default.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfRecoverOptions {
@@ -106,7 +106,7 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
 ///
 /// # Safety
 ///
-/// `string` is null or was returned by this library, and is freed once.
+/// `string` is null or was returned by this library, and is freed only once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_string_free(string: *mut c_char) {
     if !string.is_null() {

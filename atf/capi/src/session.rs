@@ -167,8 +167,7 @@ pub unsafe extern "C" fn atf_session_open(
     boundary::status(|| unsafe { give(session, make) })
 }
 
-/// The number of threads: those that have a folder and those that the manifest lists. 0 if
-/// `session` is invalid.
+/// The number of threads with a folder or a manifest entry. 0 if `session` is invalid.
 ///
 /// # Safety
 ///
@@ -226,7 +225,7 @@ unsafe impl memory::Plain for AtfThreadInfo {
     };
 }
 
-/// Describes the thread at a position, by ascending id; `ATF_NONE` after the last one.
+/// Describes the thread at a position, in ascending order of id; `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///

@@ -46,7 +46,7 @@ impl From<Cut> for AtfCut {
     }
 }
 
-/// `AtfSessionFacts`: what the manifest says about the whole recording.
+/// `AtfSessionFacts`: facts about the whole recording, from the manifest.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfSessionFacts {
@@ -76,7 +76,7 @@ unsafe impl memory::Plain for AtfSessionFacts {
     };
 }
 
-/// Reads what the manifest says about the whole recording; zeros without a manifest.
+/// Reads the manifest's facts about the whole recording; zeros without a manifest.
 ///
 /// # Safety
 ///

@@ -60,7 +60,7 @@ impl Session {
 pub struct AtfModule {
     /// The upper 32 bits of its functions' `function_id`.
     pub module_id: u32,
-    /// 1 if the lower halves of its functions' ids are offsets from `base_address`, else 0.
+    /// 1 if the lower 32 bits of its functions' ids are offsets from `base_address`, else 0.
     pub function_offsets: u32,
     /// The address it was loaded at.
     pub base_address: u64,
@@ -423,7 +423,7 @@ pub unsafe extern "C" fn atf_session_writer_add_timing_anchor(
     })
 }
 
-/// Writes the manifest as known so far, so that threads and symbols survive a crash.
+/// Writes the current manifest, so that threads and symbols survive a crash.
 ///
 /// # Safety
 ///
