@@ -25,13 +25,13 @@ pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns the average number of processes that wanted a CPU during the last minute.
+/// Returns the system's load average over the last minute.
 pub(crate) fn load() -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns a folder whose files are kept in memory, the default for the benchmarks.
+/// Returns the default folder for the benchmarks: in memory, if the system has such a folder.
 pub(crate) fn memory_folder() -> PathBuf {
     let shm = Path::new("/dev/shm");
     if shm.is_dir() {

@@ -1,4 +1,4 @@
-//! Measures how much memory writing and reading take, for files of any size.
+//! Measures how much memory writing and reading take.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

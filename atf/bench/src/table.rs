@@ -14,8 +14,8 @@ pub(crate) struct Row {
     pub(crate) work: String,
     /// The work it is compared with.
     pub(crate) baseline: &'static str,
-    /// How many times as fast as the baseline the work should be. `None` for a bound: work that any
-    /// program must do, which atf cannot make faster.
+    /// The speed that the work should reach, as a multiple of the baseline's. `None` for a bound:
+    /// work that any program must do and that atf cannot make faster.
     pub(crate) goal: Option<f64>,
     /// The times.
     pub(crate) comparison: Comparison,
@@ -130,7 +130,7 @@ impl Report {
         self.memory.push(fact);
     }
 
-    /// Adds what a command reads, and prints it.
+    /// Adds and prints how much a command reads.
     pub(crate) fn state_reads(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));
         self.reads.push(fact);

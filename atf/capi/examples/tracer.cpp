@@ -31,7 +31,7 @@ using ThreadWriter = Handle<AtfThreadWriter, atf_writer_close>;
 using SessionWriter = Handle<AtfSessionWriter, atf_session_writer_close>;
 using SessionReader = Handle<AtfSessionReader, atf_session_close>;
 
-/// Calls a function whose last argument receives a handle.
+/// Calls a function that returns a handle through its last argument.
 template <typename H, typename F, typename... Arguments> H make(F function, Arguments... arguments) {
     typename H::pointer handle = nullptr;
     check(function(arguments..., &handle));

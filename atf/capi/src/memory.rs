@@ -146,8 +146,8 @@ pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) 
     Ok(())
 }
 
-/// Reads a struct whose first member is its size in bytes, as compiled into the caller. Members
-/// that the caller does not know are 0. `None` for null.
+/// Reads a struct that begins with its size in bytes, as compiled into the caller. Members that the
+/// caller does not know are 0. `None` for null.
 ///
 /// # Safety
 ///

@@ -188,7 +188,7 @@ pub struct AtfThreadInfo {
     pub path: *const c_char,
     /// The id in the folder's name.
     pub id: u32,
-    /// An `AtfPresence`: what exists at the path.
+    /// The kind of file at the path: `AtfPresence`.
     pub presence: u8,
     /// 1 if the manifest lists the thread, else 0.
     pub is_listed: u8,

@@ -293,7 +293,7 @@ impl<W: Write> Firefox<'_, W> {
     }
 }
 
-/// The Text marker's fields, as the Firefox Profiler itself declares them.
+/// The Text marker's fields, copied from the Firefox Profiler's own declaration.
 const MARKER_SCHEMA: &str = r#"[{"name":"Text","display":["marker-chart","marker-table","timeline-overview"],"chartLabel":"{marker.data.name}","tableLabel":"{marker.data.name}","fields":[{"key":"name","label":"Details","format":"string","searchable":true}]}]"#;
 
 impl<'a, W: Write> Sink<'a> for Firefox<'a, W> {

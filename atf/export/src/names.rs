@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use atf::symbols::Function;
 
-/// The length in bytes to which names are truncated, because some formats repeat the name for each
-/// call.
+/// The maximum length of a name in bytes. Longer names are truncated, because some formats repeat
+/// the name for each call.
 pub const LONGEST_NAME: usize = 4096;
 
 /// Returns a function's name, or its module and number.

@@ -1,11 +1,10 @@
-//! Describes what is missing or damaged in a thread.
+//! Notes on missing or damaged data in a thread.
 
 use atf::analyze::ThreadTotals;
 use atf::manifest::Loss;
 use atf::session::Problem;
 
-/// Describes what is missing or damaged in a thread, for the formats that have a place for such
-/// notes.
+/// Returns sentences about missing or damaged data in a thread, for formats that can include them.
 pub(crate) fn notes_of(
     totals: Option<&ThreadTotals>,
     lost_details: Option<Loss>,

@@ -11,7 +11,7 @@ use atf::session::{ProcessName, Segments, SessionReader};
 use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
 
-/// A process whose threads are exported: a session, its segments, a thread's folder or an index file.
+/// A process to export: a session, its segments, a thread's folder or an index file.
 #[derive(Debug, Clone)]
 pub struct Process<'a> {
     pub(crate) threads: Threads<'a>,
@@ -102,7 +102,8 @@ impl<'a> Process<'a> {
         self
     }
 
-    /// Returns a function with its name, if the session's manifest or the other one has it.
+    /// Returns a function, with its name if the session's manifest or the additional one contains
+    /// it.
     #[must_use]
     pub fn function(&self, function_id: u64) -> Function<'a> {
         match &self.names {

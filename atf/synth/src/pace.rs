@@ -9,8 +9,8 @@ const START_NS: u64 = 1_000_000_000_000;
 const SKEW_NS: u32 = 1_000_000;
 /// The greatest gap inside a turn, which limits how long a turn can last.
 const TURN_GAP_NS: u64 = 64;
-/// With random arrivals, half of the events follow the previous one within this many nanoseconds,
-/// half of the rest within twice that, and so on.
+/// With random arrivals, half of the events arrive within this many nanoseconds of the previous
+/// one, half of the remaining events within twice that time, and so on.
 const HALF_NS: u32 = 64;
 /// The time between two events of a perfect interleave.
 const STEP_NS: u64 = 25;

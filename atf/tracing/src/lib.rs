@@ -1,5 +1,5 @@
-//! Records the spans of a Rust program that uses [`tracing`](https://docs.rs/tracing), as an ATF
-//! trace: entering a span is a CALL, and exiting it is a RETURN.
+//! Records the spans of a Rust program that uses [`tracing`](https://docs.rs/tracing) as an ATF
+//! trace: entering a span becomes a CALL, and exiting it a RETURN.
 //!
 //! Tracing's own attribute turns functions into spans, and one line records them:
 //!

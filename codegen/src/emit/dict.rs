@@ -1,4 +1,4 @@
-//! The fuzzers' dictionary: values that random mutation would take long to find.
+//! The fuzzers' dictionary: values that random mutation would take a long time to find.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

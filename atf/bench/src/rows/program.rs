@@ -1,5 +1,4 @@
-//! A C program whose calls are recorded, compared with the same program without a recorder and
-//! under uftrace.
+//! Recording a C program's calls, compared with running it without a recorder and under uftrace.
 
 use std::fs;
 use std::path::{Path, PathBuf};

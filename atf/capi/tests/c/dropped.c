@@ -52,7 +52,7 @@ static void told(const char *folder, uint64_t time) {
     TRUE(atf_writer_drop_detail(writer, 1) == ATF_OK);
     write_detail(writer, time, 2);
     write_detail(writer, time, 3);
-    /* The tracer's counter keeps counting. */
+    /* The number of the dropped detail is not reused. */
     write_index(writer, time, 4, 4);
     write_detail(writer, time, 4);
     TRUE(atf_writer_error(writer) == ATF_OK);
@@ -105,7 +105,7 @@ static void keep(void *user, AtfStatus status, const char *message) {
     *(AtfStatus *)user = status;
 }
 
-/* A disk that is full after 4 KiB: the warning comes while the thread writes. */
+/* The disk is full after 4 KiB: the warning is reported while the thread writes. */
 static void full(const char *folder, uint64_t time) {
     AtfStatus status = ATF_OK;
     struct rlimit limit;

@@ -48,7 +48,7 @@ macro_rules! ok {
     };
 }
 
-/// Calls a function whose last argument receives its result, and returns the result.
+/// Calls a function that writes its result to its last argument, and returns the result.
 macro_rules! get {
     ($function:ident($($argument:expr),*)) => {{
         let mut place = MaybeUninit::uninit();

@@ -1,4 +1,4 @@
-//! A call tree whose nodes are function names.
+//! A call tree with function names as nodes.
 
 use std::collections::HashMap;
 

@@ -111,7 +111,7 @@ fn process_uuid(pid: u32) -> u64 {
     u64::from(pid).wrapping_shl(32)
 }
 
-/// The track of a thread, whose number is at least 1.
+/// The track of a thread. Its number is at least 1, so tracks differ from their process's track.
 fn thread_uuid(thread: &Thread) -> u64 {
     process_uuid(thread.pid) | u64::from(thread.number)
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{CALL, FORMS, RETURN, exported, session, write_session};
 
-/// Checks what a sink may rely on.
+/// Checks everything that a sink may rely on.
 #[derive(Default)]
 struct Checker {
     open: Vec<(u64, u64)>,

@@ -47,7 +47,7 @@ fn program(name: &str, folder: &Path) -> Command {
     command
 }
 
-/// Runs a program and returns what it wrote to standard error.
+/// Runs a program and returns its standard error.
 fn run(name: &str, folder: &Path) -> String {
     let output = program(name, folder).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

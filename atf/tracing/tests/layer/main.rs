@@ -1,4 +1,5 @@
-//! Programs whose spans are recorded, compared with the events that the programs themselves noted.
+//! Records programs' spans, and compares the result with the events that the programs themselves
+//! noted.
 
 mod children;
 mod layers;

@@ -56,7 +56,7 @@ struct Fixed {
     bytes: Option<String>,
 }
 
-/// A field whose range differs between the wire versions.
+/// A field with a different range in each wire version.
 #[derive(Serialize)]
 struct Limit {
     field: Link,
@@ -171,7 +171,7 @@ fn is_number(field: &Field) -> bool {
     !field.reserved && !has_names && field.ty.count.is_none()
 }
 
-/// Returns a field's maximum, in groups of three digits, excluding the value that means "none".
+/// Formats a field's maximum in groups of three digits. The value that means "none" does not count.
 fn greatest(field: &Field) -> String {
     let max = field.ty.scalar.max();
     let number = if field.none == Some(max) {

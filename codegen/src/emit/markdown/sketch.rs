@@ -10,7 +10,7 @@ const COLUMN_GAP: u32 = 24;
 const HEAD: u32 = 52;
 const BLOCK_HEIGHT: u32 = 40;
 const BLOCK_GAP: u32 = 4;
-/// The space between records that occur once and records that repeat.
+/// The space between records that occur once and repeated records.
 const PART_GAP: u32 = 16;
 const LINE_HEIGHT: u32 = 16;
 /// The number of small letters that fit into a column.

@@ -54,7 +54,7 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
     }
 }
 
-/// Returns the widest scalar of the fields that use the enumeration, or `u64` if none does.
+/// Returns the widest scalar of the fields that use the enumeration, or `u64` if no field uses it.
 pub(super) fn widest_scalar(layout: &Layout, enumeration: &Enum) -> Scalar {
     let layouts = layout.records.iter().flat_map(|record| &record.layouts);
     let users = layouts
