@@ -48,7 +48,7 @@ fn write(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Doubling the number of threads costs one more comparison per merged event.
+/// Doubling the number of threads adds one comparison per merged event.
 fn merge(context: &mut Context) -> Result<()> {
     let mut figures = Vec::new();
     for threads in [4, 16, 64, 256, 1024] {

@@ -42,7 +42,7 @@ impl Instants {
 
 fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    // The clock counts from the start of the process, so it is never negative.
+    // The clock starts with the process, so it is never negative.
     Duration::new(
         time.tv_sec.try_into().unwrap_or_default(),
         time.tv_nsec.try_into().unwrap_or_default(),
@@ -77,7 +77,7 @@ pub(crate) fn once(
     Ok(stopwatch.total)
 }
 
-/// Returns the median of some runs, after one warm-up run.
+/// Returns the median time of several runs after one warm-up run.
 pub(crate) fn median_of(
     runs: usize,
     time: Time,
@@ -123,7 +123,7 @@ pub(crate) struct Comparison {
     baseline: Vec<Duration>,
 }
 
-/// How many times as fast as the baseline our code is.
+/// The speed of our code as a multiple of the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,

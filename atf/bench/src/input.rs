@@ -130,7 +130,7 @@ impl Tape {
         &self.events
     }
 
-    /// Returns how much later each lap is than the previous one, in nanoseconds.
+    /// Returns the time from one lap to the next in nanoseconds.
     pub(crate) fn lap_ns(&self) -> u64 {
         self.lap_ns
     }

@@ -24,7 +24,7 @@ const DETAIL_PER_MILLE: u32 = 86;
 pub(crate) enum Job {
     /// Adds up a session, as `atf info` does.
     Info,
-    /// Reads all index and detail events, one thread after the other.
+    /// Reads all index and detail events, one thread after another.
     Read,
     /// Merges the middle hundredth of the time.
     Range,
@@ -42,7 +42,7 @@ impl Job {
         }
     }
 
-    /// Does the job and returns how many events it saw.
+    /// Does the job and returns the number of events it read.
     fn work(self, session: &SessionReader) -> Result<u64> {
         let count = |mut events: atf::merge::Merged<'_>| {
             events.try_fold(0, |count, event| event.map(|_| count + 1))
@@ -86,7 +86,7 @@ fn read(session: &SessionReader) -> Result<u64> {
     Ok(count)
 }
 
-/// Does a job and prints this process's peak memory in bytes and the events seen.
+/// Does a job, and prints this process's peak memory in bytes and the number of events it read.
 pub(crate) fn child(job: Job, session: &Path) -> Result<()> {
     let count = job.work(&SessionReader::open(session)?)?;
     let peak = machine::peak_memory().ok_or("this system does not report memory use")?;

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::{AtfStatus, Failure, Outcome};
 
-/// Runs the body of a function. Records a failure, including a panic, for `atf_last_error_*`.
+/// Runs a function's body, and records any failure, including a panic, for `atf_last_error_*`.
 #[inline]
 pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
     match run(body) {

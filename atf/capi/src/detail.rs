@@ -28,7 +28,8 @@ pub struct Detail {
     problems: Problems,
 }
 
-/// A separate reader, or a thread's, which lives as long as any of the thread's handles.
+/// A separate reader, or part of a thread's. A thread's reader lives as long as any of the thread's
+/// handles.
 #[derive(Debug)]
 enum File {
     /// Opened on its own.
@@ -214,7 +215,7 @@ pub unsafe extern "C" fn atf_detail_payload(
         // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(size, 0) };
         let (detail, event) = this.event(detail_seq)?;
-        // Limited to the payload's size, because filling a large buffer takes time.
+        // Limited to the payload's size, because zeroing a large buffer takes time.
         let left = event.payload_size().saturating_sub(start);
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(capacity);
         // SAFETY: guaranteed by this function's caller.
@@ -272,7 +273,7 @@ pub unsafe extern "C" fn atf_detail_function_payload(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// The size in bytes of the largest payload of a call or a return: `stack_size` has 16 bits.
+/// The maximum size in bytes of a payload of a call or a return: `stack_size` has 16 bits.
 const MOST_FUNCTION_PAYLOAD: u64 = DetailFunctionPayload::SIZE as u64 + u16::MAX as u64;
 
 /// Reads all events and compares them with the footer's checksum.

@@ -6,7 +6,7 @@ use atf::{Checksum, Completeness, CountSource};
 
 use crate::memory::Plain;
 
-/// `AtfFileInfo`: header fields, layout and completeness of an `index.atf` or a `detail.atf`.
+/// `AtfFileInfo`: the header fields, layout and completeness of an `index.atf` or a `detail.atf`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfFileInfo {

@@ -2,8 +2,8 @@
 //!
 //! The tag holds the kind of handle and whether it is open. The memory of the last [`QUARANTINE`]
 //! closed handles is kept, so closing one twice or using it afterwards is detected instead of being
-//! undefined behaviour. Older closed handles and pointers that never were handles cannot be
-//! detected.
+//! undefined behaviour. Handles that were closed earlier and pointers that were never handles
+//! cannot be detected.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ pub const QUARANTINE: usize = 1024;
 
 /// An object with a handle in C.
 pub trait Object {
-    /// The tag of an open handle; different for each kind.
+    /// The tag of an open handle. Each kind has a different tag.
     const TAG: u64;
     /// The name of its C type.
     const NAME: &'static str;
@@ -114,7 +114,7 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
 /// The object that [`close`] took.
 pub(crate) struct Taken<T> {
     pub(crate) object: T,
-    /// A panic left it half-changed: it can only be dropped.
+    /// Whether a panic left it half-changed, so that it can only be dropped.
     pub(crate) is_spoilt: bool,
 }
 
@@ -205,7 +205,7 @@ unsafe impl Send for Grave {}
 
 static GRAVES: Mutex<VecDeque<Grave>> = Mutex::new(VecDeque::new());
 
-/// Keeps the memory of a closed handle for a while.
+/// Keeps a closed handle's memory in quarantine.
 fn bury<T>(handle: *mut Handle<T>) {
     let grave = Grave {
         memory: handle.cast(),

@@ -26,7 +26,8 @@ pub struct Index {
     problems: Problems,
 }
 
-/// A separate reader, or a thread's, which lives as long as any of the thread's handles.
+/// A separate reader, or part of a thread's. A thread's reader lives as long as any of the thread's
+/// handles.
 #[derive(Debug)]
 enum Files {
     /// Opened on its own.

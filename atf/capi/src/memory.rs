@@ -43,7 +43,8 @@ pub(crate) unsafe fn string<'a>(text: *const c_char, if_null: &'static str) -> O
     Ok(unsafe { CStr::from_ptr(text) })
 }
 
-/// Reads an optional string; an empty one counts as absent. Bytes that are not UTF-8 become U+FFFD.
+/// Reads an optional string. An empty string counts as absent. Bytes that are not UTF-8 become
+/// U+FFFD.
 ///
 /// # Safety
 ///

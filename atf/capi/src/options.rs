@@ -146,7 +146,7 @@ const OPEN_FOLLOW_LINKS: u32 = 2;
 ///
 /// # Safety
 ///
-/// With `ATF_OPEN_MAPPED`: as for [`OpenOptions::mapped`]; the header repeats this rule.
+/// With `ATF_OPEN_MAPPED`, as for [`OpenOptions::mapped`]. The header documents the same rule.
 pub(crate) unsafe fn open_options(flags: u32) -> Outcome<OpenOptions> {
     if flags & !(OPEN_MAPPED | OPEN_FOLLOW_LINKS) != 0 {
         return Err(argument("a flag is not one of ATF_OPEN_*"));

@@ -44,16 +44,16 @@ pub enum AtfStatus {
     Buffer = 12,
     /// A bug in this library; the handle can only be closed.
     Panic = 13,
-    /// No more events, but events that were written are missing or changed.
+    /// There are no more events, but some that were written are missing or changed.
     Damaged = 14,
     /// Reserved details were never written.
     Lost = 15,
-    /// An event, with its detail, was not recorded but counted as lost. Not an error.
+    /// An event and its detail were not recorded, but counted as lost. Not an error.
     LostEvent = 16,
-    /// The detail of a recorded event was not recorded but counted as lost. Not an error.
+    /// The event was recorded, but not its detail, which was counted as lost. Not an error.
     LostDetail = 17,
-    /// An event whose time goes backwards or whose kind is unknown was not recorded but counted as
-    /// lost.
+    /// The event's time goes backwards or its kind is unknown, so it was not recorded, but counted
+    /// as lost.
     LostRefused = 18,
     /// The deadline passed first. Not an error.
     Timeout = 19,

@@ -74,8 +74,8 @@ impl Writer {
         payload: &[u8],
     ) -> Outcome<()> {
         let reserved = self.writer.reserved_detail(index_seq);
-        // A detail that does not match its event is a mistake; it must not cause other details to
-        // be dropped.
+        // A detail that does not match its event is an error and must not cause other details to be
+        // dropped.
         let reserved = reserved.filter(|reserved| reserved.timestamp_ns == timestamp_ns);
         if reserved.is_some() {
             let lost = self.writer.drop_details_before(index_seq)?;

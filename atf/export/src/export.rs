@@ -43,7 +43,7 @@ pub struct Summary {
     pub lost_details: u64,
     /// Which events are missing or changed, and which threads were not read.
     pub problems: Vec<Problem>,
-    /// Whether a limit cut parts of the trace from the output. The output says so itself.
+    /// Whether a limit cut off parts of the trace. The output says so itself.
     pub is_cut: bool,
 }
 
@@ -56,7 +56,7 @@ impl Summary {
     }
 }
 
-/// Writes the calls of processes that share a clock in a format.
+/// Writes the calls of processes that share a clock, in one of the formats.
 ///
 /// Memory, in addition to that of [`calls`](atf::analyze::calls()):
 ///

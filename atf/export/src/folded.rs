@@ -9,7 +9,7 @@ use crate::export::count_of;
 use crate::names::name_of;
 use crate::{Error, Process, Summary};
 
-/// The name of the calls that the tree does not list separately.
+/// The name shown for calls that the tree does not list separately.
 pub(crate) const OTHERS: &str = "(further calls)";
 
 /// The maximum number of frames of a stack. Each line repeats the whole stack, so without a limit
@@ -92,7 +92,7 @@ struct Stack {
 }
 
 impl Stack {
-    /// Replaces the frames from a depth on with one frame.
+    /// Replaces all frames from a depth on with a single frame.
     fn push(&mut self, depth: u32, name: &str) {
         self.ends
             .truncate(usize::try_from(depth).unwrap_or(usize::MAX));

@@ -155,7 +155,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Returns facts about the session for a format's metadata: key and value.
+    /// Returns facts about the session for a format's metadata, as keys and values.
     pub(crate) fn facts(&self) -> Vec<(String, String)> {
         let Some(manifest) = self.sessions.last().and_then(SessionReader::manifest) else {
             return Vec::new();

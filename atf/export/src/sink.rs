@@ -68,7 +68,7 @@ pub struct ProcessInfo {
     pub pid: u32,
     /// Its name.
     pub name: String,
-    /// Facts about the session: key and value.
+    /// Facts about the session, as keys and values.
     pub facts: Vec<(String, String)>,
 }
 
@@ -163,7 +163,7 @@ impl End<'_> {
 pub struct ThreadEnd<'e> {
     /// The thread.
     pub thread: &'e Thread,
-    /// The time of its last event in nanoseconds; the trace's start if it has no events.
+    /// The time of its last event in nanoseconds, or the trace's start if it has no events.
     pub end_ns: u64,
     /// Sentences about missing or damaged data.
     pub notes: &'e [String],

@@ -19,7 +19,8 @@ const MOST_FRAMES: usize = 1 << 20;
 pub(crate) struct Speedscope<'a, W> {
     out: W,
     info: TraceInfo,
-    /// The position of the current process. A function may have another name in another process.
+    /// The position of the current process. A function may have a different name in a different
+    /// process.
     process: u32,
     process_names: Vec<String>,
     frames: HashMap<(u32, u64), usize>,

@@ -42,7 +42,8 @@ impl Filter {
         Ok(Self { rules })
     }
 
-    /// Writes one glob, or `!` and a glob, so that [`parse`](Self::parse) finds it among others.
+    /// Escapes one glob, or `!` and a glob, so that [`parse`](Self::parse) reads it as a single
+    /// glob.
     ///
     /// # Errors
     ///

@@ -46,7 +46,7 @@ pub(crate) struct Function {
     module: u32,
     symbol: u32,
     callees: [u32; CALLEES],
-    /// Typical time between two events in the function, in nanoseconds.
+    /// The typical time in nanoseconds between two events in the function.
     pub(crate) cost_ns: u32,
     pub(crate) is_recursive: bool,
 }

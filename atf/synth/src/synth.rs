@@ -110,7 +110,8 @@ impl Synth {
         self.program().symbols()
     }
 
-    /// Returns the options for writing: Linux on arm64, whatever machine generates the trace.
+    /// Returns the options for writing: Linux on arm64, no matter which machine generates the
+    /// trace.
     #[must_use]
     pub fn write_options(&self) -> WriteOptions {
         WriteOptions::default()

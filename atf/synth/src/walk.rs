@@ -1,4 +1,4 @@
-//! A thread's walk through the program: which functions are called, and when they end.
+//! A thread's walk through the program, which decides which functions are called and when they end.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const ROOT_CALLS: u32 = 2_000;
 const BURST: u32 = 128;
 /// One in this many functions ends with an exception.
 const EXCEPTION: u32 = 4_096;
-/// One in this many events is late, after a lock or a read.
+/// One in this many events comes late, as if after waiting for a lock or a read.
 const STALL: u32 = 4_096;
 
 /// An event of a generated trace.

@@ -18,7 +18,7 @@ use tracing_subscriber::prelude::*;
 /// Half of the spans that fit into a ring. The ring is drained between runs.
 const SPANS: u32 = 16_000;
 
-/// Prints the median of some runs in nanoseconds per span.
+/// Prints the median over several runs, in nanoseconds per span.
 fn measure(what: &str, work: impl Fn()) {
     let once = || {
         thread::sleep(Duration::from_millis(20));

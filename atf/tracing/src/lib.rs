@@ -1,7 +1,7 @@
 //! Records the spans of a Rust program that uses [`tracing`](https://docs.rs/tracing) as an ATF
 //! trace: entering a span becomes a CALL, and exiting it a RETURN.
 //!
-//! Tracing's own attribute turns functions into spans, and one line records them:
+//! Tracing's own attribute turns functions into spans, and a single line starts recording them:
 //!
 //! ```
 //! # let root = tempfile::tempdir()?;
@@ -74,7 +74,7 @@
 //! # What it costs
 //!
 //! With rings, entering and exiting a span takes about 60 ns more than with a registry alone, plus
-//! two clock readings. Taking a lock or allocating happens only for a thread's first span, for a
+//! two clock readings. A lock is taken or memory allocated only for a thread's first span, for a
 //! function's first span in a thread, and when a stack grows deeper than before. The example `cost`
 //! measures the time.
 //!

@@ -102,7 +102,7 @@ impl Shared {
         }
     }
 
-    /// Registers the calling thread; `None` if that fails or the recording has stopped.
+    /// Registers the calling thread. Returns `None` if that fails or if the recording has stopped.
     pub(crate) fn add_thread(&self) -> Option<ThreadRecorder> {
         let mut state = lock(&self.state);
         let added = state

@@ -78,7 +78,7 @@ fn register<'a>(threads: &'a mut Vec<Thread>, shared: &Shared) -> Option<&'a mut
 }
 
 impl Thread {
-    /// Records a call; `None` if the thread is not registered.
+    /// Records a call. Returns `None` if the thread is not registered.
     #[inline]
     fn enter(&mut self, shared: &Shared, span: u64, metadata: &'static Metadata<'_>) -> Option<()> {
         let entered = Entered {
@@ -87,7 +87,7 @@ impl Thread {
             depth: self.depth().saturating_add(1),
         };
         self.entered.push(entered);
-        // Read last, so that the span includes little of this time.
+        // The clock is read last, so that the span includes little of the recording's own time.
         self.write(shared, now_ns(), EventKind::CALL, entered)
     }
 

@@ -146,7 +146,8 @@ fn same(a: &Field, b: &Field) -> bool {
     a.key() == b.key() && facts(a) == facts(b)
 }
 
-/// Returns the manifest's new keys. They affect no case because readers ignore unknown keys.
+/// Returns the manifest's new keys. They do not affect any case, because readers ignore unknown
+/// keys.
 fn new_keys(before: &Spec, after: &Spec) -> BTreeSet<String> {
     let keys = |spec: &Spec| -> BTreeSet<String> {
         let objects = spec.manifest.objects.iter();

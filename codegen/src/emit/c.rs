@@ -21,7 +21,7 @@ use crate::{GENERATED, GeneratedFile};
 /// The headers' folder, relative to the repository's root.
 const INCLUDE: &str = "atf/include";
 
-/// The templates, by the names that `{% include %}` uses.
+/// The templates, with the names that `{% include %}` uses.
 const TEMPLATES: [(&str, &str); 8] = [
     ("accessors.h", include_str!("../../templates/c/accessors.h")),
     (
@@ -77,8 +77,8 @@ pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String
 }
 
 /// Emits a program, valid in C and C++, that prints the compiler's layout of `atf_wire.h`, one item
-/// per line: each record with its size, each field with its offset and size, each constant with its
-/// value.
+/// per line: records with their sizes, fields with their offsets and sizes, and constants with
+/// their values.
 #[must_use]
 pub fn probe(layout: &Layout) -> GeneratedFile {
     GeneratedFile {

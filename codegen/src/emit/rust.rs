@@ -35,7 +35,7 @@ pub struct Options {
     pub visibility: Visibility,
     /// The item's name.
     pub ident: Ident,
-    /// Attributes that precede the generated ones on a record's fields, by field name.
+    /// Attributes that precede the generated ones on a record's fields, keyed by field name.
     pub fields: BTreeMap<String, Vec<Attribute>>,
     /// Whether a record gets the constant `C_DEFINITION`.
     pub c_definition: bool,

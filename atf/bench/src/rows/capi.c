@@ -1,4 +1,4 @@
-/* A traced thread in C: one C API call per event. Called by capi.rs. */
+/* A traced thread in C that makes one C API call per event. Called by capi.rs. */
 
 #include "atf_record.h"
 

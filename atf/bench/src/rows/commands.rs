@@ -1,4 +1,4 @@
-//! The commands, as separate processes, compared with `cat` and `cp` of the same files.
+//! The commands, run as separate processes and compared with `cat` and `cp` of the same files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Finding the events of a detail file, which vary in length.
+//! Finding the events of a detail file, whose lengths vary.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! The exports, as separate processes, compared with `cat` of the same files. Their output is
-//! discarded.
+//! The exports, run as separate processes and compared with `cat` of the same files. Their output
+//! is discarded.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! One pass over all events of a file: checksum, order, kinds.
+//! One pass over all events of a file, which checks the checksum, the order and the kinds.
 
 use std::hint::black_box;
 use std::num::NonZero;

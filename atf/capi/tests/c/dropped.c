@@ -1,6 +1,7 @@
 /*
- * A tracer that uses S3's functions and whose detail ring is sometimes full: with and without the call that drops a
- * detail, with warnings, survive_kill, and the clock by its name in S1. Prints its warnings.
+ * A tracer that uses S3's functions and the clock under its name in S1. Its detail ring is
+ * sometimes full, with and without the call that drops a detail. Uses warnings and survive_kill,
+ * and prints its warnings.
  */
 #include <ada_timing.h>
 
@@ -62,7 +63,7 @@ static void told(const char *folder, uint64_t time) {
     atf_writer_close(writer);
 }
 
-/* Only the five functions: detail 1 and the last one are never written. */
+/* Uses only the five functions. Detail 1 and the last detail are never written. */
 static void untold(const char *folder, uint64_t time) {
     AtfThreadWriter *writer = atf_writer_create(folder, 1, atf_clock_type());
     in_use = writer;

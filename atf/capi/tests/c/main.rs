@@ -1,4 +1,4 @@
-//! The C API as C and C++ programs see it: header, libraries, examples, misuse.
+//! The C API as C and C++ programs see it: headers, libraries, examples and misuse.
 
 // abi.txt is for 64-bit machines.
 #[cfg(target_pointer_width = "64")]

@@ -1,5 +1,5 @@
-//! Calls the C functions from Rust, so Miri, which cannot run C, can check their use of pointers
-//! (`.ci/miri`).
+//! Calls the C functions from Rust so that Miri, which cannot run C, can check their use of
+//! pointers (`.ci/miri`).
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
@@ -197,7 +197,7 @@ static ANCHOR: AtfTimingAnchor = AtfTimingAnchor {
     },
 };
 
-/// Writes a session of two threads, each on a separate thread.
+/// Writes a session with two threads, each from a thread of its own.
 fn session(folder: &CStr, wire: u8) {
     let options = options(wire);
     let session: *mut AtfSessionWriter = get!(atf_session_writer_create(

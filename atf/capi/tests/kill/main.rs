@@ -129,7 +129,7 @@ impl Moments {
     }
 }
 
-/// Kills a tracer, usually while its four threads write; every tenth one right after its start.
+/// Kills a tracer, usually while its four threads write; every tenth tracer right after it starts.
 fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments) -> Killed {
     let folder = TempDir::new().unwrap();
     let buffer_size = BUFFERS[round % BUFFERS.len()];

@@ -230,7 +230,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Text in XML. Characters that XML 1.0 does not allow are replaced.
+/// Text escaped for XML. Characters that XML 1.0 does not allow are replaced.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -114,7 +114,7 @@ impl Tree {
         }
     }
 
-    /// Compares each node with the one on the same stack of another tree.
+    /// Compares each node with the node that has the same stack in another tree.
     pub(super) fn compared_with(&self, other: &Self) -> Changes {
         let mut same: Vec<Option<usize>> = Vec::with_capacity(self.nodes.len());
         for (place, node) in self.nodes.iter().enumerate() {

@@ -18,7 +18,7 @@ use proto::{
     TrackDescriptor, TrackEvent, TrackEventDefaults, TrackEventType,
 };
 
-/// How many names a sequence of packets may have before it restarts.
+/// The maximum number of names in a sequence of packets before it restarts.
 const MOST_NAMES: usize = 1 << 16;
 
 /// Writes packets. A call that is still open at the end of the trace has no end event. Times are
@@ -159,7 +159,8 @@ fn annotation_names() -> Vec<Interned> {
     names.collect()
 }
 
-/// Registers as pointers, which are shown in hexadecimal, and the stack's size.
+/// Returns annotations for the registers, as pointers so that they are shown in hexadecimal, and
+/// for the stack's size.
 fn annotations(first: u64, detail: &FunctionPayload) -> Vec<DebugAnnotation> {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = detail.x_regs;
     let registers = [

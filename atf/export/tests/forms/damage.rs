@@ -75,7 +75,7 @@ fn check(session: &SessionReader, options: &Options) {
     }
 }
 
-/// A byte of a file to change, or its new length.
+/// A change to a file: to one byte, or to the length.
 #[derive(Debug, Clone)]
 enum Change {
     Byte(prop::sample::Index, u8),

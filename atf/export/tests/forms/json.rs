@@ -1,4 +1,4 @@
-//! The forms in JSON, parsed by `serde_json`.
+//! The JSON forms, parsed by `serde_json`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-// Prints `OFFSET NAME` for functions, as a tracer in the process computes offsets.
+// Prints `OFFSET NAME` for functions, with offsets computed the way a tracer in the process does.
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::text;
 
-/// The naming of records and of everything that depends on the wire version.
+/// How records and everything else that depends on the wire version are named.
 #[derive(Clone, Copy)]
 pub(super) enum Names {
     /// The names from the sources, such as `AtfIndexHeader` and `ATF_NO_DETAIL_SEQ`, for a single

@@ -257,7 +257,7 @@ fn name_width(text: &str) -> u32 {
     (letters(text) * 29).div_ceil(4)
 }
 
-/// Returns the width of the small line at 10 pixels: 6.25 per letter.
+/// Returns the width of the smaller text at 10 pixels: 6.25 per letter.
 fn detail_width(text: &str) -> u32 {
     (letters(text) * 25).div_ceil(4)
 }

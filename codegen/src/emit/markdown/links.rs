@@ -26,7 +26,7 @@ pub(super) const MANIFEST_ANCHOR: &str = "manifest-file";
 /// A link that works from any page, because all pages are in one folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Link {
-    /// The name or title of its target, not yet escaped.
+    /// The name or title of the target, not yet escaped.
     pub(super) text: String,
     /// The page and the anchor.
     pub(super) href: String,

@@ -108,7 +108,7 @@ fn field(field: &ManifestField) -> Field<'_> {
     }
 }
 
-/// Returns the folders as a tree of names, with optional entries marked.
+/// Returns the folders as a tree of names in which optional entries are marked.
 pub(super) fn tree(spec: &Spec) -> String {
     let paths: Vec<Vec<&str>> = spec
         .session

@@ -50,7 +50,7 @@ pub(super) fn outcome(book: &Book<'_>, found: &Disagreement) -> Vec<ByWire> {
     by_wire(wires.filter_map(|wire| Some((*wire, held(book, found, *wire)?))))
 }
 
-/// Returns the decided value in one wire version, in the form of a claim.
+/// Returns the decided value in one wire version, formatted like a claim.
 fn held(book: &Book<'_>, found: &Disagreement, wire: Wire) -> Option<String> {
     let layout = book.layout;
     let Key { subject, property } = &found.key;
@@ -74,7 +74,7 @@ fn held(book: &Book<'_>, found: &Disagreement, wire: Wire) -> Option<String> {
     term(found, wire)
 }
 
-/// Returns a property of a field, in the form of a claim.
+/// Returns a property of a field, formatted like a claim.
 fn of_field(field: Option<&Field>, property: &str) -> Option<String> {
     match property {
         "layout" => Some(field.map_or_else(

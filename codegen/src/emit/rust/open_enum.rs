@@ -9,7 +9,7 @@ use super::{Options, constant_ident, doc, scalar_ident};
 const SCALARS: [Scalar; 4] = [Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64];
 
 /// Emits a newtype over the widest scalar of the fields that use the enumeration, with a constant
-/// per member, the members' names, and the lossless conversions.
+/// per member, the members' names, and all lossless conversions.
 ///
 /// # Panics
 ///
@@ -118,8 +118,8 @@ fn debug(enumeration: &Enum, ident: &Ident) -> TokenStream {
     }
 }
 
-/// Emits conversions from each scalar that fits into the newtype, and into each scalar that the
-/// newtype fits into.
+/// Emits conversions from each scalar that fits into the newtype, and into each scalar that can
+/// hold it.
 fn conversions(scalar: Scalar, ident: &Ident) -> TokenStream {
     let convert = |other: Scalar, value: TokenStream| {
         if other == scalar {
