@@ -162,7 +162,7 @@ typedef struct AtfTimingAnchor {
 AtfStatus atf_anchor_to_media(const AtfTimingAnchor *anchor, uint64_t host_time_ns,
                               AtfMediaTime *media_time);
 
-/** Converts a recording time, in any timescale, to a timestamp. Errors as above. */
+/** Converts a recording time, in any timescale, to a timestamp. The errors are the same. */
 AtfStatus atf_anchor_to_host_ns(const AtfTimingAnchor *anchor, AtfMediaTime media_time,
                                 uint64_t *host_time_ns);
 
@@ -354,8 +354,8 @@ AtfStatus atf_writer_abandon(AtfThreadWriter *writer);
 
 /* ---- Writing a thread with the functions of the writer's design, S3 ---- */
 /*
- * S3's functions take the same handles as the functions above; the fifth one is atf_writer_close.
- * Their failures are kept (atf_writer_error) and reported as warnings.
+ * S3's functions take the same handles as the functions above. atf_writer_close is the fifth of
+ * them. Their failures are kept (atf_writer_error) and reported as warnings.
  */
 
 /** Receives a warning. message is valid during the call. */

@@ -31,12 +31,12 @@
  * are older than the pre-roll; a ring that is more than half full discards its oldest events early,
  * and any of them that a later trigger requests are counted as lost. With a pre-roll of UINT64_MAX,
  * triggers request only what the rings hold, and nothing discarded early counts as lost. With a
- * window, the numbers that atf_recording_record and related functions return are not positions in
+ * window, the sequence numbers from atf_recording_record and related functions are not positions in
  * the files: detail_seq, and with ATF_WINDOW_ALL also index_seq, count everything recorded. With
- * ATF_WINDOW_ALL, a thread gets its files when a trigger first requests one of its events; a thread
- * that ends before that leaves none, and does not count towards max_threads. Other threads that have
- * ended count until the pre-roll has passed. The events that are kept of ended threads take at most
- * 512 MiB, or the oldest are lost.
+ * ATF_WINDOW_ALL, a thread's files are created when a trigger first requests one of its events; a
+ * thread that ends before then leaves no files and does not count towards max_threads. Other ended
+ * threads count until the pre-roll has passed. Events kept from ended threads take at most 512 MiB;
+ * beyond that, the oldest are lost.
  *
  * Segments. With segment_size or segment_duration_ns, a recording continues in a new session when
  * the current one reaches that size or age, or contains as many events as its files can hold:
