@@ -1,9 +1,9 @@
-//! Derived values of a session's document, computed from the documents of its files. Used for the
-//! corpus and for answers that reject a file where rejection is allowed.
+//! Computes the derived values of a session's document from its files' documents. Used for the
+//! corpus and for answers that reject a file that may be rejected.
 
 use serde_json::{Value, json};
 
-/// Updates the numbers of unmatched links that a thread's entry contains; adds none.
+/// Updates the counts of unmatched links in a thread's entry; does not add missing counts.
 pub(crate) fn derive_thread(thread: &mut Value) {
     let links = links(&thread["index"]);
     let back: Vec<Option<u64>> = events(&thread["detail"])
@@ -68,8 +68,8 @@ fn links(index: &Value) -> Vec<Option<u64>> {
     events(index).map(link).collect()
 }
 
-/// Returns whether an event is a hole: all zeros, without a valid checksum to prove that they were
-/// written.
+/// Returns whether an event is a hole: all zeros, with no valid checksum to prove that the zeros
+/// were written.
 fn is_hole(index: &Value, event: &Value) -> bool {
     let fields = event.as_object().into_iter().flatten();
     let is_zero = |value: &Value| *value == 0 || *value == "0";

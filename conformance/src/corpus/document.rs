@@ -1,4 +1,4 @@
-//! Expected documents, based on the description of what was written; field values are decoded from
+//! Builds expected documents from the description of what was written, decoding field values from
 //! the bytes with the hand-typed tables.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +12,8 @@ use super::trace::Trace;
 use super::{FileVerdicts, verdicts};
 use crate::Verdict;
 
-/// Returns the document for a file that breaks these rules, and the right verdicts on it: `own`, or
-/// the verdicts that the rules allow if `own` is empty.
+/// Returns the document for a file that breaks these rules, and the correct verdicts on the file:
+/// `own` or, if `own` is empty, the verdicts that the rules allow.
 pub(super) fn file(
     trace: &Trace,
     path: &str,
@@ -68,8 +68,8 @@ pub(crate) const CHECKSUMS: [&str; 4] = [
     "ATF-DFTR-005",
 ];
 
-/// Removes the footer, the source of the count and the trailing bytes from the document of a
-/// self-contradictory file: a reader that accepts the file need not match them.
+/// Removes the footer, the count source and the trailing bytes from the document of a
+/// self-contradictory file, because a reader that accepts the file need not match them.
 fn contradicted(document: &mut Value, broken: &[&str]) {
     let is_bad = broken.iter().any(|rule| CHECKSUMS.contains(rule));
     if let Some(members) = document.as_object_mut() {
@@ -174,15 +174,15 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 pub(super) struct Expected {
     /// The document with the mildest verdict.
     pub(super) document: Value,
-    /// The right verdicts, mildest first.
+    /// The correct verdicts, mildest first.
     pub(super) verdicts: Vec<Verdict>,
-    /// The right verdicts on the session's files, by thread.
+    /// The correct verdicts on the session's files, by thread.
     pub(super) files: Vec<FileVerdicts>,
     /// Threads that a reader may skip.
     pub(super) optional: Vec<u32>,
 }
 
-/// Returns the document for a session whose files break these rules, and the right verdicts.
+/// Returns the document for a session whose files break these rules, and the correct verdicts.
 pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Expected {
     let mut files = Vec::new();
     let folders = thread_folders(trace, root);
@@ -204,7 +204,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
         let id = thread["thread_id"].as_u64().unwrap_or_default();
         index_verdicts(id).is_none_or(|it| it.verdicts.contains(&Verdict::Reject))
     };
-    // No thread has a readable index.
+    // Possibly no thread has a readable index.
     if !threads.is_empty() && threads.iter().all(may_be_lost) {
         verdicts.insert(Verdict::Reject);
     }
@@ -226,7 +226,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
     }
 }
 
-/// Returns the entry of a thread and adds the verdicts on the thread's files to `files`.
+/// Returns a thread's entry and adds the verdicts on its files to `files`.
 fn thread(
     trace: &Trace,
     id: u32,
@@ -263,7 +263,7 @@ fn thread(
         "detail": part("detail"),
         "derived": {"dangling_links": "0", "orphan_details": "0"},
     });
-    // Readers need not report whether files of two versions are linked.
+    // Readers need not report links between files of different wire versions.
     let has_others = |(file, rule): &(&str, &str)| {
         *rule == "ATF-LINK-008"
             && file
@@ -277,7 +277,7 @@ fn thread(
     thread
 }
 
-/// Returns the ids and paths of the entries of a session that are named like thread folders.
+/// Returns the ids and paths of the session's entries that are named like thread folders.
 fn thread_folders(trace: &Trace, root: &str) -> BTreeSet<(u32, String)> {
     let below = |path: &str| {
         let rest = match root {

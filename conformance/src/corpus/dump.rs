@@ -1,4 +1,4 @@
-//! Dumps files as text, with the field of every byte.
+//! Dumps files as text that shows which field each byte belongs to.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::document::hex;
 use super::layout::{FieldKind, Record, little_endian};
 use super::shape::Region;
 
-/// Formats one line per field: offset, bytes, name, value.
+/// Formats one line per field, with its offset, bytes, name and value.
 pub(super) fn dump(wire: u8, bytes: &[u8], regions: &[Region]) -> String {
     let mut out = String::new();
     for region in regions {
@@ -79,7 +79,7 @@ fn value(is: FieldKind, bytes: &[u8]) -> String {
     }
 }
 
-/// Formats bytes as ASCII; unprintable bytes become dots.
+/// Formats bytes as ASCII, with dots for unprintable bytes.
 fn text(bytes: &[u8]) -> String {
     let letter = |byte: &u8| match byte {
         0x20..=0x7e => char::from(*byte),

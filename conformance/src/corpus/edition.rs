@@ -1,4 +1,4 @@
-//! The corpus as a folder, for review and for use without this crate.
+//! Writes and verifies the corpus as a folder, for review and for use without this crate.
 //!
 //! ```text
 //! corpus.json                 edition, flags, names of all cases
@@ -22,7 +22,7 @@ use super::{Case, FLAGS, json};
 use crate::rules::table::CORPUS_EDITION;
 use crate::scripts;
 
-/// Returns all files of the corpus, by their paths in its folder.
+/// Returns all files of the corpus, by path within its folder.
 #[must_use]
 pub fn files(cases: &[Case]) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
@@ -35,7 +35,7 @@ pub fn files(cases: &[Case]) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Returns a case's files in the corpus's folder.
+/// Returns a case's files, with their paths in the corpus's folder.
 fn case_files(case: &Case) -> Vec<(String, Vec<u8>)> {
     let at = |name: &str| format!("{}/{name}", case.name);
     let mut files = vec![
@@ -48,7 +48,7 @@ fn case_files(case: &Case) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Returns the description of a case: the content of its `case.json`.
+/// Returns a case's description, the content of `case.json`.
 #[must_use]
 pub fn about(case: &Case) -> Value {
     let sizes: BTreeMap<_, _> = (case.files.iter())
@@ -86,8 +86,8 @@ fn list(cases: &[Case]) -> Value {
     json!({"edition": CORPUS_EDITION.version, "flags": flags, "cases": names})
 }
 
-/// Returns the digest that identifies an edition of the corpus. It covers the cases, their files,
-/// the flags and the writer scripts.
+/// Returns the digest that identifies an edition of the corpus. The digest covers the cases, their
+/// files, the flags and the writer scripts.
 #[must_use]
 pub fn digest(cases: &[Case]) -> String {
     let mut text = String::new();
@@ -122,7 +122,7 @@ fn sums(files: &BTreeMap<String, Vec<u8>>, folder: &str) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Returns the SHA-256 in hexadecimal.
+/// Returns the SHA-256 of the bytes in hexadecimal.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     super::document::hex(&Sha256::digest(bytes))
@@ -148,9 +148,9 @@ pub enum Difference {
     Other {
         /// Its path in the folder.
         path: String,
-        /// The first byte that differs, from the start of the file.
+        /// The offset of the first byte that differs, from the start of the file.
         offset: usize,
-        /// The expected and the actual SHA-256.
+        /// The expected SHA-256 and the actual one.
         sums: [String; 2],
     },
     /// A file that is not part of the corpus.
@@ -197,8 +197,8 @@ pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
 ///
 /// # Errors
 ///
-/// Returns the file system's error with the path, or an error if the folder contains something
-/// other than a corpus.
+/// Returns the file system's error with the path, or an error if the folder contains anything other
+/// than a corpus.
 pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
     let files = files(cases);
     let unknown: Vec<_> = (on_disk(folder).into_iter())
@@ -230,7 +230,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Lists the files below `v1` and `v2` of a folder; paths use `/` on every platform.
+/// Lists the files below a folder's `v1` and `v2`, with `/` in paths on every platform.
 fn on_disk(folder: &Path) -> Vec<String> {
     let below = |name: &str| {
         let walk = walkdir::WalkDir::new(folder.join(name)).sort_by_file_name();

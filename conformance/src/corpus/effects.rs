@@ -1,6 +1,6 @@
-//! The effect of each broken rule on a reader that does not check for it.
+//! Describes how each broken rule affects a reader that does not check the rule.
 
-/// Returns the effect of breaking a rule: a sentence or two.
+/// Describes the effect of breaking a rule, in a sentence or two.
 pub(super) fn effect(rule: &str) -> &'static str {
     let found = EFFECTS.iter().find(|(id, _)| *id == rule);
     found.map_or("", |(_, effect)| effect)

@@ -1,4 +1,4 @@
-//! Known mistakes of implementations, and their effects.
+//! Known mistakes in implementations, and their effects.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! JSON that reads well in a diff: a value that fits on one line takes one line.
+//! Formats JSON for readable diffs: a value that fits on one line takes one line.
 
 use serde_json::Value;
 
@@ -36,7 +36,8 @@ fn write(out: &mut String, value: &Value, depth: usize) {
     out.push(close);
 }
 
-/// Sorts entries by key: the order of a map depends on `serde_json` features that other crates enable.
+/// Sorts entries by key, because a map's order depends on the `serde_json` features that other
+/// crates enable.
 fn sorted(value: &Value) -> Vec<(Option<&str>, &Value)> {
     let entries = value.as_object().into_iter().flatten();
     let mut entries: Vec<_> = entries

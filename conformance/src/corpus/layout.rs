@@ -1,7 +1,7 @@
 //! The records' fields, typed by hand from the tables of S0, S1, S2 and S4.
 //!
-//! Expected results use these tables, not the spec's: a mistake in the spec would affect every
-//! reader, and no test would reveal it.
+//! Expected results use these tables instead of the spec's tables: a mistake in the spec would
+//! affect every reader, and no test would reveal it.
 
 /// A record of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub(crate) enum Record {
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
-    /// Bytes from the start of the record.
+    /// The offset in bytes from the start of the record.
     pub(crate) offset: usize,
-    /// Bytes.
+    /// The size in bytes.
     pub(crate) size: usize,
     pub(crate) is: FieldKind,
 }
@@ -120,7 +120,7 @@ const INDEX_EVENT_2: [Field; 5] = [
     reserved("_reserved", 25, 7),
 ];
 
-/// S0, S1, S2. Start, end, bytes; the order in the detail footer differs.
+/// S0, S1, S2. The order is start, end, bytes, unlike in the detail footer.
 const INDEX_FOOTER: [Field; 7] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("checksum", 4, 4),
@@ -168,7 +168,7 @@ const DETAIL_EVENT_HEADER_2: [Field; 5] = [
     number("timestamp", 16, 8),
 ];
 
-/// S1, S4. The stack follows it.
+/// S1, S4. The stack follows.
 const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
     number("function_id", 0, 8),
     field("x_regs", 8, 64, FieldKind::Registers),
@@ -179,7 +179,7 @@ const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
     reserved("_reserved", 98, 2),
 ];
 
-/// S1, S2, S4. Bytes, start, end; the order in the index footer differs.
+/// S1, S2, S4. The order is bytes, start, end, unlike in the index footer.
 const DETAIL_FOOTER: [Field; 7] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("checksum", 4, 4),
@@ -210,7 +210,7 @@ const RING_HEADER: [Field; 15] = [
 ];
 
 impl Record {
-    /// Returns its fields in one wire version, in order.
+    /// Returns the record's fields in a wire version, in order.
     pub(crate) const fn fields(self, wire: u8) -> &'static [Field] {
         match (self, wire) {
             (Self::IndexHeader, 1) => &INDEX_HEADER_1,
@@ -224,12 +224,12 @@ impl Record {
             (Self::DetailFunctionPayload, 1 | 2) => &DETAIL_FUNCTION_PAYLOAD,
             (Self::DetailFooter, 1 | 2) => &DETAIL_FOOTER,
             (Self::RingHeader, 1 | 2) => &RING_HEADER,
-            // A test fails for a wire version without tables.
+            // A test fails if a wire version has no tables.
             _ => &[],
         }
     }
 
-    /// Returns its size in bytes.
+    /// Returns the record's size in bytes.
     pub(crate) const fn size(self) -> usize {
         match self {
             Self::IndexEvent => 32,

@@ -60,7 +60,7 @@ pub fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Adds a case, or merges it with another case that has the same trace.
+/// Adds a case, or merges it into an existing case with the same trace.
 fn add(cases: &mut Vec<Case>, mut case: Case) {
     let Some(same) = cases.iter_mut().find(|other| other.is_same_trace(&case)) else {
         return cases.push(case);
@@ -95,7 +95,7 @@ pub struct Case {
     pub name: String,
     /// The wire version of its files.
     pub wire: u8,
-    /// The rules that it tests.
+    /// The rules that the case tests.
     pub rules: Vec<&'static str>,
     /// The kind of fault.
     pub class: Class,
@@ -103,24 +103,24 @@ pub struct Case {
     pub path: String,
     /// The type of `path`.
     pub subject: Subject,
-    /// The known mistakes of implementations that the case reveals; the corpus explains them.
+    /// The known implementation mistakes that the case reveals; the corpus explains them.
     pub flags: Vec<&'static str>,
-    /// The fault, and its effect on a reader that does not check for it.
+    /// A description of the fault and of its effect on a reader that does not check for it.
     pub note: String,
-    /// The sources of its rules: S0 to S4, FIELD.
+    /// The sources of the rules: S0 to S4, or FIELD.
     pub sources: Vec<&'static str>,
-    /// The files, by their paths in the trace's folder.
+    /// The files, by path within the trace's folder.
     pub files: BTreeMap<String, Vec<u8>>,
     /// Folders without files.
     pub folders: Vec<String>,
     /// The targets of symlinks, by path.
     pub symlinks: BTreeMap<String, String>,
-    /// The right verdicts according to its sources, mildest first.
+    /// The correct verdicts according to the sources, mildest first.
     pub verdicts: Vec<Verdict>,
-    /// Why the case must be rejected, if no other verdict is right: a sentence from a source, or
-    /// the harm of reading the file.
+    /// Why the case must be rejected, if no other verdict is correct: a sentence from a source, or
+    /// the harm that reading the file would do.
     pub because: Vec<&'static str>,
-    /// The right verdicts on each file of a session.
+    /// The correct verdicts on each file of a session.
     pub file_verdicts: Vec<FileVerdicts>,
     /// The threads of a session that a reader may skip.
     pub optional: Vec<u32>,
@@ -131,18 +131,18 @@ pub struct Case {
     pub broken: Vec<(String, &'static str)>,
     /// The position in the file where the first of these rules is broken.
     pub place: Option<Place>,
-    /// Every byte of the trace files, with the name of the byte's field.
+    /// A dump of the trace files that names the field of every byte.
     pub dump: String,
 }
 
 impl Case {
-    /// Returns whether the other case has the same trace.
+    /// Returns whether both cases have the same trace.
     fn is_same_trace(&self, other: &Self) -> bool {
         (&self.path, &self.files, &self.folders, &self.symlinks)
             == (&other.path, &other.files, &other.folders, &other.symlinks)
     }
 
-    /// Returns the case's files outside the session, which no reader may open.
+    /// Returns the case's files outside the session; no reader may open them.
     pub fn decoys(&self) -> impl Iterator<Item = &str> {
         let is_session = self.subject == Subject::Session;
         let files = self.files.keys().filter(move |_| is_session);
@@ -151,8 +151,8 @@ impl Case {
             .map(String::as_str)
     }
 
-    /// Writes the case's files into a folder, in which [`path`](Self::path) is the file or session
-    /// to read.
+    /// Writes the case's files into a folder, where [`path`](Self::path) is the file or session to
+    /// read.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ fn symlink(target: &str, path: &Path) -> io::Result<()> {
     )));
 }
 
-/// The right verdicts on a file of a session.
+/// The correct verdicts on a file of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileVerdicts {
     /// The thread's id.
@@ -207,7 +207,7 @@ pub struct FileVerdicts {
     pub file: &'static str,
     /// Its path in the case.
     pub path: String,
-    /// The mildest first.
+    /// The correct verdicts, mildest first.
     pub verdicts: Vec<Verdict>,
 }
 

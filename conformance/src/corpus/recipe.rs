@@ -1,4 +1,4 @@
-//! Recipes: an edit of the clean session and the finding it must cause.
+//! Recipes, each an edit of the clean session with the finding it must cause.
 
 use super::effects::effect;
 use super::flags::flag_of;
@@ -8,22 +8,22 @@ use crate::{Place, Verdict, rules};
 
 /// One edit of the clean session, in one or both wire versions.
 ///
-/// The slug consists of the first rule and the name, so the name never changes.
+/// The slug consists of the first rule and the name, so the name must never change.
 #[derive(Debug, Clone)]
 pub struct Recipe {
     /// The rules that it tests.
     pub rules: Vec<&'static str>,
-    /// The wire versions that it exists in.
+    /// The wire versions that have the case.
     pub wires: &'static [u8],
     /// A short description that becomes part of the slug.
     pub name: &'static str,
     /// The expected finding of the first rule; `None` if the recipe meets the rule.
     pub found: Option<Found>,
-    /// The other rules that the edit inevitably breaks, by file.
+    /// Other rules that the edit inevitably breaks, by file.
     pub also: Vec<(&'static str, &'static str)>,
-    /// Known mistakes of implementations that it reveals.
+    /// The known implementation mistakes that the recipe reveals.
     pub flags: Vec<&'static str>,
-    /// The right verdicts on the subject, if they differ from the verdicts that the rules allow.
+    /// The correct verdicts on the subject, if they differ from the verdicts that the rules allow.
     verdicts: &'static [Verdict],
     /// Why the subject must be rejected, if the rules do not explain it.
     because: Option<&'static str>,
@@ -33,7 +33,7 @@ pub struct Recipe {
     subject: &'static str,
     /// Whether the slug is just the name.
     is_named: bool,
-    /// The text to use in the note if the name reads badly there; empty to use the name.
+    /// The text that replaces the name in the note; empty to use the name.
     title: &'static str,
     note: &'static str,
 }
@@ -41,7 +41,7 @@ pub struct Recipe {
 /// The finding that a recipe's rule causes.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The file, from the session's folder.
+    /// The file's path within the session's folder.
     pub file: &'static str,
     /// The field's path.
     pub field: &'static str,
@@ -64,7 +64,7 @@ enum Offset {
     Text(&'static str),
 }
 
-/// Makes a recipe without an edit: the clean session is a boundary case of the rule.
+/// Makes a recipe without an edit, for a rule that has the clean session as a boundary case.
 pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     Recipe {
         rules: vec![rule],
@@ -91,7 +91,7 @@ pub(super) fn meets(rule: &'static str, name: &'static str, edit: fn(&mut Trace)
     }
 }
 
-/// Makes a recipe whose edit creates another valid trace, for these rules.
+/// Makes a recipe whose edit creates another valid trace that tests these rules.
 pub(super) fn whole(
     name: &'static str,
     rules: &[&'static str],
@@ -117,7 +117,7 @@ pub(super) fn breaks(rule: &'static str, name: &'static str, edit: fn(&mut Trace
 /// Returns the file that a rule's cases read by default; empty for the whole session.
 fn subject_of(rule: &str) -> &'static str {
     match rule.get(4..8) {
-        // Whether the flag is right depends on the folder.
+        // Whether the flag is correct depends on the folder.
         _ if rule == "ATF-IHDR-018" => "",
         Some("IHDR" | "IEVT" | "IFTR") => INDEX,
         Some("DHDR" | "DEVT" | "DPAY" | "DFTR") => DETAIL,
@@ -218,7 +218,7 @@ impl Recipe {
         self
     }
 
-    /// Adds a known mistake of implementations that the recipe reveals.
+    /// Adds a known implementation mistake that the recipe reveals.
     pub(super) fn flag(mut self, flag: &'static str) -> Self {
         if !self.flags.contains(&flag) {
             self.flags.push(flag);
@@ -232,13 +232,13 @@ impl Recipe {
         self
     }
 
-    /// Sets the right verdicts, whatever the rules allow.
+    /// Sets the correct verdicts, overriding the verdicts that the rules allow.
     pub(super) fn may(mut self, verdicts: &'static [Verdict]) -> Self {
         self.verdicts = verdicts;
         self
     }
 
-    /// Requires readers to reject the subject because of this source or this harm.
+    /// Requires readers to reject the subject because of this source or harm.
     pub(super) fn must_reject(mut self, because: &'static str) -> Self {
         self.because = Some(because);
         self.may(&[Verdict::Reject])
@@ -409,7 +409,8 @@ impl Recipe {
     }
 }
 
-/// Builds the cases of the clean session; each tests all rules for which it is a boundary case.
+/// Builds the cases of the clean session. Each case tests all rules for which it is a boundary
+/// case.
 pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
     let subjects = [
         (
@@ -500,7 +501,7 @@ fn file_name(path: &str) -> Option<&str> {
     is_file.then_some(name)
 }
 
-/// Converts a text to lower case, with one hyphen between words.
+/// Converts text to lower case, with one hyphen between words.
 fn slug(text: &str) -> String {
     let text = text.to_lowercase().replace(['\'', ','], "");
     let words = text.split(|char: char| !char.is_ascii_alphanumeric());

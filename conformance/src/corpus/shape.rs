@@ -1,13 +1,13 @@
-//! The parts that make up a file, whatever its bytes claim.
+//! The parts of a file as it was written, whatever its bytes claim.
 
 use std::ops::Range;
 
 use super::layout::Record;
 
-/// The parts of a trace file, according to its description.
+/// Describes the parts of a trace file.
 ///
-/// Expected results depend on this description: which events survive a truncation follows from
-/// where they were written, not from what a reader finds.
+/// Expected results depend on this description: which events survive a truncation is determined by
+/// where they were written, not by what a reader finds.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) is_detail: bool,
@@ -22,12 +22,12 @@ pub(crate) struct Shape {
     pub(crate) framed: Option<Vec<usize>>,
 }
 
-/// Bytes with one meaning.
+/// A range of bytes that form one part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Region {
     pub(super) offset: usize,
     pub(super) size: usize,
-    /// The prefix of its fields' names: `events[3]`.
+    /// The prefix of the fields' names, such as `events[3]`.
     pub(super) name: String,
     /// `None` for bytes without fields.
     pub(super) record: Option<Record>,

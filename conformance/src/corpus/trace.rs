@@ -1,4 +1,4 @@
-//! A valid session, into which recipes put faults.
+//! A valid session that recipes damage.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub const T: u64 = 1_234_567_000_000_000;
 /// The module of all functions; their symbol indices start at 1.
 const MODULE: u64 = 0x0644_4fc1 << 32;
 
-/// The module of the functions in files outside the session, which no reader may open.
+/// The module of functions in files outside the session. No reader may open these files.
 pub const CANARY: u64 = 0x0bad_cafe << 32;
 
 const MANIFEST_TEXT: &str = r#"{
@@ -45,7 +45,7 @@ const MANIFEST_TEXT: &str = r#"{
 }
 "#;
 
-/// A session in memory, in one wire version. Unedited, it passes every check:
+/// An in-memory session in one wire version. Unedited, it passes every check:
 ///
 /// | file                  | size | events                                            | footer |
 /// |-----------------------|------|---------------------------------------------------|--------|
@@ -110,7 +110,8 @@ impl Trace {
         this
     }
 
-    /// Edits the fields of thread 7's index file; they need not be consistent. Undoes patches.
+    /// Edits the fields of thread 7's index file; the result need not be consistent. Undoes
+    /// patches.
     pub fn index(&mut self, edit: impl FnOnce(&mut IndexFile)) {
         edit(&mut self.index);
         self.put_index(INDEX, &self.index.clone());
@@ -124,7 +125,7 @@ impl Trace {
         self.put_index(INDEX, &self.index.clone());
     }
 
-    /// Edits the fields of the detail file; they need not be consistent. Undoes patches.
+    /// Edits the fields of the detail file; the result need not be consistent. Undoes patches.
     pub fn detail(&mut self, edit: impl FnOnce(&mut DetailFile)) {
         edit(&mut self.detail);
         self.put_detail(DETAIL, &self.detail.clone());
@@ -214,7 +215,7 @@ impl Trace {
         }
     }
 
-    /// Sets the sizes of the events that a reader finds if it does not find all of them.
+    /// Sets the sizes of the events that a reader finds when it cannot find all of them.
     pub fn survive(&mut self, path: &str, sizes: &[usize]) {
         if let Some(shape) = self.shapes.get_mut(path) {
             shape.framed = Some(sizes.to_vec());
@@ -248,15 +249,15 @@ impl Trace {
         self.shapes.get(path)
     }
 
-    /// Returns a file's wire version, which differs from the session's if the file was taken from
-    /// another trace.
+    /// Returns a file's wire version, which differs from the session's version if the file was
+    /// taken from another trace.
     pub(super) fn wire_of(&self, path: &str) -> u8 {
         self.shapes
             .get(path)
             .map_or(self.version, |shape| shape.wire)
     }
 
-    /// Returns the regions of a trace file; empty for other files.
+    /// Returns the regions of a trace file, or nothing for other files.
     pub(super) fn regions(&self, path: &str) -> Vec<Region> {
         let shape = self.shapes.get(path);
         shape.map_or_else(Vec::new, |shape| shape.regions(self.file(path)))
@@ -337,7 +338,7 @@ impl Trace {
         self.patch(INDEX, 256 + 4, &checksum.to_le_bytes());
     }
 
-    /// Zeroes index events and removes the checksum, as if a block never reached the disk.
+    /// Zeroes index events and removes the checksum, as if a block had never reached the disk.
     pub fn hole(&mut self, offset: usize, size: usize) {
         self.patch(INDEX, offset, &vec![0; size]);
         self.patch(INDEX, 256 + 4, &[0; 4]);
@@ -385,7 +386,7 @@ pub fn thread(version: u8, thread_id: u32, events: Vec<EventRecord>) -> IndexFil
     with_events(&file, events)
 }
 
-/// Returns the file with other events and with updated counts, times, offsets and checksum.
+/// Returns the file with these events and with updated counts, times, offsets and checksum.
 fn with_events(file: &IndexFile, events: Vec<EventRecord>) -> IndexFile {
     let built = IndexFile {
         thread_id: file.thread_id,
@@ -420,8 +421,8 @@ pub fn ret(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
     event(2, timestamp_ns, symbol, depth)
 }
 
-/// Returns the events of thread 7: function 1 calls 2, which returns, and 3, which throws; finally
-/// 1 returns.
+/// Returns the events of thread 7: function 1 calls function 2, which returns, then function 3,
+/// which throws; finally function 1 returns.
 fn events() -> Vec<EventRecord> {
     let mut events = vec![
         call(T, 1, 1),

@@ -1,8 +1,8 @@
-//! Files and their documents, both typed by hand from the sources' tables: they do not depend on any
-//! table of this project.
+//! Files and their documents, typed by hand from the sources' tables and independent of this
+//! project's tables.
 //!
-//! The bytes of each number differ, so reading at the wrong offset or in the wrong byte order
-//! yields a different number. The checksums were computed bit by bit outside this project.
+//! All bytes of a number differ, so reading at the wrong offset or in the wrong byte order yields a
+//! different number. The checksums were computed bit by bit outside this project.
 
 use super::shape::Shape;
 use super::{Case, Class, Subject, dump};
@@ -14,7 +14,7 @@ pub(super) fn vectors(wire: u8) -> Vec<Case> {
     let [index, detail] = match wire {
         1 => [INDEX_1, DETAIL_1],
         2 => [INDEX_2, DETAIL_2],
-        // No vectors were typed for other versions.
+        // Other versions have no vectors.
         _ => return Vec::new(),
     };
     let index = Vector {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::corpus::document::readable;
 
-    /// Checks the tables behind all other documents against hand-typed documents.
+    /// Checks the tables used for all other documents against hand-typed documents.
     #[test]
     fn the_tables_give_the_typed_documents() {
         for wire in [1, 2] {

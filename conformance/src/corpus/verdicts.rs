@@ -1,11 +1,12 @@
-//! The right verdicts on a subject that breaks some rules, and the reasons to reject it.
+//! The correct verdicts on a subject that breaks some rules, and the reasons for rejecting it.
 
 use std::collections::BTreeSet;
 
 use crate::Verdict;
 use crate::rules::{self, Rule};
 
-/// Returns the right verdicts on a file that breaks these rules: the worst of one verdict per rule.
+/// Returns the correct verdicts on a file that breaks these rules. Each is the worst of one allowed
+/// verdict per rule.
 pub(super) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSet<Verdict> {
     let rules = broken.into_iter().map(rule);
     rules.fold(BTreeSet::from([Verdict::Accept]), |all, rule| {
@@ -21,7 +22,7 @@ fn worst_of(one: &BTreeSet<Verdict>, other: &BTreeSet<Verdict>) -> BTreeSet<Verd
     pairs.collect()
 }
 
-/// Returns the right verdicts on a session: a rejected file counts as a missing one.
+/// Returns the correct verdicts on a session, treating a rejected file as missing.
 pub(super) fn of_session<'a>(
     files: impl IntoIterator<Item = &'a BTreeSet<Verdict>>,
 ) -> BTreeSet<Verdict> {
@@ -35,8 +36,8 @@ pub(super) fn of_session<'a>(
     })
 }
 
-/// Returns why a file that breaks these rules must be rejected: sentences of the sources, or the
-/// harm.
+/// Returns why a file that breaks these rules must be rejected: sentences from the sources, or the
+/// harm that reading it would do.
 pub(super) fn because<'a>(broken: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let rules = broken.into_iter().map(rule);
     rules.filter_map(|rule| rule.because).collect()

@@ -12,7 +12,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     [lengths(), fields()].into_iter().flatten().collect()
 }
 
-/// Impossible lengths. Links to the events that such a length hides are not checked.
+/// Impossible lengths. Links to events hidden by an impossible length are not checked.
 fn lengths() -> Vec<Recipe> {
     vec![
         meets("ATF-DEVT-001", "24", |t| {
@@ -82,8 +82,7 @@ fn fields() -> Vec<Recipe> {
     ]
 }
 
-/// Changes an event's length, so that a reader that follows the lengths finds events of these
-/// sizes.
+/// Changes an event's length, so a reader that follows the lengths finds events of these sizes.
 fn length(trace: &mut Trace, offset: usize, total_length: u32, events: &[usize]) {
     trace.patch_detail(offset, &total_length.to_le_bytes());
     trace.survive(DETAIL, events);

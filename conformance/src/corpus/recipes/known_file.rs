@@ -1,4 +1,4 @@
-//! Mistakes of real implementations in a single file: header, events, footer.
+//! Real implementations' mistakes in a single file: header, events, footer.
 
 use crate::Verdict::{Accept, Recover, Reject};
 
@@ -212,7 +212,7 @@ fn crashes() -> Vec<Recipe> {
     ]
 }
 
-/// Makes timestamps count up from 0x..41544932: "2ITA" in little-endian order.
+/// Makes timestamps count up from 0x..41544932, which is "2ITA" in little-endian order.
 fn magic_times(trace: &mut Trace) {
     trace.without_details();
     trace.events(|events| {
@@ -275,7 +275,7 @@ fn layouts() -> Vec<Recipe> {
     ]
 }
 
-/// Why readers must reject a file in the layout of the other version.
+/// Why readers must reject a file in the other version's layout.
 const OTHER_LAYOUT: &str = "Harm: counts, kinds and links are decoded from the wrong bytes and look right: \
     with 32 events, a version 2 header passes version 1's event_size check.";
 

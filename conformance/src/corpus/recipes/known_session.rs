@@ -1,4 +1,4 @@
-//! Mistakes of real implementations that span files: links, ids, threads, the manifest.
+//! Real implementations' mistakes that span files: links, ids, threads, the manifest.
 
 use crate::Verdict::{Accept, Recover, Reject};
 

@@ -131,7 +131,7 @@ fn both_ways() -> Vec<Recipe> {
     ]
 }
 
-/// Fields that the two events of a pair share.
+/// Fields that must match in an index event and its detail event.
 fn same_moment() -> Vec<Recipe> {
     vec![
         holds("ATF-LINK-006", "to the nanosecond"),
@@ -203,7 +203,7 @@ fn headers() -> Vec<Recipe> {
     ]
 }
 
-/// Adds a detail file of the other wire version, which is valid by itself.
+/// Adds a valid detail file of the other wire version.
 fn other_version(trace: &mut Trace) {
     trace.take(DETAIL, &Trace::clean(3 - trace.version));
 }

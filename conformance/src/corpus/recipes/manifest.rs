@@ -1,4 +1,4 @@
-//! Rules of manifest.json. Offsets point to the wrong text.
+//! Rules of manifest.json. Offsets point to the invalid text.
 
 use crate::Verdict::{Accept, Recover};
 
@@ -180,7 +180,7 @@ fn types() -> Vec<Recipe> {
     ]
 }
 
-/// The types of the keys that tracers in the field do not write.
+/// Tests the types of the keys that tracers in the field do not write.
 fn types_of_additions() -> Vec<Recipe> {
     vec![
         meets(

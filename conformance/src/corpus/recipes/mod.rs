@@ -1,4 +1,4 @@
-//! The recipes: one table per record, and tables for whole sessions.
+//! The recipes, with one table per record and further tables for whole sessions.
 
 mod detail_event;
 mod detail_footer;

@@ -1,8 +1,8 @@
-//! Paths that lead out of the session, and ids that convert to another id: readers must not read
-//! anything outside.
+//! Paths that lead out of the session, and ids that convert to other ids. Readers must not read
+//! anything outside the session.
 //!
-//! The session is `session`; all files next to it are decoys. Their events call functions of
-//! [`CANARY`], which must not appear in an answer, and the kit detects whether a decoy is opened.
+//! The session is `session`; all files next to it are decoys. The decoys' events call functions of
+//! [`CANARY`], which must not appear in an answer. The kit also detects whether a decoy is opened.
 
 use crate::Verdict::Recover;
 
@@ -98,7 +98,8 @@ fn links() -> Vec<Recipe> {
     ]
 }
 
-/// Makes recipes with ids that become 9 when converted or that a conversion must reject.
+/// Makes recipes with ids that turn into 9 when converted carelessly, or that a conversion must
+/// reject.
 fn ids() -> Vec<Recipe> {
     vec![
         id("an id below zero", "-9", |t| instead_of_9(t, "-9")).titled("a negative id"),
@@ -156,7 +157,7 @@ fn lists() -> Vec<Recipe> {
     ]
 }
 
-/// Makes a recipe in which the first id of the manifest leads out of the session.
+/// Makes a recipe where the manifest's first id leads out of the session.
 fn path(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
     breaks("ATF-MANI-003", name, edit)
         .at_text(OUTER_MANIFEST, "threads[0].id", text, Recover)

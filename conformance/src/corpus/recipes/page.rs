@@ -1,6 +1,6 @@
 //! Files that fill their last memory page, so nothing in the mapping follows the last byte.
 //!
-//! A page has 4096 bytes on most machines, and 16384 on Apple's.
+//! A page is 4096 bytes on most machines and 16384 bytes on Apple's.
 
 use crate::Verdict::Recover;
 
@@ -9,8 +9,8 @@ use crate::corpus::trace::{DETAIL, INDEX, T, Trace, call, event, record};
 
 use super::valid::{alone, manifest};
 
-/// The sizes in bytes of a header or footer, and of the smallest and largest detail event with
-/// registers.
+/// The size in bytes of a header or footer, of the smallest detail event with registers, and of the
+/// largest.
 const END: usize = 64;
 const LEAST: usize = 24 + 100;
 const GREATEST: usize = LEAST + 256;
@@ -107,7 +107,7 @@ fn page(
 /// The offset of the last detail in a full page of 4096 bytes.
 const LAST: usize = 4096 - 232;
 
-/// Keeps only thread 7, with events up to the offset `end`.
+/// Keeps only thread 7, with its events ending at `end`.
 fn events(trace: &mut Trace, end: usize) {
     let count = (end - END) / 32;
     let happening = |seq: u64| event(if seq.is_multiple_of(2) { 1 } else { 2 }, T + seq, 1, 1);

@@ -1,5 +1,5 @@
-//! Rules of ring.atf. It contains one event that the files lack; a reader that wrongly trusts a
-//! ring returns this event.
+//! Rules of ring.atf. The ring contains one event that the files lack; a reader that wrongly trusts
+//! the ring returns this event.
 
 use crate::Verdict::{Accept, Recover};
 

@@ -1,4 +1,4 @@
-//! Valid sessions that readers often get wrong.
+//! Valid sessions that readers often misread.
 
 use crate::corpus::recipe::{Recipe, whole};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, T, Trace, call, event, record, ret, thread};
@@ -125,7 +125,7 @@ pub(super) fn manifest(trace: &mut Trace, ids: &str, (start, end): (u64, u64)) {
     trace.put(MANIFEST, text);
 }
 
-/// Makes the events of a small program from kinds, depths and symbols.
+/// Replaces the events with those of a small program that uses every event kind.
 fn all_kinds(trace: &mut Trace) {
     let steps = [
         (1, 1, 1),
