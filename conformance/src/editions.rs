@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::rules::table;
 
-/// Versions of the kit and of the data it grades with.
+/// The versions of the kit and of its grading data.
 #[derive(Debug, Clone, Serialize)]
 pub struct Editions {
     /// The version of the kit itself.

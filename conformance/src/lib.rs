@@ -2,8 +2,8 @@
 //!
 //! The rules and the checker are in [`atf::check`]. This crate contains everything else needed to
 //! grade an implementation: the [`corpus`] of test cases, the [`scripts`] that writers execute, the
-//! [`mod@reference`] answers, the runner in [`run`], and the [`report`]s. Without the feature `kit`
-//! it contains only the reports of checks and their [`command`], which `atf` shares.
+//! [`mod@reference`] answers, the runner in [`run`], and the [`report`]s. Without the feature
+//! `kit`, it contains only the check reports and the `check` [`command`], which `atf` shares.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Finds the place of a crash in a program's standard error.
+//! Finds where a program crashed, from its standard error.
 
 /// Extensions of source files.
 const SOURCES: [&str; 12] = [
@@ -14,8 +14,8 @@ pub(super) fn how(message: &str) -> &str {
     }
 }
 
-/// Returns the source file and line of the crash: the last in a Python traceback, otherwise the
-/// first in the text.
+/// Returns the source file and line of the crash: the last location in a Python traceback,
+/// otherwise the first location in the text.
 pub(super) fn place(stderr: &str) -> Option<String> {
     let mut lines = stderr.lines().rev();
     let of_python = lines.find_map(|line| {

@@ -1,4 +1,4 @@
-//! Causes of failures: failures that look alike share a named cause.
+//! Groups similar failures under named causes.
 
 mod crash;
 mod table;
@@ -16,24 +16,24 @@ use table::{KNOWN, Known};
 /// The cause of a failure, inferred from what the kit can observe.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cause {
-    /// The id for programs: `checksum-unnoticed`, `crash:SIGSEGV:read.c:120`.
+    /// A machine-readable id, such as `checksum-unnoticed` or `crash:SIGSEGV:read.c:120`.
     pub id: String,
-    /// The title for people: `checksum mismatch not noticed`.
+    /// A human-readable title, such as `checksum mismatch not noticed`.
     pub title: String,
 }
 
-/// The failures of one cause.
+/// Failures that share a cause.
 #[derive(Debug, Clone)]
 pub struct Group<'a> {
-    /// The cause they share.
+    /// The shared cause.
     pub cause: Cause,
     /// The failures and their positions in [`Results::cases`], unexpected failures first.
     pub cases: Vec<(usize, &'a CaseResult)>,
-    /// The number of failures that are on no failure list.
+    /// The number of unexpected failures: failures that are not on a failure list.
     pub failed: usize,
 }
 
-/// Groups the failures of a run by cause, the cause with the most unexpected failures first.
+/// Groups a run's failures by cause, starting with the cause of the most unexpected failures.
 #[must_use]
 pub fn groups(results: &Results) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
@@ -133,8 +133,8 @@ impl Cause {
         }
     }
 
-    /// Groups crashes by the source line where they occur. If the line is unknown, crashes share a
-    /// cause if they end the same way on files that break rules of the same group.
+    /// Groups crashes by source line. If the line is unknown, groups crashes that ended the same
+    /// way on files that break rules of the same group.
     fn crash(message: &str, stderr: &str, rule: &str) -> Self {
         let how = crash::how(message);
         match crash::place(stderr) {
@@ -154,7 +154,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause of unusable output; it depends on the kind of output, not on the content.
+    /// Returns the cause of unusable output, which depends only on the kind of output.
     fn garbage(message: &str) -> Self {
         let kind = message.split(": ").next().unwrap_or(message);
         Self {
@@ -193,7 +193,7 @@ impl Cause {
 /// Returns the record and field of a difference if only a value is wrong.
 fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     let is_nothing = |text: &str| text == "nothing";
-    // Places in a writer's output start with a file.
+    // A place in a writer's output starts with the file.
     let place = difference.place.rsplit(": ").next()?;
     let (above, field) = place.rsplit_once('.')?;
     let record = above.rsplit('.').next()?;
@@ -203,7 +203,7 @@ fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     (is_value && is_record).then_some((record, field))
 }
 
-/// Returns the rule's id, with its sentence if the spec has the rule.
+/// Returns the rule's id, followed by its text if the spec defines the rule.
 fn named(rule: &str) -> String {
     match rules::find(rule) {
         Some(known) => format!("{rule}: {}", known.rule),
@@ -222,7 +222,7 @@ struct Clues<'a> {
     expected: &'a str,
 }
 
-/// The way in which an answer is wrong.
+/// How an answer is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     /// A readable file was rejected.
@@ -251,7 +251,7 @@ impl Turn {
 
 impl<'a> Clues<'a> {
     fn of(difference: &'a Difference, rule: &'a str) -> Self {
-        // Places in a writer's output start with a file; values in documents are JSON.
+        // A place in a writer's output starts with the file; values in documents are JSON.
         let place = difference.place.rsplit(": ").next().unwrap_or_default();
         let field = place.rsplit('.').next().unwrap_or_default();
         let field = field.split('[').next().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! The named causes. The cause of a difference is the first one that matches it.
+//! The named causes. A difference is attributed to the first cause that matches it.
 
 use super::Turn;
 use crate::results::Grade;
 
-/// A cause and the differences that it explains. An empty list matches anything.
+/// A cause and the differences it explains. An empty list matches everything.
 #[derive(Debug)]
 pub(super) struct Known {
     /// The permanent id.
@@ -13,7 +13,7 @@ pub(super) struct Known {
     pub(super) grade: Option<Grade>,
     /// The rules that the answer broke, without `ATF-`; a trailing `*` matches a prefix.
     pub(super) rules: &'static [&'static str],
-    /// The last names of the places.
+    /// The last name in the path of a difference.
     pub(super) fields: &'static [&'static str],
     pub(super) turns: &'static [Turn],
     /// The expected value.
@@ -61,7 +61,8 @@ const HELD_BACK: &[Turn] = &[Turn::Refused, Turn::Lost];
 /// Something was misread.
 const READ: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other, Turn::Lost];
 
-/// The table: labels, needlessly rejected files, values trusted without checking, single rules.
+/// The table, in this order: labels, needlessly rejected files, values trusted without checking,
+/// single rules.
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = &[
     // Checksums have their own causes in both grades.

@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM: the first ends a run cleanly and removes its folders, the second ends it at
-//! once.
+//! Handles SIGINT and SIGTERM: the first signal ends the run cleanly and removes its folders; the
+//! second ends it at once.
 
 use std::io;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// Ends this process the way a signal received during the run would have. From here on, the
-    /// next signal ends it at once.
+    /// If a signal arrived during the run, ends this process the way the signal would have. From
+    /// here on, the next signal ends it at once.
     pub(super) fn settle(&self) {
         self.is_last.store(true, Ordering::Relaxed);
         #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! One file for each subcommand.
+//! The command line, with one file per subcommand.
 
 mod corpus;
 mod interrupt;
@@ -55,7 +55,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Smoke(options)) => smoke::run(&options),
         Ok(Command::Testee(options)) => testee::run(&options),
         Ok(Command::Warden(options)) => warden::run(&options),
-        // Requested help, or a usage error.
+        // The user requested help, or made a usage error.
         Err(text) => ended(text.print().map(|()| if text.use_stderr() { 2 } else { 0 })),
     }
 }

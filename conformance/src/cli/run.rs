@@ -101,7 +101,7 @@ enum Role {
     Validate,
 }
 
-/// The graded parts, on the command line.
+/// The parts to grade, on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Grade {
     All,
@@ -127,11 +127,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Testees {
-    /// Opens the manifests; returns the candidates and the options of the run.
+    /// Opens the manifests and returns the candidates and the run's options.
     ///
     /// # Errors
     ///
-    /// Returns a message about the error on the command line.
+    /// Returns a message that describes the command-line error.
     pub(super) fn open(&self) -> Result<(Vec<Candidate>, atf_conformance::run::Options), String> {
         let kit = kit().map_err(|error| format!("cannot find this program: {error}"))?;
         let candidates = match self.manifests.as_slice() {
@@ -255,7 +255,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     Ok(results)
 }
 
-/// Explains why no case matches; for a rule without cases, includes the spec's reason.
+/// Explains why no case matches, including the spec's reason if a rule has no cases.
 fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     let has_cases = |id: &String| tasks.iter().any(|task| task.rules().contains(id));
     let mut reasons = wanted.iter().filter(|id| !has_cases(id)).map(|id| {
@@ -281,7 +281,7 @@ fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     }
 }
 
-/// Returns the time, system and command line of the run, without the program's own path.
+/// Returns the run's time, system and command line, without the path of the program itself.
 fn made(now: SystemTime) -> Made {
     let arguments = std::env::args_os().skip(1);
     let arguments = arguments.map(|word| word.to_string_lossy().into_owned());

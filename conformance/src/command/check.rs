@@ -71,7 +71,8 @@ impl From<Deny> for Severity {
 ///
 /// # Errors
 ///
-/// If two reports go to the same place or one cannot be written; the text is for standard error.
+/// Returns a message for standard error if two reports go to the same place or a report cannot be
+/// written.
 pub fn run(options: &Options) -> Result<u8, String> {
     let deny = options.deny.into();
     let mut targets = options.reports.clone();
