@@ -1,18 +1,18 @@
-//! Compares two documents as values.
+//! Compares two documents by value.
 
 use serde_json::{Map, Number, Value};
 
 use super::grade::{grade, holds_events};
 use crate::results::Grade;
 
-/// A step into a document.
+/// One step of a path into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A member of an object.
     Key(String),
     /// An element of an array.
     Element(usize),
-    /// This many more elements.
+    /// This many further elements, reported together.
     More(usize),
 }
 
@@ -41,7 +41,7 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    /// Formats the path: `events[3].detail_seq`.
+    /// Formats the path, such as `events[3].detail_seq`.
     #[must_use]
     pub fn place(&self) -> String {
         let mut place = String::new();
@@ -60,15 +60,15 @@ impl Mismatch {
     }
 }
 
-/// The maximum number of differing elements of an array to report individually; the rest are
-/// reported as one difference.
+/// The maximum number of differing array elements to report individually; the rest are reported as
+/// one difference.
 const MOST_ELEMENTS: usize = 20;
 
 /// Returns the places where `got` differs from `expected`, in the order of `expected`.
 ///
-/// The order of keys does not matter, and numbers are compared by value. Keys that begin with `x_`
-/// and keys in `ignored` are skipped; `x_regs` is a field of the format and is compared. `got` may
-/// have header, footer and derived values that `expected` omits.
+/// The order of keys does not matter, and numbers are compared by value. Skips keys in `ignored`
+/// and keys that begin with `x_`, except `x_regs`, which is a field of the format. `got` may have
+/// header, footer and derived values that `expected` omits.
 #[must_use]
 pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Mismatch> {
     let mut comparison = Comparison {
@@ -81,7 +81,7 @@ pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Misma
     comparison.found
 }
 
-/// A comparison in progress.
+/// The state of a comparison.
 struct Comparison<'a> {
     ignored: &'a [&'a str],
     /// The expected header of the current file.
@@ -108,7 +108,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Reports a single difference for each file of a session that only one side rejects.
+    /// Reports a single difference for each session file that only one side rejects.
     fn refusals(&mut self, expected: &Value, got: &Value) {
         let grade = if holds_events(Some(expected)) || holds_events(Some(got)) {
             Grade::Data
@@ -181,7 +181,7 @@ impl<'a> Comparison<'a> {
         matches!(self.steps.as_slice(), [Step::Key(key)] if key == "threads")
     }
 
-    /// Compares threads by id, so a missing thread does not make the others differ.
+    /// Compares threads by id, so that a missing thread does not make the others differ.
     fn threads(&mut self, expected: &'a [Value], got: &[Value]) {
         let mut rest: Vec<(usize, &Value)> = got.iter().enumerate().collect();
         for (seq, thread) in expected.iter().enumerate() {

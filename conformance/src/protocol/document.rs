@@ -8,7 +8,7 @@ use super::exit;
 use crate::Verdict;
 use crate::results::Failure;
 
-/// The maximum size of an answer in bytes is this plus [`FACTOR`] times the size of the expected
+/// An answer may be at most this many bytes plus [`FACTOR`] times the size of the expected
 /// document: enough for white space, extra keys and surplus events, but too little to fill the
 /// kit's memory.
 const MARGIN: u64 = 1 << 20;
@@ -33,7 +33,7 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// Returns the failure for output that is not a document.
+    /// Makes a failure for output that is not a document.
     fn garbage(message: impl Into<String>) -> Self {
         Self {
             class: Failure::Garbage,
@@ -48,7 +48,8 @@ impl Broken {
 }
 
 impl Answer {
-    /// Returns the maximum size of an answer to this expected document, in bytes; a multiple of 1 MiB.
+    /// Returns the maximum size of an answer when this document is expected, in bytes. It is a
+    /// multiple of 1 MiB.
     #[must_use]
     pub fn limit(expected: &Value) -> u64 {
         let size = FACTOR * expected.to_string().len() as u64;
@@ -60,8 +61,8 @@ impl Answer {
     /// # Errors
     ///
     /// Returns [`Failure::Crash`] if the exit code is undefined, or if it means reject but there is
-    /// no output, which is typical of uncaught exceptions. Returns [`Failure::Garbage`] if the
-    /// output is not a document or its verdict contradicts the exit code.
+    /// no output, as is typical of uncaught exceptions. Returns [`Failure::Garbage`] if the output
+    /// is not a document or its verdict contradicts the exit code.
     pub fn of(code: i32, output: &[u8]) -> Result<Self, Broken> {
         let code = match u8::try_from(code) {
             Ok(exit::UNSUPPORTED) => return Ok(Self::Unsupported),
@@ -90,7 +91,7 @@ impl Answer {
     }
 }
 
-/// Parses one JSON object with a verdict.
+/// Parses a JSON object that contains a verdict.
 fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
     if output.trim_ascii().is_empty() {
         return Err(Broken::garbage("nothing on standard output"));
@@ -119,11 +120,11 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
     Ok((verdict, document))
 }
 
-/// The number of bytes of output that a message shows.
+/// The number of bytes of output to show in a message.
 const EXCERPT: usize = 80;
 
-/// Returns the part of an output line around a column; line and column start at 1, as in the JSON
-/// parser. Escapes unprintable characters.
+/// Returns an excerpt of an output line around a column, with unprintable characters escaped. Line
+/// and column start at 1, as in the JSON parser.
 fn excerpt(output: &[u8], line: usize, column: usize) -> String {
     let line = output.split(|byte| *byte == b'\n').nth(line.max(1) - 1);
     let line = line.unwrap_or_default().trim_ascii_end();

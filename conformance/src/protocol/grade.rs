@@ -1,11 +1,11 @@
-//! Grades differences between documents: in data, or only in labels.
+//! Decides whether documents differ in data or only in labels.
 
 use serde_json::Value;
 
 use super::compare::Step;
 use crate::results::Grade;
 
-/// Returns whether a difference is in the data or in a label.
+/// Returns whether data or a label differs.
 ///
 /// `header` is the expected header of the file with the difference.
 pub(super) fn grade(
@@ -25,7 +25,7 @@ pub(super) fn grade(
         ] => true,
         // A session without events has no times.
         [.., "derived", "time_start_ns" | "time_end_ns"] => is_empty(expected),
-        // Whether a footer is shown is a label; its content is data.
+        // The presence of a footer is a label; its content is data.
         [.., "footer"] => is_empty(expected) || is_empty(got),
         // These are meaningless in an unfinalized file.
         [
@@ -34,7 +34,7 @@ pub(super) fn grade(
             "flags" | "event_count" | "bytes_length" | "footer_offset" | "index_seq_start"
             | "index_seq_end" | "time_start_ns" | "time_end_ns",
         ] => header.is_some_and(is_placeholder),
-        // A thread, or a file of a thread, that has no events on either side.
+        // A thread, or one of its files, without events on either side.
         ["threads"] | ["threads", "index" | "detail"] => {
             !holds_events(expected) && !holds_events(got)
         }
@@ -63,7 +63,7 @@ pub fn holds_events(document: Option<&Value>) -> bool {
         || threads.is_some_and(|threads| threads.iter().any(thread))
 }
 
-/// Returns whether a header belongs to an unfinalized file: it has neither counts nor times.
+/// Returns whether a header has neither counts nor times, so it belongs to an unfinalized file.
 fn is_placeholder(header: &Value) -> bool {
     let is_zero = |name: &str| {
         header

@@ -1,5 +1,5 @@
-//! Capabilities that an implementation under test declares it lacks. The kit does not grade them,
-//! and the report lists them.
+//! Capabilities that an implementation under test declares that it lacks. The kit does not grade
+//! these capabilities; the report lists them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub enum Lack {
 }
 
 impl Lack {
-    /// Returns its name in the manifest.
+    /// Returns the capability's name in the manifest.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,8 +53,8 @@ impl Lack {
         self != Self::Verdict && self.name() == key
     }
 
-    /// Returns whether a case tests this capability. `is_read` is true for readers, which return a
-    /// whole document, and false for validators.
+    /// Returns whether a case tests this capability. `is_read` is true for readers and false for
+    /// validators, which return only a verdict.
     #[must_use]
     pub fn is_asked_by(self, case: &Case, is_read: bool) -> bool {
         match self {
@@ -71,8 +71,8 @@ pub(crate) fn breaks_checksum(case: &Case, is_own: impl Fn(&str) -> bool) -> boo
     broken.any(|(file, rule)| is_own(file) && CHECKSUMS.contains(rule))
 }
 
-/// Returns whether a verdict is right for an implementation with these lacks; `verdicts` are the
-/// right ones for an implementation without any.
+/// Returns whether a verdict is correct for an implementation that lacks these capabilities.
+/// `verdicts` are the correct verdicts for an implementation that lacks none.
 pub(crate) fn allows(
     lacks: &[Lack],
     verdicts: &[Verdict],

@@ -1,4 +1,4 @@
-//! Finds the bytes that a place in a document comes from.
+//! Finds the file bytes behind a place in a document.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::results::Hexdump;
 use atf::Wire;
 use atf::wire::Record;
 
-/// Returns the bytes that a place in a case's document comes from: the field and some bytes around
-/// it.
+/// Returns the bytes that a place in a case's document was read from: the field and some bytes
+/// around it.
 ///
-/// The offsets of records come from the expected document, never from a reader's document.
+/// Record offsets come from the expected document, never from a reader's document.
 #[must_use]
 pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
     let (file, document, steps) = file(case, steps)?;
@@ -22,8 +22,8 @@ pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
     hexdump(&file, bytes, place)
 }
 
-/// Returns the bytes of a field at an offset in a case's file; `name` is the field of the checker's
-/// finding.
+/// Returns the bytes of a field at an offset in a case's file. `name` is the field that the
+/// checker's finding names.
 #[must_use]
 pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<Hexdump> {
     let bytes = case.files.get(file)?;
@@ -43,7 +43,7 @@ pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<
     hexdump(file, bytes, start..start.checked_add(size)?)
 }
 
-/// Returns the first bytes of the file to read, or of the first file of a session.
+/// Returns the first bytes of the case's file or, for a session, of its first file.
 #[must_use]
 pub fn locate_beginning(case: &Case) -> Option<Hexdump> {
     let given = case.files.get_key_value(&case.path);
@@ -63,7 +63,7 @@ pub fn beginning(file: &str, bytes: &[u8]) -> Hexdump {
     }
 }
 
-/// Returns the file that a place is in, the file's document, and the rest of the path.
+/// Returns the file that contains a place, the file's document, and the rest of the path.
 fn file<'a>(case: &'a Case, steps: &'a [Step]) -> Option<(String, &'a Value, &'a [Step])> {
     if case.subject != Subject::Session {
         return Some((case.path.clone(), &case.expected, steps));
@@ -228,7 +228,7 @@ fn number(value: &Value) -> Option<usize> {
     }
 }
 
-/// Returns the bytes of a field and the bytes around them, in whole lines of 16 bytes.
+/// Returns a field's bytes with the bytes around them, in whole lines of 16 bytes.
 fn hexdump(file: &str, bytes: &[u8], place: Range<usize>) -> Option<Hexdump> {
     const LINE: usize = 16;
     const MOST: usize = 6 * LINE;

@@ -1,4 +1,4 @@
-//! `TESTEE.toml`: how to start an implementation under test, and what it supports.
+//! `TESTEE.toml` describes how to start an implementation under test and what it supports.
 
 use std::fmt;
 use std::fs;
@@ -18,7 +18,7 @@ pub const PROTOCOL: u32 = 1;
 /// An implementation under test, as described by its manifest.
 #[derive(Debug, Clone)]
 pub struct Manifest {
-    /// The folder that the paths of its programs are relative to.
+    /// The folder that its program paths are relative to.
     pub folder: PathBuf,
     /// Its name in reports.
     pub name: String,
@@ -30,7 +30,7 @@ pub struct Manifest {
     pub wire: Vec<u8>,
     /// The features that it supports.
     pub features: Vec<Feature>,
-    /// The capabilities that it declares it lacks; not graded.
+    /// The capabilities that it declares that it lacks. They are not graded.
     pub lacks: Vec<Lack>,
     /// Its failure list.
     pub failures: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub enum Feature {
     Detail,
     /// Session folders.
     Session,
-    /// Decoding of function payloads.
+    /// Decoding function payloads.
     Function,
     /// Writers' `flush` and `kill` operations.
     Kill,
@@ -119,7 +119,7 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
-/// The manifest's values with their positions.
+/// The manifest's values and their positions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
@@ -164,7 +164,7 @@ impl Manifest {
             .map_err(|(span, message)| at(Some(span), message))
     }
 
-    /// Returns the manifest of the reference implementation, which is built into the program `kit`.
+    /// Returns the manifest of the reference implementation, which is part of the program `kit`.
     #[must_use]
     pub fn reference(kit: &Path) -> Self {
         let program = kit.to_string_lossy().into_owned();
@@ -188,7 +188,7 @@ impl Manifest {
         }
     }
 
-    /// Returns the roles that it has a program for.
+    /// Returns the roles that the manifest has a program for.
     #[must_use]
     pub fn roles(&self) -> Vec<Role> {
         let roles = [Role::Write, Role::Read, Role::Validate];
@@ -196,7 +196,7 @@ impl Manifest {
         roles.into_iter().filter(has).collect()
     }
 
-    /// Returns the program of a role and its arguments, with placeholders.
+    /// Returns a role's program and arguments, with placeholders.
     #[must_use]
     pub fn command(&self, role: Role) -> Option<&[String]> {
         let command = match role {
@@ -207,7 +207,7 @@ impl Manifest {
         command.as_deref()
     }
 
-    /// Returns whether it supports a feature.
+    /// Returns whether the implementation supports a feature.
     #[must_use]
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
@@ -324,7 +324,7 @@ fn on_path(program: &str) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{program}: not found on PATH"))
 }
 
-/// Returns whether a file is executable; always true on systems without that permission.
+/// Returns whether a file is executable. Always true on systems without execute permissions.
 fn is_executable(meta: &fs::Metadata) -> bool {
     #[cfg(unix)]
     return std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 != 0;

@@ -1,4 +1,4 @@
-//! The contract between the kit and an implementation under test: its input, its answers and their
+//! The contract between the kit and an implementation under test: the input, the answers and their
 //! meaning.
 //!
 //! Documented in `docs/conformance/protocol.md`.

@@ -13,11 +13,12 @@ pub const READER: &str = include_str!("../../schema/reader.json");
 /// The schema of a validator's document.
 pub const VALIDATOR: &str = include_str!("../../schema/validator.json");
 
-/// Validates a document against the schema of its role. An implementation may omit what it lacks.
+/// Validates a document against its role's schema. The document may omit keys for capabilities that
+/// the implementation lacks.
 ///
 /// # Errors
 ///
-/// Returns the first violation of the schema and its place.
+/// Returns the first schema violation and its place.
 pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String> {
     static READERS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(READER, &[]));
     static VALIDATORS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(VALIDATOR, &[]));
@@ -53,7 +54,7 @@ fn compile(schema: &str, lacks: &[Lack]) -> Option<Validator> {
     jsonschema::validator_for(&schema).ok()
 }
 
-/// Removes keys that an implementation may omit from all lists of required keys.
+/// Removes the keys that an implementation may omit from every list of required keys.
 fn require_less(schema: &mut Value, lacks: &[Lack]) {
     match schema {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Documents of files.
+//! Builds the documents of files.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use serde_json::{Map, Value, json};
 use super::rejected;
 use crate::Verdict;
 
-/// The maximum size of a payload that fits into an event, in bytes.
+/// The maximum payload size of an event, in bytes.
 const LARGEST_PAYLOAD: usize = u32::MAX as usize;
 
-/// Returns the document of an `index.atf`, with the checker's verdict.
+/// Returns the document of an `index.atf`, including the checker's verdict.
 pub(super) fn index(path: &Path, verdict: Verdict) -> Value {
     let document = IndexReader::open(path).and_then(|reader| of_index(&reader, verdict));
     document.unwrap_or_else(|_| rejected("index"))
 }
 
-/// Returns the document of a `detail.atf`, with the checker's verdict.
+/// Returns the document of a `detail.atf`, including the checker's verdict.
 pub(super) fn detail(path: &Path, verdict: Verdict) -> Value {
     let document = DetailReader::open(path).and_then(|reader| of_detail(&reader, verdict));
     document.unwrap_or_else(|_| rejected("detail"))
@@ -84,7 +84,8 @@ pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<
     }))
 }
 
-/// Returns the meaningful fields of a header or footer, with 64-bit numbers as text.
+/// Returns the fields of a header or footer, without magic and reserved fields. 64-bit numbers
+/// become text.
 fn fields(record: Record, wire: Wire, bytes: &[u8]) -> Map<String, Value> {
     let has_meaning = |field: &&Field| match field.name {
         "magic" => false,
@@ -151,7 +152,7 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
     Ok(fields.into())
 }
 
-/// The values that follow from the end of a file, for both kinds of file.
+/// The values that depend on how a file ends, for both kinds of file.
 struct End<'a> {
     event_count: u64,
     count_source: CountSource,

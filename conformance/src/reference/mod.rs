@@ -1,7 +1,8 @@
-//! The reference implementation as an implementation under test: exposes the crate `atf` and the
-//! checker's verdicts through the protocol.
+//! Exposes the crate `atf` and the checker's verdicts through the protocol, so the reference
+//! implementation can be graded as an implementation under test.
 //!
-//! Like any other, it runs as one process per case: `atf-conformance testee read PATH`.
+//! Like any other implementation, it runs as one process per case: `atf-conformance testee read
+//! PATH`.
 
 mod file;
 mod session;
@@ -35,7 +36,7 @@ pub fn validate(path: &Path) -> Value {
     json!({"verdict": document.get("verdict"), "rules": Verdicts::of(path).rules})
 }
 
-/// Returns whether a file is a detail file according to its magic or, failing that, its name.
+/// Returns whether a file is a detail file, judging by its magic or, failing that, its name.
 fn is_detail(path: &Path) -> bool {
     match FileKind::of(path) {
         Ok(Some(kind)) => kind == FileKind::Detail,
@@ -43,7 +44,7 @@ fn is_detail(path: &Path) -> bool {
     }
 }
 
-/// Returns a document with the verdict reject.
+/// Returns a document that rejects the file or session.
 fn rejected(kind: &str) -> Value {
     json!({"kind": kind, "verdict": Verdict::Reject})
 }
@@ -63,7 +64,7 @@ impl Verdicts {
         this
     }
 
-    /// Returns whether readers ignore the session's manifest.
+    /// Returns whether readers must ignore the session's manifest.
     fn ignores_manifest(&self) -> bool {
         const READERS_IGNORE: [&Rule; 3] = [
             &rules::ATF_MANI_002,

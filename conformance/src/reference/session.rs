@@ -1,4 +1,4 @@
-//! Documents of sessions.
+//! Builds the documents of sessions.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ fn of_session(session: &SessionReader, verdicts: &Verdicts) -> Value {
 /// Totals over all threads.
 #[derive(Default)]
 struct Totals {
-    /// All index events: timestamp, thread, position.
+    /// The timestamp, thread and position of every index event.
     merged: Vec<(u64, u32, u64)>,
     /// The number of index events, including holes.
     events: u64,
@@ -96,7 +96,7 @@ struct Links {
 }
 
 impl Links {
-    /// Counts index events whose link is not matched by a link back.
+    /// Counts index events whose detail event does not link back to them.
     fn dangling(&self) -> usize {
         let links = (0..).zip(&self.forward);
         let links = links.filter_map(|(seq, to)| Some((seq, (*to)?)));
@@ -105,7 +105,7 @@ impl Links {
             .count()
     }
 
-    /// Counts detail events whose link is not matched by a link back.
+    /// Counts detail events whose index event does not link back to them.
     fn orphans(&self) -> usize {
         let links = (0..).zip(&self.backward);
         let leads_back = |seq, to| at(&self.forward, to) == Some(&Some(seq));
@@ -221,7 +221,7 @@ fn detail_document(
     document.unwrap_or_else(|_| rejected("detail"))
 }
 
-/// Returns whether an error means that the file is missing or a symlink rather than damaged.
+/// Returns whether an error means that the file is missing or is a symlink, rather than damaged.
 fn is_elsewhere(error: &Error) -> bool {
     matches!(
         error.kind(),

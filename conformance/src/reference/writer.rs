@@ -31,12 +31,12 @@ pub enum WriteError {
     Refused(#[from] atf::Error),
 }
 
-/// Executes the script at a path and writes a session into the folder `out`.
+/// Executes a script file and writes a session into the folder `out`.
 ///
 /// # Errors
 ///
-/// Returns an error if the script is unreadable or invalid, or an operation failed. Keeps
-/// everything written up to that point.
+/// Returns an error if the script is unreadable or invalid, or if an operation fails. Everything
+/// written up to that point is kept.
 pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
     let text = std::fs::read_to_string(script).map_err(|source| WriteError::Unreadable {
         path: script.to_owned(),
@@ -49,8 +49,8 @@ pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
 ///
 /// # Errors
 ///
-/// Returns [`WriteError::Refused`] or [`WriteError::System`]. Keeps everything written up to that
-/// point.
+/// Returns [`WriteError::Refused`] or [`WriteError::System`]. Everything written up to that point
+/// is kept.
 pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
     let mut session = None;
     let mut threads: BTreeMap<u32, ThreadWriter> = BTreeMap::new();
@@ -64,8 +64,8 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                     None => session.insert(SessionWriter::create(out, &options(open))?),
                 };
                 threads.insert(open.thread_id, session.thread(open.thread_id)?);
-                // Done early, as in a tracer, so that the manifest lists the threads even after a
-                // crash.
+                // Written early, as a tracer would, so that the manifest lists the threads even
+                // after a crash.
                 session.write_manifest()?;
             }
             Operation::Index(event) => {
