@@ -1,25 +1,25 @@
-//! A badge: a small image with the subject and the outcome. It contains only our own text.
+//! Writes badges: small images with a subject and an outcome. A badge contains only our own text.
 
 use std::io::{self, Write};
 
 use super::xml::Attribute;
 
-/// Background colours with a contrast ratio of at least 4.5 to white.
+/// Background colours with a contrast ratio of at least 4.5 against white.
 const LABEL_PAPER: &str = "#3a414b";
 const GOOD: &str = "#0f5e27";
 const KNOWN: &str = "#734900";
 const BAD: &str = "#a81e17";
 const NOTHING: &str = "#545b64";
 
-/// Space on each side of a text, in pixels.
+/// The space on each side of a text, in pixels.
 const MARGIN: u32 = 6;
 
-/// The outcome that a colour shows.
+/// The outcome that the badge's colour shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mood {
     /// Nothing is wrong.
     Good,
-    /// Known or allowed problems only.
+    /// There are only known or allowed problems.
     Known,
     /// Something is wrong.
     Bad,
@@ -59,7 +59,7 @@ pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -
     )
 }
 
-/// Estimates a text's width in Verdana at 11 pixels; `textLength` forces this width in other fonts.
+/// Estimates a text's width in 11-pixel Verdana; `textLength` forces this width in other fonts.
 fn width(text: &str) -> u32 {
     let tenths: u32 = text.chars().map(tenths).sum();
     tenths.div_ceil(10)
@@ -81,7 +81,7 @@ const fn tenths(letter: char) -> u32 {
 mod tests {
     use super::width;
 
-    /// Verdana's widths, in thousandths of its size.
+    /// Verdana's character widths, in thousandths of the font size.
     const VERDANA: [(char, u32); 26] = [
         ('i', 274),
         ('l', 274),

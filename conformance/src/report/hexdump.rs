@@ -1,10 +1,10 @@
-//! Bytes of a file, sixteen per line, with a field marked.
+//! Formats bytes of a file with one field marked, sixteen bytes per line.
 
 use crate::results::Hexdump;
 
 /// Bytes per line.
 const WIDTH: u64 = 16;
-/// Lines before the field, lines after it, and the maximum number of lines.
+/// The number of lines before the field, the number after it, and the maximum in total.
 const BEFORE: u64 = 3;
 const BEHIND: u64 = 2;
 const LINES: usize = 12;
@@ -14,7 +14,7 @@ const LINES: usize = 12;
 pub(super) struct Line {
     /// The offset, a multiple of 16, in bytes from the start of the file.
     pub(super) offset: u64,
-    /// The sixteen bytes, `None` if unknown, and whether each belongs to the field.
+    /// The sixteen bytes, each with whether it belongs to the field; `None` for unknown bytes.
     pub(super) bytes: [Option<(u8, bool)>; 16],
 }
 

@@ -1,5 +1,5 @@
-//! Self-contained pages: they need neither a network nor other files. They are complete without
-//! JavaScript, which adds filters and a choice of colours.
+//! Renders self-contained pages, which need neither a network nor other files. They are complete
+//! without JavaScript, which only adds filters and a choice of colours.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The base template and the pages.
+/// The base template and the page templates.
 const TEMPLATES: [(&str, &str); 3] = [
     ("page.html", include_str!("../../templates/page.html")),
     ("run.html", include_str!("../../templates/run.html")),
@@ -47,8 +47,8 @@ pub(super) fn write(template: &str, page: impl Serialize, out: &mut dyn Write) -
     Ok(())
 }
 
-/// Returns the content security policy. It allows only our own style and script, by hash, so text
-/// from an implementation or a file is never executed.
+/// Returns the content security policy. The policy allows only our own style and script, by hash,
+/// so text from an implementation or a file is never executed.
 fn policy() -> String {
     let sum = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
     let (style, script) = (sum(STYLE), sum(SCRIPT));

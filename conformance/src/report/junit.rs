@@ -1,4 +1,4 @@
-//! JUnit XML in the form that CI services read: the parts shared by all JUnit reports.
+//! JUnit XML as CI services read it: the parts shared by all JUnit reports.
 
 use std::io::{self, Write};
 
@@ -45,8 +45,7 @@ pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</testsuites>")
 }
 
-/// Writes the version of the implementation, and the editions it was graded with, prefixed with
-/// `atf.`.
+/// Writes the implementation's version and the editions it was graded with, prefixed with `atf.`.
 pub(super) fn properties(
     version: Option<&str>,
     editions: &[(&str, &str)],

@@ -1,5 +1,5 @@
-//! The forms of a report: text for a terminal, TAP and JUnit for CI, JSON for programs, a page and
-//! a badge for people. Reports of runs and of checks share code.
+//! The report forms: text for a terminal, TAP and JUnit for CI, JSON for programs, a page and a
+//! badge for people. The reports of runs and checks share code.
 
 mod badge;
 pub mod check;

@@ -1,8 +1,8 @@
-//! Text on a page: made printable and limited in length.
+//! Makes text on a page printable and limits its length.
 
 use super::printable::{Printable, clipped};
 
-/// The maximum lengths of a name and of a value; JSON contains the whole text.
+/// The maximum lengths of a name and of a value; JSON contains the full text.
 const NAME_LETTERS: usize = 160;
 const VALUE_LETTERS: usize = 1000;
 
@@ -16,7 +16,7 @@ pub(super) fn shown_value(text: &str) -> String {
     Printable(clipped(text, VALUE_LETTERS)).to_string()
 }
 
-/// Returns the length of the text after HTML escaping, in bytes.
+/// Returns the length of the HTML-escaped text, in bytes.
 pub(super) fn escaped(text: &str) -> usize {
     let long = |letter: char| match letter {
         '<' | '>' | '&' | '"' | '\'' | '/' => 6,

@@ -1,6 +1,6 @@
-//! Text from files, names and programs, made safe for reports.
+//! Makes text from files, names and programs safe for reports.
 
-/// Text that may come from a file or its name. Escapes everything that could control a terminal
+/// Text that may come from a file or a file name. Escapes everything that could control a terminal
 /// (control characters, line breaks, bidirectional marks) and everything that XML cannot represent.
 #[derive(Debug)]
 pub struct Printable<T>(pub T);
@@ -32,7 +32,7 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns the text, cut to this many characters, with a note of how many bytes follow.
+/// Truncates the text to this many characters and adds the number of omitted bytes.
 pub(super) fn clipped(text: &str, letters: usize) -> String {
     match text.char_indices().nth(letters) {
         None => text.to_owned(),

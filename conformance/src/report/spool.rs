@@ -1,4 +1,4 @@
-//! Data that arrives before the report needs it.
+//! Keeps data that arrives before the report needs it.
 
 use std::io::{self, BufWriter, Seek, Write};
 

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::Printable;
 
-/// Test points, numbered in the order in which they are written.
+/// Writes test points, numbered in order.
 pub(super) struct Tap<W> {
     out: W,
     seq: u64,
 }
 
 impl<W: Write> Tap<W> {
-    /// Writes the first line, and the editions as comments.
+    /// Writes the version line, followed by the editions as comments.
     pub(super) fn new(mut out: W, editions: &[(&str, &str)]) -> io::Result<Self> {
         writeln!(out, "TAP version 14")?;
         for (what, edition) in editions {
@@ -28,7 +28,7 @@ impl<W: Write> Tap<W> {
         writeln!(self.out, "# {}", Printable(text))
     }
 
-    /// Writes the number of points before the first point.
+    /// Writes the number of points up front.
     #[cfg(feature = "kit")]
     pub(super) fn plan(&mut self, count: usize) -> io::Result<()> {
         writeln!(self.out, "1..{count}")
@@ -60,7 +60,7 @@ impl<W: Write> Tap<W> {
         }
     }
 
-    /// Writes the details of the last point: a YAML block with JSON values, which are valid YAML.
+    /// Writes the details of the last point as a YAML block of JSON values, which are valid YAML.
     pub(super) fn diagnostics(&mut self, values: &[(&str, Value)]) -> io::Result<()> {
         writeln!(self.out, "  ---")?;
         for (key, value) in values {
@@ -70,7 +70,7 @@ impl<W: Write> Tap<W> {
     }
 }
 
-/// Escapes a description, in which `#` starts a directive and `\` escapes.
+/// Escapes `#`, which starts a directive in a description, and `\`, the escape character.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('#', "\\#")
 }

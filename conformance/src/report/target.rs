@@ -22,12 +22,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns the requested reports, plus `default` on standard output if no other report goes
-    /// there.
+    /// Returns the requested reports, plus a `default` report on standard output if no requested
+    /// report goes there.
     ///
     /// # Errors
     ///
-    /// If two reports would overwrite each other.
+    /// Returns an error if two reports would overwrite each other.
     pub fn chosen(asked: &[Self], default: Form) -> Result<Vec<Self>, BadTarget> {
         let mut targets = asked.to_vec();
         if targets.iter().all(|target| target.file.is_some()) {
@@ -58,11 +58,11 @@ impl Target {
         }
     }
 
-    /// Creates the file, or opens standard output. Colours are kept only on a terminal.
+    /// Creates the file, or opens standard output. Only a terminal gets colours.
     ///
     /// # Errors
     ///
-    /// If the file cannot be created; the error contains its name.
+    /// Returns an error with the file's name if the file cannot be created.
     pub(super) fn open(&self) -> io::Result<Box<dyn Write>> {
         let Some(path) = &self.file else {
             let out = io::stdout().lock();
@@ -81,12 +81,12 @@ impl Target {
         })
     }
 
-    /// Checks that the file can be written, so that a long run does not fail at its end. Does not
+    /// Checks that the file can be written, so that a long run does not fail at the end. Does not
     /// change an existing file.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written; the error contains its name.
+    /// Returns an error with the file's name if the file cannot be written.
     pub fn probe(&self) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Ok(());
@@ -119,13 +119,13 @@ impl Target {
         }
     }
 
-    /// Returns the error, prefixed with the destination.
+    /// Prefixes the error with the destination.
     pub(super) fn failure(&self, error: &io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("{}: {error}", self.place()))
     }
 }
 
-/// The forms of a report.
+/// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// One screen of text: scores and causes. For a check, the same as `Text`.

@@ -1,15 +1,15 @@
-//! Escaped text in XML, for JUnit and badges.
+//! Escapes text for XML, for JUnit and badges.
 
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::printable::Printable;
 
-/// Text between tags, on one or more lines. Escapes terminal controls and characters that XML
+/// Text between tags, possibly on several lines. Escapes terminal controls and characters that XML
 /// forbids.
 #[derive(Debug)]
 pub(super) struct Text<'a>(pub(super) &'a str);
 
-/// An attribute's value, on one line.
+/// The value of an attribute, on one line.
 #[derive(Debug)]
 pub(super) struct Attribute<T>(pub(super) T);
 

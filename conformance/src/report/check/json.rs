@@ -1,4 +1,4 @@
-//! JSON: one object, written file by file while the check runs.
+//! The JSON report: one object, written file by file while the check runs.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! JUnit XML: a suite for each session, a test case for each file.
+//! The JUnit XML report: a suite per session, a test case per file.
 //!
-//! A broken denied rule is a failure, an unreadable path is an error. Other broken rules go to
-//! `system-out`.
+//! A broken rule that the check denies is a failure; an unreadable path is an error. Other broken
+//! rules go to `system-out`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};
 use crate::rules::Severity;
 
-/// Spools suites and test cases because the counts precede them.
+/// Spools suites and test cases because their counts must be written first.
 pub(super) struct Junit<W> {
     deny: Severity,
     out: W,
     editions: Editions,
     all: Counts,
     suites: Spool,
-    /// The session whose files are arriving.
+    /// The session whose files are currently arriving.
     session: Option<PathBuf>,
     counts: Counts,
     cases: Spool,

@@ -1,7 +1,7 @@
-//! The forms of a check's report, written while the check runs.
+//! A check's reports in all forms, written while the check runs.
 //!
-//! No form keeps everything in memory. Parts that must be written later wait in an unnamed file.
-//! The page shows only the worst sessions and says how much it omits.
+//! No report is kept in memory in full. Parts that must be written later are spooled to an unnamed
+//! file. The HTML page shows only the worst sessions and says how much it omits.
 
 mod badge;
 mod html;
@@ -52,7 +52,7 @@ fn sink(form: Form, deny: Severity, out: Box<dyn Write>) -> io::Result<Box<dyn S
 
 /// The reports of one check and its summary.
 ///
-/// If one report cannot be written, the others still are.
+/// If a report cannot be written, the others are still written.
 pub struct Reports {
     sinks: Vec<Open>,
     summary: Summary,
@@ -70,7 +70,7 @@ impl Reports {
     ///
     /// # Errors
     ///
-    /// If a file cannot be created; the error contains its name.
+    /// Returns an error with the file's name if a file cannot be created.
     pub fn open(targets: Vec<Target>, deny: Severity) -> io::Result<Self> {
         let open = |target: Target| {
             let sink = sink(target.form, deny, target.open()?);
@@ -102,7 +102,7 @@ impl Reports {
     ///
     /// # Errors
     ///
-    /// Returns the first report that could not be written, and why. A closed stdout is not an
+    /// Returns the error of the first report that could not be written. A closed stdout is not an
     /// error.
     pub fn finish(mut self) -> io::Result<Summary> {
         let summary = self.summary;

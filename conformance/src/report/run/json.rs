@@ -1,4 +1,5 @@
-//! JSON: the whole model after a summary. `schema/results.schema.json` describes it.
+//! The JSON report: a summary followed by the whole model, as described in
+//! `schema/results.schema.json`.
 
 use std::io::{self, Write};
 
@@ -8,7 +9,7 @@ use super::tally::{Scores, Tally};
 use crate::cause::{self, Cause};
 use crate::results::Results;
 
-/// The version of this form; incremented when a key is removed or changes its meaning.
+/// The version of the JSON format, incremented when a key is removed or changes its meaning.
 const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
@@ -20,7 +21,7 @@ struct Report<'a> {
     results: &'a Results,
 }
 
-/// A cause and the positions of its failures among the cases.
+/// A cause and the positions of its failures in the list of cases.
 #[derive(Serialize)]
 struct CauseView {
     #[serde(flatten)]

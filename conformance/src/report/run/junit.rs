@@ -1,7 +1,7 @@
-//! JUnit XML: a suite for each implementation in a role, a test case for each result.
+//! The JUnit XML report: a suite per implementation and role, a test case per result.
 //!
-//! A missing answer is an error, a wrong answer a failure. JUnit cannot express a known failure; as
-//! in other tools, it appears as skipped, with its reason.
+//! A missing answer is an error; a wrong answer is a failure. JUnit cannot express a known failure,
+//! so a known failure is reported as skipped, with its reason, as in other tools.
 
 use std::io::{self, Write};
 use std::time::Duration;

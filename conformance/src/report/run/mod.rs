@@ -1,4 +1,4 @@
-//! The forms of a run's report, all from one model, [`Results`].
+//! A run's reports in all forms, generated from one model, [`Results`].
 
 mod badge;
 mod html;
@@ -22,7 +22,7 @@ pub use tally::{Counted, Scores, Tally};
 ///
 /// # Errors
 ///
-/// If writing to `out` fails.
+/// Returns an error if writing to `out` fails.
 pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<()> {
     match form {
         Form::Summary => summary::write(results, out),
@@ -37,11 +37,12 @@ pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<(
 
 /// Writes all reports to their targets.
 ///
-/// If one report cannot be written, the others still are.
+/// If a report cannot be written, the others are still written.
 ///
 /// # Errors
 ///
-/// Returns the first file that could not be written, and why. A closed stdout is not an error.
+/// Returns the error of the first report that could not be written. A closed stdout is not an
+/// error.
 pub fn write_all(results: &Results, targets: &[Target]) -> io::Result<()> {
     let mut failure = None;
     for target in targets {

@@ -1,5 +1,5 @@
-//! One screen for a terminal: the scores of each implementation, then the causes of failures, largest
-//! first.
+//! A one-screen summary for a terminal: each implementation's scores, followed by the causes of
+//! failures, largest first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::rules;
 const WIDTH: usize = 100;
 /// The maximum number of causes on a screen.
 const MOST_CAUSES: usize = 28;
-/// The maximum number of implementations with their own column next to the causes.
+/// The maximum number of implementations to show as columns next to the causes.
 const MOST_COLUMNS: usize = 8;
 const CAUSE_LETTERS: usize = 46;
 const NAME_LETTERS: usize = 24;
@@ -44,7 +44,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     legend(results, &groups, out)
 }
 
-/// Returns the letter that heads an implementation's column next to the causes.
+/// Returns the letter used as the heading of an implementation's column next to the causes.
 fn letter(testee: usize) -> char {
     u8::try_from(testee).map_or('?', |seq| char::from(b'A'.saturating_add(seq)))
 }
@@ -123,7 +123,7 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
-    // A single remaining cause takes no more room than a line that counts it.
+    // A single remaining cause takes no more room than a line that says how many remain.
     let shown = if groups.len() > MOST_CAUSES {
         MOST_CAUSES - 1
     } else {
@@ -176,7 +176,7 @@ fn cause(group: &Group<'_>, columns: usize, out: &mut dyn Write) -> io::Result<(
     )
 }
 
-/// Writes the SHOULDs that writers' files break, the most frequent first. They are not failures.
+/// Writes the SHOULDs that writers' files break, most frequent first. They are not failures.
 fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut by_rule: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
     for case in results
@@ -215,7 +215,7 @@ fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Returns the text, cut to the width with a mark at its end.
+/// Truncates the text to the width, with a mark at the end.
 fn shortened(text: &str, width: usize, mark: char) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -231,7 +231,7 @@ fn shortened(text: &str, width: usize, mark: char) -> String {
     short
 }
 
-/// Writes a line for each pair of a writer and a reader that failed.
+/// Writes a line for each failed pair of a writer and a reader.
 fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let failing = results.cross.iter().filter(|pair| !pair.failed.is_empty());
     let pairs: Vec<_> = failing.collect();

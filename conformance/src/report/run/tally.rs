@@ -46,7 +46,7 @@ impl Tally {
         self.passed + self.failed + self.known
     }
 
-    /// Returns the worst state, or `None` without results.
+    /// Returns the worst state, or `None` if there are no results.
     #[must_use]
     pub const fn worst(&self) -> Option<State> {
         match self {
@@ -64,7 +64,7 @@ impl Tally {
 pub struct Scores {
     /// Events and their values.
     pub data: Counted,
-    /// What a reader reports about them.
+    /// What a reader reports about the events and values.
     pub label: Counted,
 }
 
@@ -109,7 +109,7 @@ impl fmt::Display for Counted {
 /// One column of a matrix: an implementation in a role.
 pub(super) type Column = (usize, Role);
 
-/// Returns the implementations with their graded roles; for refused implementations, all roles.
+/// Returns the implementations with their graded roles or, if refused, with all their roles.
 pub(super) fn columns(results: &Results) -> Vec<Column> {
     let claimed = results.testees.iter().enumerate();
     let claimed = claimed.filter(|(_, testee)| testee.refused.is_some());
@@ -136,7 +136,7 @@ pub(super) fn matrix<'a, Key: Ord>(
     matrix
 }
 
-/// Returns the group in a rule's id: `IFTR` of `ATF-IFTR-004`.
+/// Returns the group in a rule's id, such as `IFTR` for `ATF-IFTR-004`.
 pub(super) fn group(rule: &str) -> &str {
     rule.split('-').nth(1).unwrap_or(rule)
 }

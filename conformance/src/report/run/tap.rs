@@ -1,7 +1,7 @@
-//! TAP 14: a test point for each result, each refused implementation, each pair of a writer and a reader
-//! and each problem in a failure list.
+//! The TAP 14 report: a test point for each result, refused implementation, writer-reader pair and
+//! problem in a failure list.
 //!
-//! A known failure is a TODO in TAP: not ok, but expected.
+//! A known failure becomes a TODO in TAP: not ok, but expected.
 
 use std::io::{self, Write};
 

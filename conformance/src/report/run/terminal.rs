@@ -1,5 +1,5 @@
-//! Text for a terminal: each failure in full, then the matrices, and finally the totals, which stay
-//! visible.
+//! The text report: each failure in full, then the matrices, and finally the totals, which stay
+//! visible on a terminal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -109,7 +109,7 @@ fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     if any { writeln!(out) } else { Ok(()) }
 }
 
-/// Writes the problems of implementations and failure lists, as opposed to those of single cases.
+/// Writes problems that concern implementations and failure lists rather than single cases.
 pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut any = false;
     for testee in &results.testees {
@@ -126,7 +126,7 @@ pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> 
     if any { writeln!(out) } else { Ok(()) }
 }
 
-/// Writes the matrix of implementations by rule groups.
+/// Writes the matrix of implementations by rule group.
 fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let by_group = matrix(results, |case| {
         let mut groups = BTreeMap::new();
@@ -175,7 +175,7 @@ fn cell(tally: Tally) -> (String, Style) {
     }
 }
 
-/// Writes the matrix of writers by readers.
+/// Writes the matrix of writers by reader.
 fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     if results.cross.is_empty() {
         return Ok(());

@@ -58,7 +58,7 @@ pub(super) fn scores<'a>(
     }
 }
 
-/// Formats both scores and the ungraded parts: `…; not graded: footers (321 cases)`.
+/// Formats both scores and the parts that were not graded: `…; not graded: footers (321 cases)`.
 pub(super) fn graded<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult> + Clone,
@@ -70,7 +70,7 @@ pub(super) fn graded<'a>(
     }
 }
 
-/// Formats the ungraded parts: `footers (321 cases)`.
+/// Formats the parts that were not graded: `footers (321 cases)`.
 pub(super) fn gaps<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Option<String> {
     let mut counts: BTreeMap<Lack, u64> = BTreeMap::new();
     for lack in cases.into_iter().flat_map(|case| &case.not_graded) {

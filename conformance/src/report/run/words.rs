@@ -6,13 +6,13 @@ use crate::report::printable::{Printable, clipped};
 use crate::results::{CaseResult, Difference, Hexdump, Note, Outcome, Results};
 use crate::rules::{self, Severity};
 
-/// The maximum length of a shown value; JSON contains all of it.
+/// The maximum number of characters to show of a value; JSON contains all of them.
 const VALUE_LETTERS: usize = 200;
 /// The number of lines shown from the end of standard error.
 const STDERR_LINES: usize = 20;
 const STDERR_LETTERS: usize = 300;
 
-/// Returns the implementation's name, made printable.
+/// Returns the implementation's name in printable form.
 pub(super) fn name(results: &Results, testee: usize) -> String {
     match results.testees.get(testee) {
         Some(testee) => Printable(&testee.name).to_string(),

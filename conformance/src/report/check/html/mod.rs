@@ -1,7 +1,7 @@
-//! The page of a check: a table of sessions by rules, and each finding.
+//! The HTML page of a check: a table of sessions by rule, and the findings.
 //!
-//! The page is limited in size so browsers can open it. It shows the worst sessions, counts all of
-//! them, and lists what it omits.
+//! The page's size is limited so that browsers can open it. The page shows the worst sessions,
+//! counts all sessions, and lists what it omits.
 
 mod page;
 mod session;
@@ -20,7 +20,7 @@ use crate::rules::Severity;
 use page::Page;
 use session::Session;
 
-/// The maximum number of sessions and of unreadable paths on a page.
+/// The maximum number of sessions on a page, and of unreadable paths.
 const SESSIONS: usize = 1000;
 const UNREADABLE: usize = 200;
 /// The approximate limit on the total size of these sessions, in bytes.
@@ -30,23 +30,23 @@ const BYTES: usize = 4_000_000;
 pub(super) struct Html<W> {
     out: W,
     deny: Severity,
-    /// The session whose files are arriving.
+    /// The session whose files are currently arriving.
     current: Option<(PathBuf, Session)>,
-    /// The worst sessions so far; equally bad ones are in order of arrival.
+    /// The worst sessions so far; equally bad sessions are in order of arrival.
     kept: BTreeMap<(Reverse<Option<Severity>>, u64), Session>,
     bytes: usize,
     totals: Totals,
     unreadable: Vec<(String, String)>,
 }
 
-/// Totals of all sessions, on the page or not.
+/// Totals for all sessions, including those not on the page.
 #[derive(Default)]
 struct Totals {
     sessions: u64,
-    /// Sessions that fail the check.
+    /// The number of sessions that fail the check.
     denied: u64,
-    /// The numbers of sessions left out of the page, by the severity of the strictest rule that
-    /// each breaks.
+    /// The number of omitted sessions, by the severity of the strictest rule that each session
+    /// breaks.
     left_out: BTreeMap<Option<Severity>, u64>,
     rules: BTreeMap<&'static str, RuleTotal>,
 }
@@ -88,7 +88,7 @@ impl<W: Write> Html<W> {
         self.bytes += session.size();
         let key = (Reverse(session.worst()), totals.sessions);
         self.kept.insert(key, session);
-        // One session takes much less than the limit because its findings are limited too.
+        // A single session is far below the limit because its findings are limited too.
         while self.kept.len() > SESSIONS || self.bytes > BYTES {
             let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
                 return;
@@ -135,7 +135,7 @@ mod tests {
     use crate::check::Kind;
     use crate::rules::table;
 
-    /// Returns the estimated and the real size of these reports.
+    /// Returns the estimated and the actual size of these reports.
     fn sizes(reports: &[FileReport]) -> (usize, usize) {
         let page = |reports: &[FileReport]| {
             let (mut out, mut summary) = (Vec::new(), Summary::default());

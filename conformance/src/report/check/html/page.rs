@@ -1,4 +1,4 @@
-//! The content of the page, in order.
+//! The content of the page, from top to bottom.
 
 use serde::Serialize;
 
@@ -17,14 +17,14 @@ pub(super) struct Page {
     summary: Summary,
     editions: Vec<(&'static str, String)>,
     session_count: u64,
-    /// Descriptions of what the page leaves out.
+    /// Descriptions of what the page omits.
     left_out: Vec<String>,
     unreadable: Vec<(String, String)>,
     rules: Vec<RuleView>,
     sessions: Vec<SessionView>,
 }
 
-/// A broken rule with its totals.
+/// A broken rule and its totals.
 #[derive(Serialize)]
 struct RuleView {
     id: &'static str,
@@ -46,7 +46,7 @@ struct SessionView {
     files: String,
     events: String,
     details: String,
-    /// For the filters.
+    /// Used by the filters.
     rules: String,
     /// A cell for each broken rule.
     cells: Vec<Option<CellView>>,
@@ -135,7 +135,7 @@ fn headline(sessions: u64, denied: u64, summary: &Summary, deny: Severity) -> St
     verdict + &unreadable
 }
 
-/// Returns the severity as the rules spell it.
+/// Returns the severity's name as the rules spell it.
 const fn name(severity: Severity) -> &'static str {
     match severity {
         Severity::Must => "MUST",

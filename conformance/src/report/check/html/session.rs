@@ -1,4 +1,4 @@
-//! A session on the page: where and how often it breaks each rule.
+//! Shows on the page where and how often a session breaks each rule.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(super) struct Session {
     pub(super) events: u64,
     pub(super) details: u64,
     pub(super) findings: Vec<FindingView>,
-    /// The number of findings left out.
+    /// The number of omitted findings.
     pub(super) left_out: u64,
     worst: Option<Severity>,
     rules: BTreeMap<&'static str, Cell>,
@@ -33,9 +33,9 @@ pub(super) struct Session {
 /// How often a session breaks a rule.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Cell {
-    /// The number of files.
+    /// The number of files that break the rule.
     pub(super) files: u64,
-    /// The number of places.
+    /// The number of places where the rule is broken.
     pub(super) times: u64,
 }
 
@@ -104,7 +104,7 @@ impl Session {
         &self.rules
     }
 
-    /// Returns the approximate size on the page, in bytes.
+    /// Returns the session's approximate size on the page, in bytes.
     pub(super) const fn size(&self) -> usize {
         self.size
     }

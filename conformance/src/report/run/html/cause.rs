@@ -8,7 +8,7 @@ use crate::report::page::shown;
 use crate::report::run::words;
 use crate::results::Results;
 
-/// A cause with its failures, the example first.
+/// A cause and its failures, starting with the example.
 #[derive(Serialize)]
 pub(super) struct CauseView {
     seq: usize,
@@ -21,8 +21,8 @@ pub(super) struct CauseView {
     failures: Vec<FailureView>,
 }
 
-/// Returns all causes, largest first. If the page has no room for all details, the examples come
-/// first.
+/// Returns all causes, largest first. If the page has no room for all details, those of the
+/// examples take priority.
 pub(super) fn causes(results: &Results) -> Vec<CauseView> {
     let groups = cause::groups(results);
     let mut budget = Budget::default();

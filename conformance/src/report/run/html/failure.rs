@@ -1,4 +1,5 @@
-//! A failure: its purpose, its differences and the implementation's standard error.
+//! Shows a failure on the page: the purpose of its case, the differences and the implementation's
+//! standard error.
 
 use serde::Serialize;
 
@@ -10,11 +11,11 @@ use crate::report::printable::{Printable, clipped};
 use crate::report::run::words;
 use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 
-/// The maximum length of standard error; JSON contains all of it.
+/// The maximum number of characters of standard error to show; JSON contains all of them.
 const STDERR_LETTERS: usize = 4000;
 
-/// The number of bytes left for details on a page. Failures past the limit say that their details
-/// are omitted.
+/// The number of bytes left for details on a page. Once it is used up, failures say that their
+/// details are omitted.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -25,7 +26,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Reserves the estimated size of a part; returns whether it fits.
+    /// Reserves a part's estimated size and returns whether the part fits.
     fn take(&mut self, bytes: usize) -> bool {
         let rest = self.0.checked_sub(bytes);
         self.0 = rest.unwrap_or(0);
@@ -45,16 +46,16 @@ pub(super) struct FailureView {
     class: &'static str,
     message: String,
     listed: Option<String>,
-    /// For the filters.
+    /// Used by the filters.
     rules: String,
     details: Option<Details>,
-    /// Whether `corpus show` can show its files.
+    /// Whether `corpus show` can show the case's files.
     is_in_corpus: bool,
 }
 
 #[derive(Serialize)]
 struct Details {
-    /// The whole message, if the failure's line shows only its beginning.
+    /// The full message, if the failure's line shows only the beginning.
     message: Option<String>,
     note: String,
     rules: Vec<RuleLink>,
@@ -81,7 +82,7 @@ struct DumpView {
     lines: Vec<LineView>,
 }
 
-/// A line, split into runs of bytes inside and outside the field.
+/// A hexdump line, split into runs of bytes inside and outside the field.
 #[derive(Serialize)]
 struct LineView {
     offset: String,
@@ -185,7 +186,7 @@ fn runs(
 }
 
 impl Details {
-    /// Estimates the size on the page, in bytes: escaped texts, hexdump lines and markup.
+    /// Estimates the size on the page in bytes, including escapes, hexdump lines and markup.
     fn size(&self) -> usize {
         const MARKUP: usize = 20;
         const LINE: usize = 140;
@@ -272,7 +273,7 @@ mod tests {
             },
         ];
         for details in many {
-            // The page contains the template's input and some markup around each part.
+            // The page contains the template's input plus some markup around each part.
             let given = serde_json::to_string(&details).unwrap().len();
             let size = details.size();
             let text = serde_json::to_string(&details).unwrap();

@@ -1,4 +1,4 @@
-//! Two tables: rules by implementation, and writers by readers.
+//! Builds two tables: rules by implementation, and writers by reader.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ struct CellView {
     label: String,
     testee: usize,
     role: &'static str,
-    /// The number of the first failure; the cell links to it.
+    /// The number of the first failure, which the cell links to.
     failure: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ struct PairView {
     scripts: Vec<(String, String)>,
 }
 
-/// Returns the rules of the cases in the spec's groups, unknown rules last.
+/// Returns the cases' rules in the spec's groups, with unknown rules last.
 pub(super) fn groups(results: &Results) -> Vec<GroupView> {
     let by_rule = matrix(results, CaseResult::by_rule);
     let failures = first_failures(results);
@@ -185,7 +185,7 @@ fn texts(tally: Tally) -> (&'static str, String, String) {
     }
 }
 
-/// Returns the matrix of writers by readers, or `None` without pairs.
+/// Returns the matrix of writers by reader, or `None` if there are no pairs.
 pub(super) fn cross(results: &Results) -> Option<CrossView> {
     let pairs = &results.cross;
     if pairs.is_empty() {

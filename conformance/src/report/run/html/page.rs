@@ -1,4 +1,4 @@
-//! The content of the page, in order.
+//! The content of the page, from top to bottom.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(super) struct Page {
     roles: BTreeSet<&'static str>,
     wires: BTreeSet<String>,
     rules: BTreeSet<String>,
-    /// The full text of the rules that failures mention.
+    /// The full text of each rule that a failure mentions.
     texts: Vec<RuleText>,
     made: Option<MadeView>,
 }
@@ -143,7 +143,7 @@ fn testees(results: &Results) -> Vec<TesteeView> {
 fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
     let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
     let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
-    // A link from a manifest may only lead to a web page.
+    // A manifest may only link to web pages.
     let is_page = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
     TesteeView {
         name: shown(&testee.name),
@@ -179,7 +179,7 @@ fn result(results: &Results, seq: usize, case: &CaseResult) -> ResultView {
     }
 }
 
-/// Returns the wire version in a case's name: 1 of `v1/iftr-004-one-bit-off`.
+/// Returns the wire version in a case's name, such as 1 for `v1/iftr-004-one-bit-off`.
 pub(super) fn wire(case: &str) -> Option<String> {
     let (wire, _) = case.strip_prefix('v')?.split_once('/')?;
     wire.parse::<u8>().ok().map(|wire| wire.to_string())

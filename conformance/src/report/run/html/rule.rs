@@ -1,4 +1,4 @@
-//! The rules that failures mention: requirements, decisions and sources.
+//! Shows the rules that failures mention, with requirements, decisions and sources.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::report::page::shown;
 use crate::results::{Outcome, Results};
 use crate::rules::{self, Decision, table};
 
-/// A rule's id, with a link to its text if the spec has the rule.
+/// A rule's id, with a link to its text if the spec defines the rule.
 #[derive(Serialize)]
 pub(super) struct RuleLink {
     id: String,
@@ -26,17 +26,17 @@ impl RuleLink {
         }
     }
 
-    /// Returns the approximate size of its texts, in bytes.
+    /// Returns the approximate size of the rule's texts, in bytes.
     pub(super) const fn size(&self) -> usize {
         self.id.len() + self.rule.len()
     }
 }
 
-/// A rule in full.
+/// The full text of a rule.
 #[derive(Serialize)]
 pub(super) struct RuleText {
     id: &'static str,
-    /// Its anchor in the reference.
+    /// The rule's anchor in the reference.
     anchor: String,
     rule: &'static str,
     severity: &'static str,
