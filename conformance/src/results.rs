@@ -20,16 +20,16 @@ pub struct Results {
     pub testees: Vec<Testee>,
     /// The graded parts of answers.
     pub grading: Grading,
-    /// When, where and how the run was made; `None` if no command made it.
+    /// When, where and how the run was made; `None` if it was not made by a command.
     pub made: Option<Made>,
     /// One result for each implementation, role and case.
     #[serde(serialize_with = "scored")]
     pub cases: Vec<CaseResult>,
-    /// The results of every reader on every writer's files.
+    /// The results of each reader on each writer's files.
     pub cross: Vec<CrossResult>,
     /// Problems in failure lists, one per line.
     pub stale: Vec<String>,
-    /// The duration.
+    /// The duration of the run.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
 }
@@ -60,14 +60,14 @@ pub struct Testee {
     pub wire: Vec<u8>,
     /// As in its manifest.
     pub features: Vec<String>,
-    /// As in its manifest: the capabilities that it lacks and is not graded on.
+    /// As in its manifest: the capabilities that it lacks. They are not graded.
     pub lacks: Vec<Lack>,
-    /// Why the implementation was not graded, if so: it cannot be started, or it failed its smoke
-    /// test.
+    /// If the implementation was not graded, the reason: it cannot be started, or it failed its
+    /// smoke test.
     pub refused: Option<String>,
 }
 
-/// The task of an implementation.
+/// The task that an implementation performs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -80,7 +80,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns its name, the key in the manifest.
+    /// Returns the role's name, which is its key in the manifest.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,7 +100,7 @@ pub struct CaseResult {
     pub role: Role,
     /// The name of the case or script.
     pub case: String,
-    /// The rules that the case is about.
+    /// The rules that the case tests.
     pub rules: Vec<String>,
     /// The note of the case.
     pub note: String,
@@ -110,7 +110,7 @@ pub struct CaseResult {
     /// SHOULDs that a writer's files break, and other notes. They are not failures unless SHOULDs
     /// are denied.
     pub notes: Vec<Note>,
-    /// The parts not graded because the manifest says that the implementation lacks them.
+    /// The parts that were not graded because the manifest says that the implementation lacks them.
     pub not_graded: Vec<Lack>,
     /// The reason in the failure list, if this failure is listed.
     pub listed: Option<String>,
@@ -122,7 +122,7 @@ pub struct CaseResult {
 }
 
 impl Results {
-    /// Discards all labels: a failure in labels alone becomes a pass.
+    /// Discards all labels, so a failure in labels alone becomes a pass.
     pub fn grade_data_only(&mut self) {
         self.grading = Grading::Data;
         for case in &mut self.cases {
@@ -144,7 +144,7 @@ impl Results {
         }
     }
 
-    /// Moves failures on the reader's failure list from failed to known in the matrix.
+    /// In the matrix, moves failures that are on the reader's failure list from failed to known.
     pub fn settle_cross(&mut self) {
         for cell in &mut self.cross {
             let is_known = |script: &String| {
@@ -162,7 +162,7 @@ impl Results {
     }
 }
 
-/// A note on a case, apart from its outcome.
+/// A note on a case, separate from its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// SHOULD if a writer's files break a rule, otherwise advice.
@@ -190,8 +190,8 @@ impl CaseResult {
         notes.filter(|note| note.severity == Severity::Should)
     }
 
-    /// Returns the rules that a failed answer broke, which may differ from the case's rules.
-    /// Without an answer, returns the case's first rule.
+    /// Returns the rules that a failed answer broke, which may differ from the case's rules. If
+    /// there is no answer, returns the case's first rule.
     #[must_use]
     pub fn blamed(&self) -> BTreeSet<&str> {
         let Outcome::Failed { differences, .. } = &self.outcome else {
@@ -228,7 +228,7 @@ impl CaseResult {
         }
     }
 
-    /// Returns the state to count in the run.
+    /// Returns the result's state in the run.
     #[must_use]
     pub const fn state(&self) -> State {
         match (&self.outcome, &self.listed) {
@@ -240,7 +240,7 @@ impl CaseResult {
     }
 }
 
-/// The state of a result in a run, the best first.
+/// The state of a result in a run, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -291,8 +291,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Sorts the differences and makes their outcome: a pass if there are none. The class is
-    /// `class` if data differs, otherwise [`Failure::WrongLabel`].
+    /// Sorts the differences and turns them into an outcome, which is a pass if there are none. The
+    /// failure class is `class` if data differs, otherwise [`Failure::WrongLabel`].
     #[must_use]
     pub fn of_differences(
         class: Failure,
@@ -346,7 +346,7 @@ impl Outcome {
     }
 }
 
-/// The two separately graded parts of an answer.
+/// The parts of an answer that are graded separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
@@ -376,8 +376,8 @@ pub enum Score {
     Passed,
     /// Not as expected.
     Failed,
-    /// Not graded: the case was skipped or got no answer, or the grade is the labels of a writer,
-    /// which has none.
+    /// Not graded: the case was skipped or got no answer, or the implementation is a writer, which
+    /// has no labels.
     None,
 }
 
@@ -404,7 +404,7 @@ pub enum Grading {
     Data,
 }
 
-/// The classes of failure, as they are called in failure lists.
+/// The classes of failure, with the names used in failure lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
@@ -418,9 +418,9 @@ pub enum Failure {
     Garbage,
     /// Files outside the session were opened or read.
     Outside,
-    /// Accepted or recovered a file that must be rejected, so damaged events pass as intact.
+    /// A file that must be rejected was accepted or recovered, so damaged events pass as intact.
     WrongAccept,
-    /// Rejected a file that must be read, so its events are lost.
+    /// A file that must be read was rejected, so its events are lost.
     WrongReject,
     /// The right verdict, but wrong values.
     WrongDecode,
@@ -511,7 +511,7 @@ pub struct CrossResult {
     pub failed: Vec<(String, String)>,
     /// The number of further failures that are on the reader's failure list.
     pub known: usize,
-    /// The number of scripts it does not support.
+    /// The number of scripts that it does not support.
     pub skipped: usize,
 }
 

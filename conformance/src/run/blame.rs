@@ -1,4 +1,4 @@
-//! Finds the rule that an answer broke, preferring the rule of the differing place to the rule of
+//! Finds the rule that an answer broke, preferring a rule on the place that differs to a rule of
 //! the case.
 
 use crate::Verdict;
@@ -13,7 +13,7 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
         let of_files = case.broken.iter().filter(|broken| !is_manifest(broken));
         let mut files = case.file_verdicts.iter();
         let is_any_good = files.any(|file| file.verdicts.contains(&Verdict::Accept));
-        // A readable file was rejected because of an unreadable one.
+        // A readable file was rejected because of another, unreadable file.
         if of_files.count() > 0 && is_any_good {
             return Some(table::ATF_RDER_003.id);
         }
@@ -64,7 +64,7 @@ pub(super) fn of_place(case: &Case, steps: &[Step]) -> Option<&'static str> {
     }
 }
 
-/// Returns the rule of a place in a file's document. `is_own` accepts the paths of that file.
+/// Returns the rule on a place in a file's document. `is_own` matches the file's paths.
 fn of_file(
     case: &Case,
     is_detail: bool,
@@ -83,7 +83,7 @@ fn of_file(
     };
     let own = || broken(case, is_own);
     match keys {
-        // An intact file was rejected because of another one.
+        // An intact file was rejected because of another file.
         ["verdict"] if case.subject == Subject::Session => own().or(Some(table::ATF_RDER_003.id)),
         ["header", field, ..] => of_field(case, header, field, is_own),
         ["footer", field, ..] => of_field(case, footer, field, is_own),
@@ -111,7 +111,8 @@ fn of_file(
     }
 }
 
-/// Returns a rule about a field: one broken there, else one of the case, else the first.
+/// Returns a rule about a field: preferably a rule broken there, then a rule of the case, then the
+/// first rule.
 fn of_field(
     case: &Case,
     record: &str,
@@ -154,7 +155,7 @@ fn manifest(case: &Case) -> Option<&'static str> {
     broken.find(|rule| rule.starts_with("ATF-MANI-"))
 }
 
-/// Returns the first broken rule if the case is about it, otherwise the case's first rule.
+/// Returns the first broken rule if the case tests it, otherwise the case's first rule.
 pub(super) fn first(case: &Case) -> Option<&'static str> {
     let broken = case.broken.first().map(|(_, rule)| *rule);
     let broken = broken.filter(|rule| case.rules.contains(rule));

@@ -1,5 +1,5 @@
-//! Adapts the expected result to a reader's choices: where a file may be either read or rejected,
-//! the derived parts of the session's document depend on the choice.
+//! Adapts the expected result to a reader's choices. If a file may be either read or rejected, the
+//! derived parts of the session's document depend on the choice.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::protocol::lacks::{allows, breaks_checksum};
 use crate::protocol::{Lack, Mismatch, Step, holds_events};
 use crate::results::Grade;
 
-/// Returns the expected document given a reader's choices, and the files of a session that the
-/// reader wrongly rejected.
+/// Returns the expected document given a reader's choices, and the session files that the reader
+/// wrongly rejected.
 pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mismatch>) {
     let mut expected = case.expected.clone();
     let mut refused = Vec::new();
@@ -68,7 +68,8 @@ pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mi
     (expected, refused)
 }
 
-/// Adopts an allowed verdict into the expected document; returns a mismatch for a wrong rejection.
+/// Copies an allowed verdict into the expected document, or returns a mismatch for a wrong
+/// rejection.
 fn choose(
     file: &FileVerdicts,
     expected: &mut Value,

@@ -1,5 +1,5 @@
-//! Runs every reader and validator on every writer's files: a reader must return the content of the
-//! script, a validator the right verdict.
+//! Runs every reader and validator on every writer's files. A reader must return the content of the
+//! script; a validator must return the correct verdict.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -30,7 +30,7 @@ pub(super) struct WrittenStore {
     written: Mutex<Vec<Arc<Written>>>,
 }
 
-/// A session that a writer wrote.
+/// A session created by a writer.
 #[derive(Debug)]
 struct Written {
     /// The writer's position among the implementations.
@@ -81,7 +81,7 @@ impl WrittenStore {
 pub(super) struct CrossResults {
     /// A cell for each writer and reader.
     pub(super) matrix: Vec<CrossResult>,
-    /// A result for each reader and script, over all writers, so failure lists can refer to it.
+    /// A result for each reader and script over all writers, so that failure lists can refer to it.
     pub(super) cases: Vec<CaseResult>,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct CrossResults {
 ///
 /// # Errors
 ///
-/// If the kit itself cannot continue.
+/// Returns an error if the kit itself cannot continue.
 pub(super) fn cross(
     pool: &Pool<'_>,
     testees: &[(usize, &Manifest)],
@@ -115,7 +115,7 @@ pub(super) fn cross(
             task,
         })
         .collect();
-    // The worst result for each script's files.
+    // The worst result over each script's files.
     let mut pairs = Pairs::new();
     for ((reader, _, task), result) in tasks.iter().zip(pool.run(&work, progress)?) {
         let pair = (task.written.writer, *reader, task.role, result.case.clone());
@@ -220,8 +220,8 @@ struct CrossTask {
 }
 
 impl CrossTask {
-    /// Returns the tasks for a session: one for each file, and one for the folder if the reader
-    /// supports sessions.
+    /// Returns the tasks for a session: one per file, and one for the folder if the reader supports
+    /// sessions.
     fn all(role: Role, reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
         let part = |needs, path| Self {
             role,
@@ -238,7 +238,7 @@ impl CrossTask {
                 }
             }
         }
-        // A reader of folders must read single files too.
+        // A reader that supports session folders must read single files too.
         if reader.has(Feature::Session) && !files.is_empty() {
             files.push(part(Feature::Session, String::new()));
         }
@@ -284,7 +284,7 @@ impl CrossTask {
         let difference = |mismatch: Mismatch| {
             let nothing = || "nothing".to_owned();
             Difference {
-                // The verdict is a validator's only data.
+                // A validator's only data is the verdict.
                 grade: match self.role {
                     Role::Validate => Grade::Data,
                     _ => mismatch.grade,
@@ -335,7 +335,7 @@ impl Task for CrossTask {
         self.written.scripted.note
     }
 
-    /// Copies the files for each reader, since it may change them.
+    /// Copies the files for each reader, because a reader may change them.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let out = place.join("out");
         fs::create_dir(&out)?;
@@ -378,7 +378,8 @@ impl Task for CrossTask {
     }
 }
 
-/// Copies a file, if it exists. A symlink may lead anywhere and is not part of a session.
+/// Copies a file, if it exists. Skips symlinks, which may lead anywhere and are not part of a
+/// session.
 fn copy(from: &Path, to: &Path, name: &str) -> io::Result<()> {
     let from = from.join(name);
     if fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file()) {

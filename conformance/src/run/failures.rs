@@ -1,4 +1,4 @@
-//! Lists of known failures, checked for stale entries.
+//! Reads lists of known failures and finds stale entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use globset::{Glob, GlobMatcher};
 
 use crate::results::{CaseResult, Failure, Grading, Outcome};
 
-/// All classes.
+/// All failure classes.
 const CLASSES: [Failure; 12] = [
     Failure::Crash,
     Failure::Timeout,
@@ -37,7 +37,7 @@ pub struct Failures {
 enum Line {
     /// An empty line or a comment.
     Other(String),
-    /// An invalid line and the reason.
+    /// An invalid line, and why it is invalid.
     Wrong(String, String),
     Entry(Entry),
 }
@@ -53,11 +53,11 @@ struct Entry {
 /// The part of a failure list that a run covers.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope {
-    /// Whether all roles ran; if not, an entry that did not fail is not stale.
+    /// Whether all roles ran. If not, an entry whose case did not fail is not stale.
     pub all_roles: bool,
-    /// The graded parts; without labels, lines about labels are not stale.
+    /// The graded parts. If labels were not graded, lines about labels are not stale.
     pub grading: Grading,
-    /// Whether SHOULDs were denied; if not, lines about SHOULDs are not stale.
+    /// Whether SHOULDs were denied. If not, lines about SHOULDs are not stale.
     pub denies_shoulds: bool,
 }
 
@@ -74,23 +74,23 @@ impl Scope {
 /// The outcomes of one case over all roles.
 #[derive(Default)]
 struct Ways {
-    /// The classes of its failures.
+    /// The classes of the case's failures.
     failed: BTreeSet<Failure>,
-    /// Whether it ran in any role.
+    /// Whether the case ran in any role.
     ran: bool,
 }
 
 impl Failures {
-    /// Reads a list. [`apply`](Self::apply) reports invalid lines.
+    /// Reads a list. Invalid lines are reported by [`apply`](Self::apply).
     ///
     /// # Errors
     ///
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self::parse(path, &fs::read_to_string(path)?))
     }
 
-    /// Parses a list; `path` is its name in messages.
+    /// Parses a list. Messages refer to the list as `path`.
     #[must_use]
     pub fn parse(path: &Path, text: &str) -> Self {
         Self {
@@ -99,11 +99,11 @@ impl Failures {
         }
     }
 
-    /// Marks an implementation's failures that are on the list, and returns the stale lines of the
-    /// list.
+    /// Marks the implementation's failures that are on the list, and returns the list's stale
+    /// lines.
     ///
-    /// `results` are those of the implementation; `names` are all existing cases. A list covers all
-    /// roles and both grades; `scope` says which of these ran.
+    /// `results` are the implementation's results; `names` are the names of all existing cases. A
+    /// list covers all roles and both grades; `scope` describes which of them ran.
     pub fn apply(
         &self,
         results: &mut [&mut CaseResult],
@@ -133,8 +133,8 @@ impl Failures {
     }
 
     /// Returns the list updated to these results: stale lines are removed, and unlisted failures
-    /// are added at the end with this reason. An empty reason must be filled in later. A comment is
-    /// removed together with the last of the lines directly below it.
+    /// are appended with this reason. An empty reason must be filled in later. A comment is removed
+    /// once all lines directly below it are gone.
     #[must_use]
     pub fn updated(
         &self,
@@ -147,8 +147,8 @@ impl Failures {
         let mut text = String::new();
         let mut listed: BTreeSet<(Failure, &str)> = BTreeSet::new();
         let (mut comments, mut entries) = (String::new(), None::<String>);
-        // A comment, an empty line or the end of the list ends the group of a comment and its
-        // lines.
+        // A comment's group of lines ends at the next comment, an empty line or the end of the
+        // list.
         for line in self.lines.iter().map(Some).chain([None]) {
             let is_entry = matches!(line, Some(Line::Entry(_)));
             if !is_entry && let Some(kept) = entries.take() {
@@ -280,7 +280,7 @@ impl Entry {
             .filter(|(name, _)| self.cases.is_match(name))
             .collect();
         if matched.is_empty() && names.iter().any(|name| self.cases.is_match(name)) {
-            // The case did not run this time.
+            // The case was not part of this run.
             return push(text, &self.text);
         }
         let ran = matched.iter().filter(|(_, ways)| ways.ran).count();

@@ -1,4 +1,4 @@
-//! The folders of cases.
+//! Creates and removes the folders of cases.
 
 use std::fs;
 use std::io;
@@ -29,15 +29,14 @@ impl Drop for Cases {
     }
 }
 
-/// Removes a folder and everything that an implementation left in it, even if permissions are
-/// missing.
+/// Removes a folder and everything that an implementation left in it, despite missing permissions.
 ///
-/// Nested folders are moved up into `folder` and emptied there, so only one is open at a time and paths
-/// stay short at any depth.
+/// Moves nested folders up into `folder` and empties them there, so that only one folder is open at
+/// a time and paths stay short at any depth.
 ///
 /// # Errors
 ///
-/// Returns the first failure. Everything else is still removed.
+/// Returns the first error, after removing everything else.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -62,7 +61,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     removal.failed.map_or(Ok(()), Err)
 }
 
-/// Gives the owner all permissions on a folder. If this fails, later operations report it.
+/// Gives the owner all permissions on a folder. If this fails, a later operation reports an error.
 pub(super) fn open_up(folder: &Path) {
     #[cfg(unix)]
     let _ = fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700));
@@ -72,15 +71,15 @@ pub(super) fn open_up(folder: &Path) {
 
 struct Removal<'a> {
     folder: &'a Path,
-    /// Folders still to be emptied, all in `folder`.
+    /// Folders still to be emptied, all directly in `folder`.
     left: Vec<PathBuf>,
-    /// The number of names tried for moved folders.
+    /// The number of names tried so far for moved folders.
     moved: u64,
     failed: Option<io::Error>,
 }
 
 impl Removal<'_> {
-    /// Removes a folder's files and moves its folders up.
+    /// Removes a folder's files and moves its subfolders up.
     fn empty(&mut self, one: &Path) {
         open_up(one);
         let entries = match fs::read_dir(one) {
@@ -90,7 +89,7 @@ impl Removal<'_> {
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
-                // The same error might repeat forever.
+                // The same error might recur forever.
                 Err(error) => return self.note(one, Err(error)),
             };
             let path = entry.path();
@@ -113,7 +112,7 @@ impl Removal<'_> {
     /// Returns an unused path in the folder.
     fn fresh(&mut self) -> PathBuf {
         loop {
-            // If the kit is gone, several wardens remove the same folder.
+            // If the kit is gone, several wardens may remove the same folder.
             let name = format!("left-{}-{}", std::process::id(), self.moved);
             self.moved += 1;
             let path = self.folder.join(name);
@@ -123,7 +122,7 @@ impl Removal<'_> {
         }
     }
 
-    /// Keeps the first failure. Ignores missing paths, which another process has removed.
+    /// Keeps the first error. Ignores missing paths, which another process has removed.
     fn note(&mut self, path: &Path, done: io::Result<()>) {
         if let Err(error) = done
             && error.kind() != io::ErrorKind::NotFound
@@ -174,7 +173,7 @@ mod tests {
         }
         remove(&cases).unwrap();
         assert!(fs::symlink_metadata(&cases).is_err());
-        // Once more with a missing folder, and with a symlink.
+        // A folder that is already gone, and a symlink.
         remove(&cases).unwrap();
         symlink(&outside, &cases).unwrap();
         remove(&cases).unwrap();
@@ -185,7 +184,7 @@ mod tests {
     #[test]
     fn a_failure_does_not_keep_anything_else() {
         let folder = TempDir::new().unwrap();
-        // Its path is too long wherever it is moved.
+        // This folder's path is too long no matter where it is moved.
         let mut long = folder.path().to_owned();
         while long.as_os_str().len() < 3830 {
             long.push("l".repeat(100));

@@ -1,7 +1,7 @@
-//! A run: every implementation in every role on every case, each in its own process.
+//! Runs every implementation in every role on every case, each time in a separate process.
 //!
-//! A [`Task`] is a case or script to run, [`warden`] contains the supervising processes, and
-//! [`Failures`] is a list of known failures.
+//! A [`Task`] is a case or script to run, [`warden`] supervises the processes, and [`Failures`] is
+//! a list of known failures.
 
 mod blame;
 mod choices;
@@ -45,13 +45,13 @@ pub use crate::written::Graded;
 pub struct Limits {
     /// Run time.
     pub time: Duration,
-    /// Extra time for the supervising process to answer.
+    /// Extra time in which the warden must answer.
     pub margin: Duration,
     /// Resident memory of the process and its children, in bytes.
     pub memory: u64,
     /// Size of standard output, in bytes.
     pub output: u64,
-    /// Size of each file, in bytes; a write past this limit fails as on a full disk.
+    /// Size of each file, in bytes. A write past this limit fails as on a full disk.
     pub file_size: Option<u64>,
 }
 
@@ -70,15 +70,15 @@ impl Default for Limits {
 /// The options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The program `atf-conformance`, started again as a supervising process.
+    /// The program `atf-conformance`, which is started again as a warden.
     pub kit: PathBuf,
-    /// The parent of the temporary folders of cases.
+    /// The parent folder of the cases' temporary folders.
     pub folder: PathBuf,
     /// The number of parallel processes.
     pub jobs: NonZero<usize>,
     /// The limits of each process.
     pub limits: Limits,
-    /// A signal number; the run ends early with an error once the number is not 0.
+    /// The number of a received signal, or 0. Once it is not 0, the run ends early with an error.
     pub interrupt: Arc<AtomicUsize>,
 }
 
@@ -96,7 +96,7 @@ impl Options {
 pub enum Candidate {
     /// Its manifest.
     Manifest(Box<Manifest>),
-    /// The reason why its manifest is unusable.
+    /// Why its manifest is unusable.
     Unusable(ManifestError),
 }
 
@@ -141,11 +141,12 @@ impl Candidate {
 }
 
 /// Grades the implementations that pass their smoke test and refuses the others. Calls `progress`
-/// with the number of finished cases and the total.
+/// with the number of finished cases and the total number.
 ///
 /// # Errors
 ///
-/// If the kit itself cannot continue: no folder for the cases, no supervising process.
+/// Returns an error if the kit itself cannot continue, for example because it cannot create the
+/// cases' folder or start a warden.
 pub fn run(
     candidates: &[Candidate],
     tasks: &[Box<dyn Smoke>],
@@ -204,11 +205,11 @@ pub fn run(
     })
 }
 
-/// Returns the kit's exit code for these results.
+/// Returns the kit's exit code for a run's results.
 ///
 /// If several codes apply, an ungraded implementation takes precedence over a stale list, and a
-/// stale list over failures. A run that graded nothing is not a success: its options select
-/// something that no implementation has.
+/// stale list over failures. A run that graded nothing is not a success: its options selected
+/// nothing that an implementation supports.
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {
     let is_unexpected = |case: &CaseResult| case.state() == State::Failed;
@@ -231,7 +232,7 @@ pub fn exit_code(results: &Results) -> u8 {
     }
 }
 
-/// Makes a failure without a place.
+/// Makes a failure that has no place.
 fn failed(class: Failure, message: impl Into<String>) -> Outcome {
     Outcome::Failed {
         class,

@@ -1,9 +1,10 @@
 //! Detects reads outside the session under test.
 //!
-//! Some cases have decoys next to the session. Reading a decoy is detected in two ways: its events,
-//! with functions of [`CANARY`](crate::corpus::trace::CANARY), appear in the answer, or the system
-//! reports that it was opened. Such reports exist on Linux and for decoys only, whether or not they
-//! are then read or mapped. A mere check for existence is not detected.
+//! Some cases have decoys next to the session. The kit detects the reading of a decoy in two ways:
+//! the decoy's events, with functions of [`CANARY`](crate::corpus::trace::CANARY), appear in the
+//! answer, or the system reports that the decoy was opened, even if it was not read or mapped. Only
+//! Linux reports opened files, and the kit watches only decoys. A mere check for existence is not
+//! detected.
 
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ pub(super) struct Watch {
     watch: rustix::io::Result<(rustix::fd::OwnedFd, Vec<(i32, PathBuf)>)>,
 }
 
-/// The decoys that an implementation opened, or an error if they could not be watched.
+/// The decoys that an implementation opened, or an error if the decoys could not be watched.
 pub type Opened = Result<Vec<PathBuf>, String>;
 
 #[cfg(target_os = "linux")]
@@ -41,7 +42,7 @@ impl Watch {
         let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
         let mut events = Reader::new(queue, &mut buffer);
         let mut opened = Vec::new();
-        // An error means that no event is left.
+        // An error means that no events are left.
         while let Ok(event) = events.next() {
             let found = watched.iter().find(|(watch, _)| *watch == event.wd());
             opened.extend(found.map(|(_, path)| path.clone()));
@@ -85,8 +86,8 @@ fn is_canary(function_id: &str) -> bool {
         .is_ok_and(|id: u64| id >> 32 == CANARY >> 32)
 }
 
-/// Returns whether a payload starts with a canary: the function comes first, in little-endian
-/// order, so the module is its second half.
+/// Returns whether a payload starts with a canary. A payload starts with the function in
+/// little-endian order, so the module is the second half of the function.
 fn begins_with_canary(payload: &str) -> bool {
     let module = u32::try_from(CANARY >> 32).map(u32::swap_bytes);
     payload.get(8..16) == module.ok().map(|it| format!("{it:08x}")).as_deref()

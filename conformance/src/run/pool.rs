@@ -1,4 +1,4 @@
-//! Runs cases in parallel, each under a warden; results keep the order of the cases.
+//! Runs cases in parallel, each under a warden, and returns the results in the order of the cases.
 
 use std::fs;
 use std::io;
@@ -41,11 +41,11 @@ pub struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    /// Creates an empty folder for the cases. Wardens start on demand.
+    /// Creates an empty folder for the cases. Wardens are started on demand.
     ///
     /// # Errors
     ///
-    /// If the folder cannot be created.
+    /// Returns an error if the folder cannot be created.
     pub fn new(options: &'a Options) -> io::Result<Self> {
         let cases = Cases::new_in(&options.folder)?;
         Ok(Self {
@@ -57,11 +57,11 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Runs all tasks. Calls `progress` with the number of finished tasks and the total.
+    /// Runs all tasks. Calls `progress` with the number of finished tasks and the total number.
     ///
     /// # Errors
     ///
-    /// If the kit itself cannot continue.
+    /// Returns an error if the kit itself cannot continue.
     pub fn run(
         &self,
         work: &[Work<'_>],
@@ -82,7 +82,8 @@ impl<'a> Pool<'a> {
         manifest.command(task.role()).is_some() && unsupported(manifest, task).is_none()
     }
 
-    /// Applies `one` to all items, with as many parallel calls as jobs, and keeps their order.
+    /// Applies `one` to all items, with up to one parallel call per job, and returns the results in
+    /// order.
     pub(super) fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -99,7 +100,7 @@ impl<'a> Pool<'a> {
                 };
                 let result = one(item);
                 if result.is_err() {
-                    // The kit cannot continue; start no other item.
+                    // The kit cannot continue, so no other items are started.
                     next.store(items.len(), Ordering::Relaxed);
                 }
                 *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -107,7 +108,7 @@ impl<'a> Pool<'a> {
         };
         thread::scope(|scope| {
             for _ in 1..self.options.jobs.get().min(items.len()) {
-                // This thread does the work of threads that cannot be started.
+                // If a thread cannot be started, this thread does its work.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
@@ -118,7 +119,8 @@ impl<'a> Pool<'a> {
         taken.collect()
     }
 
-    /// Runs one case, or returns why it is skipped.
+    /// Runs a case and returns its result. Skips the case if the implementation does not support
+    /// it.
     fn case(&self, work: &Work<'_>) -> io::Result<CaseResult> {
         let Work {
             testee,
@@ -170,13 +172,13 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Runs an implementation's program for a task in a fresh folder, then calls `then` with the
-    /// ended process and the folder. Returns the result of `then` and whether the folder could be
+    /// Runs an implementation's program for a task in a fresh folder and calls `then` with the
+    /// ended process and the folder. Returns the result of `then`, and whether the folder could be
     /// removed.
     ///
     /// # Errors
     ///
-    /// If the kit itself cannot continue.
+    /// Returns an error if the kit itself cannot continue.
     pub(super) fn with<R>(
         &self,
         manifest: &Manifest,
@@ -204,7 +206,7 @@ impl<'a> Pool<'a> {
         };
         let mut ended = self.end(&command, &work, &limits)?;
         ended.opened = watch.opened();
-        // Reports must not differ between runs, but the folder's name does.
+        // The folder's name differs between runs, but reports must not.
         let name = folder.to_string_lossy();
         ended.stderr = ended.stderr.replace(name.as_ref(), "…");
         let result = then(&ended, &input);

@@ -1,4 +1,4 @@
-//! Corpus cases as tasks for readers and validators.
+//! Turns corpus cases into tasks for readers and validators.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -35,7 +35,7 @@ pub struct Reading {
     needs: [Feature; 1],
 }
 
-/// Returns a task for readers and a task for validators for each case.
+/// Returns two tasks per case: one for readers and one for validators.
 #[must_use]
 pub fn readings(cases: impl IntoIterator<Item = Case>) -> Vec<Box<dyn Smoke>> {
     let mut tasks: Vec<Box<dyn Smoke>> = Vec::new();
@@ -161,7 +161,7 @@ impl Reading {
         }
     }
 
-    /// Makes a failure that has no comparable answer and shows the bytes of the case instead.
+    /// Makes a failure that shows the bytes of the case because there is no comparable answer.
     fn failed(&self, class: Failure, message: String, expected: &str) -> Outcome {
         let broken = self.broken();
         let at_fault = broken.and_then(|(file, _, place)| {
@@ -181,7 +181,7 @@ impl Reading {
         }
     }
 
-    /// Returns the path to pass to the implementation.
+    /// Returns the path that the implementation is given.
     fn subject(&self, place: &Path) -> PathBuf {
         match self.case.path.as_str() {
             "" => trace(place),
@@ -189,7 +189,7 @@ impl Reading {
         }
     }
 
-    /// Returns the evidence that the implementation read outside the session, if any.
+    /// Returns evidence that the implementation read outside the session, if any.
     fn left(&self, ended: &Ended, document: &Value, place: &Path) -> Option<String> {
         let trace = trace(place);
         let name = |path: &Path| {
@@ -213,7 +213,7 @@ impl Reading {
         Some(format!("read outside the session: {what}"))
     }
 
-    /// Grades an answer that consists of a document with this verdict.
+    /// Grades an answer with this verdict and document.
     #[must_use]
     pub fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
         let case = &self.case;
@@ -228,7 +228,7 @@ impl Reading {
         let mut differences: Vec<_> = wrong_verdict.into_iter().collect();
         let is_comparable = match verdict {
             Verdict::Reject => is_allowed,
-            // Several verdicts are right; any of them will do.
+            // If several verdicts are correct, any of them will do.
             _ => case
                 .expected
                 .get("verdict")
@@ -244,8 +244,8 @@ impl Reading {
         let case = &self.case;
         let expected: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
         let is_bad = |(_, rule): &(String, &str)| CHECKSUMS.contains(rule);
-        // The data is wrong if events are lost by a rejection, come from a file that must be
-        // rejected, or are accepted as good despite a checksum mismatch. For a validator, the
+        // The data is wrong if events are lost because of a rejection, come from a file that must
+        // be rejected, or are accepted as intact despite a checksum mismatch. For a validator, the
         // verdict is the data.
         let is_data = match (verdict, case.verdicts.as_slice()) {
             (Verdict::Reject, _) => holds_events(Some(&case.expected)),
@@ -267,8 +267,8 @@ impl Reading {
         }
     }
 
-    /// Returns the rule that the case breaks, with file and place, if the case is about that rule.
-    /// A case at a rule's limit may also break an unrelated rule.
+    /// Returns the rule that the case breaks, with file and place, if the case tests that rule. A
+    /// case at a rule's limit may also break an unrelated rule.
     fn broken(&self) -> Option<(&str, &'static str, &Place)> {
         let (file, rule) = self.case.broken.first()?;
         let place = self.case.place.as_ref()?;
@@ -309,7 +309,7 @@ impl Reading {
         let (mut expected, refused) = settle(&self.case, lacks, document);
         leave_out(&mut expected, lacks);
         let (expected, got) = match verdict {
-            // For a rejected file, nothing else matters.
+            // If the file is rejected, nothing else matters.
             Verdict::Reject => (kind(&expected), kind(document)),
             _ => (without_verdict(&expected), without_verdict(document)),
         };
@@ -356,7 +356,7 @@ fn kind(document: &Value) -> Value {
     json!({"kind": document.get("kind")})
 }
 
-/// Returns a document without its own verdict but with the verdicts of a session's files.
+/// Returns a document without its own verdict. Verdicts on a session's files stay.
 fn without_verdict(document: &Value) -> Value {
     let mut document = document.clone();
     if let Some(members) = document.as_object_mut() {

@@ -5,7 +5,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use super::Task;
 use crate::results::Role;
 
-/// A selection of cases, which meet all given conditions.
+/// A selection of the cases that meet all given conditions.
 #[derive(Debug, Clone, Default)]
 pub struct Select {
     cases: Option<GlobSet>,
@@ -19,7 +19,7 @@ impl Select {
     ///
     /// # Errors
     ///
-    /// If a glob is invalid or a rule is unknown.
+    /// Returns an error if a glob is invalid or a rule is unknown.
     pub fn new(cases: &[String], rules: &[String], roles: &[Role]) -> Result<Self, String> {
         let mut globs = GlobSetBuilder::new();
         for case in cases {

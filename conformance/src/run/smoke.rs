@@ -12,12 +12,13 @@ use crate::results::Failure;
 
 /// Runs one simple task for each role, feature and wire version that an implementation claims.
 ///
-/// Fails if a program cannot be started, if an answer does not have the protocol's form (comparing it
-/// would be meaningless), or if a role gives no answer at all. The run grades the content of answers.
+/// Fails if a program cannot be started, if an answer violates the protocol (which would make
+/// comparing it meaningless), or if a role produces no answer at all. The run itself grades the
+/// content of answers.
 ///
 /// # Errors
 ///
-/// If the kit itself cannot continue.
+/// Returns an error if the kit itself cannot continue.
 pub fn smoke(
     pool: &Pool<'_>,
     manifest: &Manifest,

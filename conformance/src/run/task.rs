@@ -1,4 +1,4 @@
-//! A task for an implementation, and how its process ended.
+//! Tasks for implementations, and how their processes ended.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,38 +26,38 @@ pub trait Task: Send + Sync {
     /// Returns the required features.
     fn needs(&self) -> &[Feature];
 
-    /// Returns the rules that the task is about.
+    /// Returns the rules that the task tests.
     fn rules(&self) -> &[String];
 
-    /// Returns a note on its purpose.
+    /// Returns a note on the task's purpose.
     fn note(&self) -> &str;
 
-    /// For writers, returns the script and the written folder. If the task passes, the folder is
-    /// kept for readers.
+    /// For writers, returns the script and the folder to write to. If the task passes, the folder
+    /// is kept for readers.
     fn writes(&self, _place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         None
     }
 
-    /// Creates its files in the empty folder `place` and returns the values of the command's placeholders:
-    /// `("path", …)`.
+    /// Creates the task's files in the empty folder `place` and returns the values of the command's
+    /// placeholders, such as `("path", …)`.
     ///
     /// # Errors
     ///
-    /// If files cannot be created.
+    /// Returns an error if the files cannot be created.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
 
-    /// Returns the size limit on the task's files in bytes, which simulates a full disk.
+    /// Returns the size limit in bytes on each file, which simulates a full disk.
     fn file_size(&self) -> Option<u64> {
         None
     }
 
-    /// Returns the limit on standard output, in bytes, if the output is parsed.
+    /// Returns the size limit in bytes on standard output, if the output is parsed.
     fn output(&self) -> Option<u64> {
         None
     }
 
-    /// Returns the files that must not be opened, in the folder that [`prepare`](Self::prepare)
-    /// filled.
+    /// Returns the files in the folder filled by [`prepare`](Self::prepare) that must not be
+    /// opened.
     fn decoys(&self, _place: &Path) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -68,21 +68,21 @@ pub trait Task: Send + Sync {
         Vec::new()
     }
 
-    /// Grades the result. `place` is the folder that [`prepare`](Self::prepare) filled.
+    /// Grades the result. `place` is the folder filled by [`prepare`](Self::prepare).
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded;
 }
 
-/// A task of the corpus or the scripts; some of them serve as smoke tests.
+/// A task from the corpus or the scripts. Some tasks serve as smoke tests.
 pub trait Smoke: Task {
     /// Returns whether every implementation should pass it.
     fn is_smoke(&self) -> bool;
 
-    /// Checks the form of an answer, not its content. Returns `Ok(false)` if the implementation skips the
-    /// task.
+    /// Checks the form of an answer but not its content. Returns `Ok(false)` if the implementation
+    /// skips the task.
     ///
     /// # Errors
     ///
-    /// If the answer does not have the protocol's form.
+    /// Returns an error if the answer violates the protocol.
     fn check_form(&self, manifest: &Manifest, ended: &Ended) -> Result<bool, Broken>;
 }
 
@@ -93,11 +93,11 @@ pub struct Ended {
     pub end: End,
     /// Standard output.
     pub output: Vec<u8>,
-    /// Standard error; if it is long, without its middle.
+    /// Standard error, with the middle omitted if it is long.
     pub stderr: String,
     /// The run time.
     pub elapsed: Duration,
-    /// The [`decoys`](Task::decoys) it opened.
+    /// The [`decoys`](Task::decoys) that the process opened.
     pub opened: Opened,
 }
 
@@ -106,7 +106,7 @@ impl Ended {
     ///
     /// # Errors
     ///
-    /// If the process ended in another way, which is always a failure.
+    /// Returns an error if the process ended in any other way, which is always a failure.
     pub fn exit_code(&self) -> Result<i32, Broken> {
         let broken = |class, message: String| Err(Broken { class, message });
         match &self.end {

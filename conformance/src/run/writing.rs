@@ -1,4 +1,4 @@
-//! Scripts as tasks for writers.
+//! Turns scripts into tasks for writers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::written;
 const SIGKILL: i32 = 9;
 const SCRIPT: &str = "script.txt";
 
-/// A task: write a script.
+/// A task: write the files of a script.
 #[derive(Debug)]
 pub struct Writing {
     scripted: Arc<Scripted>,
@@ -56,7 +56,7 @@ impl Writing {
 }
 
 impl Writing {
-    /// Makes a failure that shows the script in place of the missing files.
+    /// Makes a failure that shows the script instead of the missing files.
     fn unwritten(&self, Broken { class, message }: Broken) -> Outcome {
         let script = self.scripted.to_string();
         Outcome::Failed {
@@ -124,7 +124,7 @@ impl Task for Writing {
 
     fn writes(&self, place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         let Scripted { limit, script, .. } = &*self.scripted;
-        // These scripts do not determine how much is written, so there is no expected result for readers.
+        // Such a script does not determine how much is written, so readers have no expected result.
         if limit.is_some() || script.is_killed() {
             return None;
         }
@@ -182,7 +182,7 @@ impl Smoke for Writing {
     }
 }
 
-/// Returns the folder that a writer fills.
+/// Returns the folder that the writer writes to.
 fn out(place: &Path) -> PathBuf {
     place.join("out")
 }

@@ -8,12 +8,12 @@ use rustix::process::{Pid, WaitIdOptions};
 
 use super::tree::{adopt_orphans, end_all, wait};
 
-/// Runs a warden from the program `kit`; it inherits this process's input and output. When the
+/// Runs a warden from the program `kit`, which inherits this process's input and output. When the
 /// warden ends or is stopped, ends all remaining processes.
 pub fn keep(kit: &Path, cases: &Path) -> ExitCode {
     adopt_orphans();
     let mut command = Command::new(kit);
-    // A signal to its group does not reach the keeper.
+    // A signal to the warden's group must not reach the keeper.
     command.arg("warden").arg(cases).process_group(0);
     let warden = match command.spawn() {
         Ok(warden) => Pid::from_child(&warden),

@@ -1,14 +1,14 @@
-//! Processes that supervise implementations under test.
+//! Supervises implementations under test.
 //!
 //! A warden runs one implementation at a time, each in its own process group, and reports how the
 //! implementation ended. The warden is a subreaper: orphans become its children, even after
-//! `setsid`, so it can find and end them. Once the warden has no children, no process is left. It
-//! is a separate process of the kit's program because one process could not tell the orphans of
-//! several implementations apart. When the kit ends, for whatever reason, the warden's standard
-//! input closes and the warden ends too.
+//! `setsid`, so it can find and end them. Once the warden has no children, no processes are left.
+//! Each warden is a separate process running the kit's program, because a single process could not
+//! tell the orphans of several implementations apart. When the kit ends, for whatever reason, the
+//! warden's standard input closes and the warden ends too.
 //!
 //! An implementation may stop or kill its warden. Each warden therefore has a keeper, also a
-//! subreaper, which ends the remaining processes in that case. The kit waits no longer than an
+//! subreaper, which then ends the remaining processes. The kit does not wait for longer than an
 //! answer can take.
 
 #[cfg(unix)]
@@ -39,9 +39,9 @@ pub use serve::serve;
 
 use super::{Ended, Limits};
 
-/// The poll interval for a warden.
+/// How often to check whether a warden is still running.
 const LOOK: Duration = Duration::from_millis(20);
-/// The time a warden may take to end once told to.
+/// The time that a warden has to end once told to.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A process to start.
@@ -72,11 +72,11 @@ pub enum End {
     Output(u64),
     /// It could not be started.
     NotStarted(String),
-    /// Unknown because the warden failed in this way.
+    /// Unknown, because the warden failed for this reason.
     Unwatched(String),
 }
 
-/// A warden's answer; the output follows.
+/// A warden's answer, followed by the output of the process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
     end: End,
@@ -102,7 +102,7 @@ impl Warden {
     ///
     /// # Errors
     ///
-    /// If the program cannot be started.
+    /// Returns an error if the program cannot be started.
     pub fn start(kit: &Path, cases: &Path) -> io::Result<Self> {
         let mut command = Command::new(kit);
         command.args(["warden", "--keep"]).arg(cases);
@@ -127,12 +127,12 @@ impl Warden {
         })
     }
 
-    /// Runs a command in a folder until it ends or exceeds a limit. Leaves none of its processes.
+    /// Runs a command in a folder until it ends or exceeds a limit. Leaves no processes running.
     ///
     /// # Errors
     ///
-    /// If the warden is gone or does not answer, or once `interrupt` is not 0. In these cases, drop
-    /// the warden, which also leaves no processes.
+    /// Returns an error if the warden is gone or does not answer, or once `interrupt` is not 0. In
+    /// these cases, drop the warden, which ends its remaining processes.
     pub fn run(
         &mut self,
         command: &[String],
@@ -160,7 +160,8 @@ impl Warden {
                     let message = "it stopped or killed its supervising process";
                     return Err(io::Error::other(message));
                 }
-                // Counts polls rather than time so that a stopped kit does not time out.
+                // Counts polls rather than time, so that stopping and resuming the kit causes no
+                // timeout.
                 Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
             }
             if interrupt.load(Ordering::Relaxed) != 0 {
@@ -172,13 +173,13 @@ impl Warden {
         Err(io::Error::new(io::ErrorKind::TimedOut, message))
     }
 
-    /// Kills everything except the keeper, which ends the remaining processes.
+    /// Kills everything except the keeper, which ends any remaining processes.
     fn kill_descendants(&self) {
         #[cfg(unix)]
         tree::kill_descendants(rustix::process::Pid::from_child(&self.process));
     }
 
-    /// Returns whether the process has neither ended nor stopped.
+    /// Returns whether the process is running, neither ended nor stopped.
     fn runs(&self) -> bool {
         #[cfg(unix)]
         {

@@ -27,7 +27,7 @@ fn children(of: Pid) -> Vec<Pid> {
     for task in fs::read_dir(tasks).into_iter().flatten().flatten() {
         match fs::read_to_string(task.path().join("children")) {
             Ok(text) => children.extend(text.split_whitespace().filter_map(pid)),
-            // The thread is gone, or this kernel lacks the file.
+            // The thread is gone, or the kernel does not provide this file.
             Err(_) if !Path::new("/proc/thread-self/children").exists() => {
                 return children_by_parent(of);
             }
@@ -49,7 +49,7 @@ fn parent(of: Pid) -> Option<Pid> {
     pid(stat(of)?.split_whitespace().nth(1)?)
 }
 
-/// Returns whether a process has not ended. A zombie has ended.
+/// Returns whether a process is still running. A zombie has ended.
 pub(super) fn is_running(process: Pid) -> bool {
     stat(process).is_some_and(|fields| !fields.trim_start().starts_with(['Z', 'X']))
 }
@@ -68,8 +68,8 @@ fn pid(text: &str) -> Option<Pid> {
 
 /// Returns the resident bytes of the processes if there are more than `limit`.
 ///
-/// Shared pages count only once: if the plain sum is above the limit, the proportional set size,
-/// which is slower to get, decides.
+/// Shared pages count only once: if the plain sum is above the limit, the proportional set size
+/// decides, which takes longer to read.
 pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     let sum = |file: &str, key: &str| {
         let bytes = processes.iter().filter_map(|process| {

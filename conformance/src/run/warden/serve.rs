@@ -29,14 +29,14 @@ enum Event {
     Done,
     /// The kit is gone.
     Gone,
-    /// The process of the job with this number ended and can be reaped.
+    /// The process of this job number ended and can be reaped.
     Ended(u64, End),
-    /// The process of the job with this number wrote too much.
+    /// The process of this job number wrote too much.
     TooMuch(u64),
 }
 
-/// Takes jobs from standard input and reports to standard output until the input ends. Finally
-/// removes the folder `cases`, unless told that the kit continues.
+/// Takes jobs from standard input and reports to standard output until the input ends. Then removes
+/// the folder `cases`, unless told that the kit continues.
 pub fn serve(cases: &Path) -> ExitCode {
     adopt_orphans();
     let (sender, events) = channel();
@@ -84,7 +84,7 @@ struct Warden {
     events: Receiver<Event>,
 }
 
-/// The kit is gone, and so are the warden's processes.
+/// An error: the kit is gone, and the warden has ended its processes.
 struct Gone;
 
 impl Warden {
@@ -161,7 +161,7 @@ impl Warden {
         }
     }
 
-    /// Sends SIGTERM to a process and its descendants and gives them time to end.
+    /// Sends SIGTERM to a process and its descendants, and gives them time to end.
     fn ask_to_end(&self, number: u64, leader: Pid) {
         let _ = kill_process_group(leader, Signal::TERM);
         for process in descendants(getpid()) {
@@ -191,10 +191,10 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .ok_or_else(|| io::Error::other("no program"))?;
     let mut command = match job.file_size {
         None => Command::new(program),
-        // A program inherits ignored signals across exec.
+        // Ignored signals stay ignored across exec.
         Some(_) => {
             let mut shell = Command::new("sh");
-            // In the shell, `/proc/self/exe` would refer to the shell.
+            // In the shell, `/proc/self/exe` would be the shell itself.
             let own = format!("/proc/{}/exe", std::process::id());
             let program = match program.as_str() {
                 "/proc/self/exe" => &own,
@@ -213,7 +213,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    // A newly built program is busy as long as a process started during the build has it open.
+    // A newly built program is busy while a process started during the build still has it open.
     let mut tries = 0_u32;
     loop {
         match command.spawn() {
@@ -243,7 +243,7 @@ impl FileSize {
 
 impl Drop for FileSize {
     fn drop(&mut self) {
-        // Only the soft limit was changed, so it can be raised again.
+        // Only the soft limit was lowered, so it can be raised again.
         let _ = setrlimit(Resource::Fsize, self.0);
     }
 }

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time to wait for the end of a pipe whose writers are gone.
+/// How long to wait for the end of a pipe once its writers are gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The number of bytes of standard error to keep at the start, and again at the end.
+/// The number of bytes of standard error to keep from the start, and the number to keep from the
+/// end.
 const KEPT: usize = 8 << 10;
 
 /// The kept bytes of a stream.
@@ -95,7 +96,7 @@ impl Ends {
         self.left_out = self.left_out.saturating_add(over as u64);
     }
 
-    /// Returns the text, with a note on omitted bytes.
+    /// Returns the text, with a note if bytes were omitted.
     pub(super) fn text(&self) -> String {
         let first = String::from_utf8_lossy(&self.first);
         let last = String::from_utf8_lossy(&self.last);
@@ -121,7 +122,7 @@ mod tests {
 
     use super::{Ends, KEPT, bounded};
 
-    /// Yields its parts, or errors, from last to first.
+    /// A reader that yields its parts and errors from last to first.
     struct Parts(Vec<Result<&'static [u8], ErrorKind>>);
 
     impl Read for Parts {
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn an_interrupted_read_is_retried_and_a_failed_one_ends_the_stream() {
         let kept = |failure: ErrorKind| {
-            // In reverse order.
+            // Parts are yielded in reverse order.
             let parts = vec![Ok(&b"two"[..]), Err(failure), Ok(b"one")];
             bounded(Parts(parts), 100, || {}).finish(Instant::now())
         };

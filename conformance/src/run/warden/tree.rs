@@ -10,11 +10,11 @@ use rustix::process::{
     kill_process_group,
 };
 
-/// How long to keep trying to end a process that cannot be ended, such as one waiting for a broken
-/// disk.
+/// How long to keep trying to end a process that does not end, such as a process that waits for a
+/// broken disk.
 const STUBBORN: Duration = Duration::from_secs(10);
 
-/// The number of SIGKILL, as it appears in the status of a process.
+/// The signal number of SIGKILL, as it appears in a process's exit status.
 const KILLED: i32 = Signal::KILL.as_raw();
 
 /// Makes this process the parent of its orphaned descendants.
@@ -38,8 +38,8 @@ pub(super) fn wait(
     }
 }
 
-/// Ends a child, its group and all descendants, and reaps all children of this process. Returns the number
-/// of processes ended, not counting the child.
+/// Ends a child, its group and all descendants, and reaps all children of this process. Returns the
+/// number of ended processes, not counting the child.
 pub(super) fn end_all(leader: Pid) -> usize {
     let start = Instant::now();
     let mut left: HashSet<Pid> = HashSet::new();
@@ -47,7 +47,7 @@ pub(super) fn end_all(leader: Pid) -> usize {
     loop {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
-                // Processes of the group may have ended before a search finds them.
+                // Processes in the group may have ended before the search could find them.
                 Ok(Some((process, status))) if status.terminating_signal() == Some(KILLED) => {
                     left.insert(process);
                 }
@@ -76,8 +76,8 @@ pub(super) fn end_all(leader: Pid) -> usize {
     }
 }
 
-/// Kills all descendants of a process and waits until they have ended. First stops them until a
-/// search finds no new ones, because a stopped process cannot start others.
+/// Kills all descendants of a process and waits until they have ended. First stops descendants
+/// until a search finds no new ones, because a stopped process cannot start others.
 pub(super) fn kill_descendants(of: Pid) {
     let mut stopped = HashSet::new();
     loop {
