@@ -1,4 +1,4 @@
-//! Builds scripts in code; assigns positions and links automatically.
+//! Builds scripts in code, assigning positions and links automatically.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Happening {
 pub struct Builder {
     session: Open,
     operations: Vec<Operation>,
-    /// The next positions in the index and in the details of each thread.
+    /// The next positions in each thread's index and details.
     next: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -88,7 +88,7 @@ impl Builder {
         self.push(Operation::Finalize { thread_id })
     }
 
-    /// Flushes a thread: its events so far must survive the process.
+    /// Flushes a thread, so its events so far must survive the end of the process.
     pub fn flush(&mut self, thread_id: u32) -> &mut Self {
         self.push(Operation::Flush { thread_id })
     }

@@ -1,4 +1,4 @@
-//! Writer scripts: the operations that a writer under test performs, one per line.
+//! Writer scripts, which list the operations that a writer under test performs, one per line.
 //!
 //! ```
 //! use atf_conformance::scripts::Script;
@@ -27,7 +27,7 @@ pub use build::{Builder, Happening};
 pub use parse::ScriptError;
 pub use set::{Scripted, all, scripts, under_fire};
 
-/// One session's operations, in an order that can occur in a tracer.
+/// The operations of one session, in an order that can occur in a tracer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     operations: Vec<Operation>,
@@ -47,7 +47,7 @@ pub enum Operation {
         /// The thread.
         thread_id: u32,
     },
-    /// Flushes a thread: from here on, its events so far must survive the process.
+    /// Flushes a thread: from here on, its events so far must survive the end of the process.
     Flush {
         /// The thread.
         thread_id: u32,
@@ -59,9 +59,9 @@ pub enum Operation {
     },
     /// Frees space on the simulated full disk: the program raises its own file size limit.
     Space,
-    /// Ends the program, which writes its buffers but does not finalize open threads.
+    /// Ends the program after it has written its buffers, without finalizing open threads.
     Abort,
-    /// Kills the program, which sends itself SIGKILL.
+    /// Kills the program: it sends itself SIGKILL.
     Kill,
 }
 
@@ -108,7 +108,7 @@ pub struct Detail {
     pub timestamp: u64,
     /// 3 for a call, 4 for a return, or a tracer-defined type.
     pub event_type: u16,
-    /// Flags; none is defined.
+    /// Flags; none are defined.
     pub flags: u16,
     /// Arbitrary bytes.
     pub payload: Vec<u8>,
@@ -125,17 +125,17 @@ pub struct Thread<'a> {
     pub details: Vec<&'a Detail>,
     /// Whether the script finalizes it.
     pub is_finalized: bool,
-    /// The numbers of events and details that must survive the process, however it ends.
+    /// The numbers of events and details that must survive, however the process ends.
     pub flushed: (usize, usize),
 }
 
 impl Script {
-    /// Returns a script of these operations.
+    /// Makes a script of these operations.
     ///
     /// # Errors
     ///
-    /// Returns an error if no session can have this order. The error's line is the number of the
-    /// operation in the printed script, starting at 1.
+    /// Returns an error if the operations cannot occur in this order. The error's line is the
+    /// operation's number in the printed script, starting at 1.
     pub fn new(operations: Vec<Operation>) -> Result<Self, ScriptError> {
         order::check(&operations).map_err(|(position, message)| ScriptError {
             line: position + 1,
@@ -194,7 +194,7 @@ impl Script {
         )
     }
 
-    /// Returns whether the writer must be ended by SIGKILL.
+    /// Returns whether SIGKILL must end the writer.
     #[must_use]
     pub fn is_killed(&self) -> bool {
         self.operations.last() == Some(&Operation::Kill)
@@ -205,7 +205,7 @@ impl Script {
         self.operations.iter().any(test)
     }
 
-    /// Returns a script of operations that match the files on disk, without checking the order.
+    /// Makes a script of operations that match the files on disk, without checking their order.
     pub(crate) const fn settled(operations: Vec<Operation>) -> Self {
         Self { operations }
     }

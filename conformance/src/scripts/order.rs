@@ -1,10 +1,10 @@
-//! Checks the order of operations, which must not break any rule of the format.
+//! Checks that the order of operations does not break any rule of the format.
 
 use std::collections::BTreeMap;
 
 use super::{Detail, Index, Open, Operation};
 
-/// The position of a wrong operation, and the message.
+/// The position of an invalid operation, and a message.
 type Fault = (usize, String);
 
 /// The state of a thread while a script is checked.

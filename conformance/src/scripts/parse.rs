@@ -107,7 +107,7 @@ fn operation(mut line: Line<'_>) -> Result<Operation, ScriptError> {
 }
 
 impl<'a> Line<'a> {
-    /// Returns the next word, which ends at a single space, and its start.
+    /// Returns the next word and its start. A word ends at a single space.
     fn word(&mut self) -> (&'a str, usize) {
         let begin = self.at;
         let rest = self.text.get(begin..).unwrap_or_default();

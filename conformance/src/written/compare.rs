@@ -8,7 +8,8 @@ use super::expected::{Expected, Placed};
 use super::{END_SIZE, Wrong};
 use crate::results::{Difference, Grade, Hexdump};
 
-/// The maximum number of bytes to read between header and events, and after the expected end.
+/// The maximum number of bytes to read between the header and the events, and past the expected
+/// end.
 const SLACK: u64 = 1 << 20;
 
 /// How a file ends.
@@ -17,11 +18,11 @@ pub(super) enum Ending {
     Finalized,
     /// Flushed, without a footer.
     Open,
-    /// Cut short by SIGKILL.
+    /// Cut off by SIGKILL.
     Killed,
 }
 
-/// A file, read up to the last relevant byte.
+/// A file, read up to its last relevant byte.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The file's path relative to the session folder, with `/`.
@@ -67,10 +68,9 @@ impl Found {
         }
     }
 
-    /// Compares the fields and the bytes after the fields; returns the first difference as an
-    /// error.
+    /// Compares the fields and any bytes after them; returns the first difference as an error.
     pub(super) fn compare(&self, expected: &Expected, ending: Ending) -> Result<(), Wrong> {
-        // The remaining events of a killed writer may be in a kill journal.
+        // A killed writer's remaining events may be in a kill journal.
         let is_here = |field: &&Placed| {
             ending != Ending::Killed || field.offset + field.bytes.len() <= self.bytes.len()
         };
@@ -82,7 +82,7 @@ impl Found {
             }
         }
         match ending {
-            // The checker reports bytes after a footer. A kill may tear an event.
+            // The checker reports bytes after a footer, and a kill may tear an event.
             Ending::Finalized | Ending::Killed => Ok(()),
             Ending::Open => self.nothing_behind(expected),
         }
@@ -128,7 +128,8 @@ impl Found {
         }
     }
 
-    /// Checks the end of an unfinalized file, where trailing zeros are allowed: preallocated space.
+    /// Checks the end of an unfinalized file. Trailing zeros are allowed because they are
+    /// preallocated space.
     fn nothing_behind(&self, expected: &Expected) -> Result<(), Wrong> {
         let behind = self.bytes.get(expected.size..).unwrap_or_default();
         let Some(first) = behind.iter().position(|byte| *byte != 0) else {
@@ -177,7 +178,7 @@ impl Found {
 /// The number of bytes to show of a long field.
 const LONGEST: usize = 16;
 
-/// Returns the range of a field's lines of 16 bytes, plus one line before and one after.
+/// Returns the range of 16-byte lines that contain a field, plus one line before and one after.
 fn window(offset: u64, size: u64) -> (u64, u64) {
     let line = |offset: u64| offset / 16 * 16;
     let start = line(offset).saturating_sub(16);
@@ -185,7 +186,7 @@ fn window(offset: u64, size: u64) -> (u64, u64) {
     (start, end)
 }
 
-/// Returns the bytes of a file around a field, if the file is readable.
+/// Returns the bytes around a field in a file, if the file is readable.
 pub(super) fn hexdump(out: &Path, file: &str, offset: u64, size: u64) -> Option<Hexdump> {
     let path = out.join(file);
     let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
@@ -226,7 +227,7 @@ mod tests {
             ((79, 2), (48, 112)),
             ((64, 16), (48, 96)),
             ((64, 17), (48, 112)),
-            // An empty field, and a field on the first line.
+            // An empty field, then a field on the first line.
             ((64, 0), (48, 96)),
             ((0, 4), (0, 32)),
         ] {

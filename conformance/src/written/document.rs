@@ -1,4 +1,5 @@
-//! The expected documents of correctly written files, from the script and the hand-typed tables.
+//! Builds the expected documents of correctly written files from the script and the hand-typed
+//! tables.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::corpus::document::readable;
 use crate::corpus::shape::Shape;
 use crate::scripts::{Script, Thread};
 
-/// The documents of a session that passed its grading.
+/// The documents of a session that passed grading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Documents {
     /// The session's document; `None` if no thread has a file yet.
@@ -92,7 +93,7 @@ impl Documents {
     }
 }
 
-/// Returns a file's document; fails unless the whole file was read.
+/// Returns a file's document, or an error if the file was not read completely.
 fn document(
     found: &Found,
     thread: &Thread<'_>,

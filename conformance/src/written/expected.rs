@@ -1,4 +1,4 @@
-//! The expected bytes of a thread's files, and the bytes that may differ.
+//! Builds the expected bytes of a thread's files and marks the bytes that may differ.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -21,13 +21,13 @@ pub(super) struct Expected {
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) name: Name,
-    /// Bytes from the start of the file.
+    /// The offset in bytes from the start of the file.
     pub(super) offset: usize,
     pub(super) bytes: Vec<u8>,
     pub(super) freedom: Freedom,
 }
 
-/// A field's path in its file: `events[3].payload`.
+/// A field's path in its file, such as `events[3].payload`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) record: Record,
@@ -43,7 +43,7 @@ pub(super) enum Record {
     Footer,
 }
 
-/// Other values that a field may have.
+/// The other values that a field may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freedom {
     None,
@@ -58,9 +58,9 @@ pub(super) enum Freedom {
 pub(super) struct Given {
     /// Whether `arch` and `os` must match the script.
     pub(super) is_platform_exact: bool,
-    /// Whether there is a `detail.atf`, which may be empty of events.
+    /// Whether there is a `detail.atf`, possibly without events.
     pub(super) has_detail_file: bool,
-    /// The offset of the events: 64, or another one that a footer proves.
+    /// The offset of the events: 64, or a different offset confirmed by a footer.
     pub(super) events_offset: usize,
 }
 
@@ -168,7 +168,7 @@ pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
     file
 }
 
-/// Returns the value of a field that is in both headers; reserved bytes are 0.
+/// Returns the value of a field that both headers have. Reserved bytes are 0.
 fn both(name: &str, open: &Open, magic: [u8; 4]) -> u64 {
     match name {
         "magic" => u32::from_le_bytes(magic).into(),
@@ -213,7 +213,7 @@ fn detail_event(name: &str, detail: &Detail) -> u64 {
     }
 }
 
-/// Returns the first and the last time, or 0 and 0 if there are no times.
+/// Returns the first and last times, or zeros if there are no times.
 fn ends(mut times: impl DoubleEndedIterator<Item = u64>) -> (u64, u64) {
     let first = times.next();
     let last = times.next_back().or(first);
@@ -244,7 +244,7 @@ impl Expected {
         }
     }
 
-    /// Adds the bytes between header and events, if the writer put any there.
+    /// Adds the bytes between the header and the events, if the writer left any.
     fn padding(&mut self, events_offset: usize) {
         let size = events_offset.saturating_sub(END_SIZE);
         self.push(Record::Padding, "", vec![0; size], Freedom::Any);
@@ -299,7 +299,7 @@ impl Placed {
             }
     }
 
-    /// Formats its value: a number, or bytes in hex.
+    /// Formats the value as a number, or as bytes in hexadecimal.
     pub(super) fn show(&self, bytes: &[u8]) -> String {
         if self.name.field == "magic" {
             return format!("\"{}\"", bytes.escape_ascii());

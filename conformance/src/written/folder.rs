@@ -1,4 +1,4 @@
-//! Compares a session folder with the script: both the set of files and their content.
+//! Compares a session folder with the script: the set of files and their content.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,11 @@ use super::expected::{self, Given};
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Scripted, Thread};
 
-/// Offsets of `events_offset` in the two headers.
+/// The offsets of `events_offset` in the two headers.
 const INDEX_EVENTS_OFFSET: usize = 32;
 const DETAIL_EVENTS_OFFSET: usize = 20;
 
-/// Compares the files of all threads with `script`, in the order of their ids.
+/// Compares the files of all threads with `script`, in order of thread id.
 ///
 /// After a kill, `script` has fewer events than the script in `scripted`.
 pub(super) fn compare(
@@ -107,7 +107,7 @@ fn start(found: &Found, thread: &Thread<'_>, field: usize) -> usize {
     if thread.is_finalized {
         found.events_offset(field)
     } else {
-        // Without a footer, nothing proves another offset.
+        // Without a footer, there is no proof of another offset.
         END_SIZE
     }
 }

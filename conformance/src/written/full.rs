@@ -1,5 +1,5 @@
-//! Grades files from a full disk: they must contain only events of the script, and no count may
-//! include missing events.
+//! Grades files written to a full disk. The files must contain only events of the script, and no
+//! count may include missing events.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
             }
         }
     };
-    // On a full disk, a missing footer is not the writer's fault.
+    // If the disk is full, a missing footer is not the writer's fault.
     Graded {
         outcome,
         notes: Vec::new(),

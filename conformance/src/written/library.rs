@@ -137,7 +137,7 @@ fn asked_facts(event: &Index, wire: u8) -> Facts {
 struct File(String);
 
 impl File {
-    /// Checks that the file has a footer if and only if its thread was finalized.
+    /// Checks that the file has a footer exactly if its thread was finalized.
     fn ends(&self, has_footer: bool, thread: &Thread<'_>) -> Result<(), Wrong> {
         self.equal("footer", has_footer, thread.is_finalized)
     }
@@ -234,7 +234,7 @@ finalize thread=7
             assert!(wrong.message.starts_with(&start), "{to}: {}", wrong.message);
             assert_eq!(wrong.difference.unwrap().place, format!("{file}{field}"));
         }
-        // Details that are not in the script, and missing details.
+        // Details that the script does not have, and missing details.
         let without = SCRIPT.replace(
             "detail=0\ndetail thread=7 index=0 ts=1000 type=3 flags=4 payload=00ff",
             "detail=-",
@@ -263,7 +263,7 @@ finalize thread=7
         );
         let event = "index thread=7 ts=1 fn=1 kind=1 depth=1 detail=-\nabort";
         assert!(compare(&of(event), out.path()).is_err());
-        // If the thread has a file, the file is read.
+        // An `index.atf` is read even if the thread may lack one.
         writer::write(&of("finalize thread=7"), out.path()).unwrap();
         assert!(compare(&of("abort"), out.path()).is_err());
     }

@@ -1,7 +1,7 @@
 //! Grades a writer's files by the rules and against the script, byte by byte.
 //!
-//! No file is judged by the library's reader alone, because it could share a mistake with the
-//! library's writer. Every byte is compared with the corpus's hand-typed tables.
+//! The library's reader is never the only judge of a file, because it could share a mistake with
+//! the library's writer. Every byte is also compared with the corpus's hand-typed tables.
 
 mod compare;
 mod document;
@@ -21,11 +21,11 @@ use crate::corpus::layout::Record;
 use crate::results::{Difference, Failure, Note, Outcome};
 use crate::scripts::{Script, Scripted};
 
-/// The size of either header and either footer, in bytes.
+/// The size of each header and footer, in bytes.
 const END_SIZE: usize = Record::IndexHeader.size();
 /// The size of an event of `index.atf`, in bytes.
 const EVENT_SIZE: usize = Record::IndexEvent.size();
-/// The size of an event of `detail.atf` before its payload, in bytes.
+/// The size of an event of `detail.atf` without its payload, in bytes.
 const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 
 /// The grade of a writer's files.
@@ -33,12 +33,12 @@ const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 pub struct Graded {
     /// Passed or failed.
     pub outcome: Outcome,
-    /// Broken SHOULDs, and events lost in a kill. They do not fail the case.
+    /// Broken SHOULDs, and events lost in a kill. Neither fails the case.
     pub notes: Vec<Note>,
 }
 
 /// Grades the files that a writer wrote into the folder `out` for a script. `features` are the
-/// features that the writer claims.
+/// features that the writer claims to support.
 #[must_use]
 pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
     let sized = sizes::check(&scripted.script, out);

@@ -1,4 +1,4 @@
-//! The rules that a written session breaks.
+//! Finds the rules that a written session breaks.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(super) struct Broken<'a> {
     first: &'a Finding,
 }
 
-/// Collects a check's findings, with file paths relative to the folder.
+/// Collects the findings of a check, with file paths relative to the folder.
 struct Collect {
     root: PathBuf,
     findings: Vec<Finding>,
@@ -88,7 +88,7 @@ impl Found {
         Some(Broken { message, first })
     }
 
-    /// Returns a note per broken SHOULD.
+    /// Returns a note for each broken SHOULD.
     pub(super) fn notes(&self, script: &Script) -> Vec<Note> {
         let note = |found: &Finding| Note {
             severity: Severity::Should,
@@ -98,7 +98,7 @@ impl Found {
         self.shoulds(script).map(note).collect()
     }
 
-    /// Returns the broken SHOULDs, except for those that result from an `abort`.
+    /// Returns the broken SHOULDs that do not result from an `abort`.
     fn shoulds(&self, script: &Script) -> impl Iterator<Item = &Finding> {
         let threads = script.threads().into_iter();
         let open: Vec<_> = threads
@@ -118,8 +118,8 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// Returns the rule that explains a difference: a rule broken at the same place, or else a
-    /// SHOULD that the file breaks, such as the one that requires a footer.
+    /// Returns the rule that explains a difference: a rule broken at the same place or, failing
+    /// that, a SHOULD that the file breaks, such as the rule that requires a footer.
     pub(super) fn rule_of(
         &self,
         difference: &Difference,
@@ -144,8 +144,8 @@ impl Found {
 }
 
 impl Broken<'_> {
-    /// Describes the broken rule as a difference. `wrong`, the first difference from the script, is
-    /// more specific if it is at the same place.
+    /// Describes the broken rule as a difference. `wrong` is the first difference from the script
+    /// and is more specific if it is at the same place.
     pub(super) fn difference(&self, out: &Path, wrong: Option<Wrong>) -> Difference {
         let Finding {
             rule,

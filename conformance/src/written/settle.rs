@@ -1,5 +1,5 @@
-//! Settles scripts that leave the number of surviving events open: makes a script of the surviving
-//! events.
+//! Settles scripts that leave the number of surviving events open, by reducing them to the
+//! surviving events.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,7 +32,7 @@ struct Held {
 }
 
 impl Settled {
-    /// Returns whether a file was started before a kill. Other files are not graded.
+    /// Returns whether a file was started before a kill. If not, the file is not graded.
     pub(super) fn begins(&self, asked: &Script, file: &str) -> bool {
         let of = |id: &u32| file.split('/').next() == Some(&format!("thread_{id}"));
         let kept = self.script.threads();
@@ -64,7 +64,7 @@ impl Held {
     }
 }
 
-/// Reduces a script with a kill or closed threads to what the folder `out` contains; returns any
+/// Reduces a script with a kill or closed threads to the content of the folder `out`. Returns any
 /// other script unchanged.
 pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     let is_closed = |operation: &Operation| matches!(operation, Operation::Close { .. });
@@ -131,7 +131,7 @@ fn too_few(id: u32, file: &str, what: &str, found: usize, flushed: usize) -> Wro
     }
 }
 
-/// Returns the operations whose effect is on disk.
+/// Makes a script of the operations whose effects are on disk.
 fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
     let mut left: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     let is_killed = script.is_killed();

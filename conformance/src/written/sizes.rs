@@ -8,10 +8,10 @@ use atf::session::MANIFEST_FILE;
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Thread};
 
-/// The number of bytes by which all files may exceed the script: preallocated space.
+/// The number of bytes by which all files together may exceed the script, to allow for preallocated
+/// space.
 const MARGIN: u64 = 64 << 20;
-/// The maximum size of `manifest.json` in bytes, which allows for function names that the writer
-/// adds.
+/// The maximum size of `manifest.json` in bytes, including function names that the writer adds.
 const MANIFEST: u64 = 16 << 20;
 /// The maximum number of files and folders.
 const ENTRIES: usize = 1000;
@@ -29,7 +29,7 @@ pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
     let refused = |message: String| Err(Wrong::new(message));
     let mut left = vec![(out.to_owned(), 0)];
     while let Some((folder, depth)) = left.pop() {
-        // Unreadable folders are reported later, by the code that needs them.
+        // An unreadable folder is reported later, by the code that reads it.
         let entries = fs::read_dir(&folder).into_iter().flatten();
         for entry in entries.map_while(Result::ok) {
             let path = entry.path();

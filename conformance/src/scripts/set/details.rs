@@ -166,7 +166,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
 ];
 
-/// Returns a script for thread 0 with these events and payloads, finalized.
+/// Starts a script where thread 0 has these events and payloads and is finalized.
 fn details(wire: u8, events: impl IntoIterator<Item = (Happening, Vec<u8>)>) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

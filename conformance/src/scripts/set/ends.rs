@@ -128,7 +128,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
 ];
 
-/// Returns a script for thread 0 with this many events that ends without finalizing it.
+/// Starts a script where thread 0 has this many events and is not finalized.
 fn cut(wire: u8, count: u64) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

@@ -120,7 +120,7 @@ const EXTREMES: [u64; 9] = [
     u64::MAX,
 ];
 
-/// Returns a script for thread 0 with these events, finalized.
+/// Starts a script where thread 0 has these events and is finalized.
 fn one_thread(wire: u8, events: impl IntoIterator<Item = Happening>) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

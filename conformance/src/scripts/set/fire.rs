@@ -1,4 +1,4 @@
-//! Writers that are killed, that close threads without finalizing them, or whose disk is full.
+//! Writers that are killed, close threads without finalizing them, or run out of disk space.
 
 use super::{Builder, Recipe, nested, noise, registers, type_of};
 
@@ -10,7 +10,7 @@ const FULL: &[&str] = &[
     "ATF-DFTR-002",
 ];
 
-/// Not a multiple of an event's size, so the last event does not fit completely.
+/// Not a multiple of the event size, so the last event does not fit completely.
 const LIMIT: u64 = 4116;
 
 pub(super) const RECIPES: &[Recipe] = &[

@@ -1,4 +1,4 @@
-//! The scripts that the kit grades writers with.
+//! The scripts used to grade writers.
 
 mod details;
 mod ends;
@@ -22,16 +22,16 @@ pub struct Scripted {
     pub rules: Vec<&'static str>,
     /// The script's content, and the mistake that it reveals.
     pub note: &'static str,
-    /// Whether `arch` and `os` must match the script. In other scripts, a tracer may write the
-    /// values of the machine it runs on.
+    /// Whether `arch` and `os` must match the script. If not, a tracer may write the values of the
+    /// machine that it runs on.
     pub is_platform_exact: bool,
-    /// The size limit in bytes that the kit sets on each file to simulate a full disk.
+    /// The size limit in bytes that the kit imposes on each file to simulate a full disk.
     pub limit: Option<u64>,
     /// The operations.
     pub script: Script,
 }
 
-/// Returns all scripts of a wire version: events, details, threads, ends.
+/// Returns a wire version's scripts on events, details, threads and ends.
 #[must_use]
 pub fn scripts(wire: u8) -> Vec<Scripted> {
     let recipes = [
@@ -44,8 +44,8 @@ pub fn scripts(wire: u8) -> Vec<Scripted> {
     recipes.map(|recipe| recipe.scripted(wire)).collect()
 }
 
-/// Returns all scripts of a wire version in which the writer is killed, closes a thread without
-/// finalizing it, or fills the disk.
+/// Returns a wire version's scripts where the writer is killed, closes a thread without finalizing
+/// it, or fills the disk.
 #[must_use]
 pub fn under_fire(wire: u8) -> Vec<Scripted> {
     let recipes = fire::RECIPES.iter();
@@ -119,7 +119,7 @@ impl Scripted {
     }
 }
 
-/// Prints the script, preceded by comments with its name and purpose.
+/// Prints the script, preceded by its name and purpose in comments.
 impl Display for Scripted {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(
@@ -152,7 +152,7 @@ const fn event(event_kind: u8, after: u64, symbol: u64, call_depth: u32) -> Happ
     }
 }
 
-/// Returns event `seq` of a series of calls that nest three deep and return.
+/// Returns event `seq` of a series of calls and returns, nested three deep.
 const fn nested(seq: u64) -> Happening {
     match seq % 6 {
         0 => event(CALL, 100 * seq, 1, 1),
@@ -164,7 +164,7 @@ const fn nested(seq: u64) -> Happening {
     }
 }
 
-/// Returns the type of the details of a call or return.
+/// Returns the `event_type` for the details of a call or return.
 const fn type_of(event: Happening) -> u16 {
     match event.event_kind {
         RETURN => 4,
@@ -172,7 +172,7 @@ const fn type_of(event: Happening) -> u16 {
     }
 }
 
-/// Returns pseudo-random bytes, which reveal a shifted or repeated buffer.
+/// Returns pseudo-random bytes, which make a shifted or repeated buffer noticeable.
 fn noise(size: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -184,8 +184,8 @@ fn noise(size: usize) -> Vec<u8> {
     (0..size).map(|_| next()).collect()
 }
 
-/// Returns the payload of a call or return, with the bytes in the order of S4: function, x0 to x7,
-/// lr, fp, sp, size of the stack snapshot, two reserved bytes, the snapshot.
+/// Returns the payload of a call or return, laid out as in S4: function, x0 to x7, lr, fp, sp, size
+/// of the stack snapshot, two reserved bytes, the snapshot.
 fn registers(function_id: u64, x0: u64, stack_size: u16) -> Vec<u8> {
     let mut payload = function_id.to_le_bytes().to_vec();
     for register in 0..8 {

@@ -1,4 +1,4 @@
-//! Sessions of several threads, and the platform fields of headers.
+//! Sessions with several threads, and the platform fields of headers.
 
 use super::{Builder, CALL, Recipe, event, nested, noise, type_of};
 use crate::scripts::Open;
@@ -69,7 +69,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     platform("platform-windows-x86_64", |wire| on(wire, 1, 5, 2)),
 ];
 
-/// Makes a script that tests arch, os and clock. A writer whose platform cannot be set exits with
+/// Makes a script that tests arch, os and clock. A writer that cannot set its platform exits with
 /// code 77.
 const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
     Recipe {
@@ -90,7 +90,7 @@ const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
     }
 }
 
-/// Returns a script with one call, with details, on this platform.
+/// Starts a script with one call with details, on this platform.
 fn on(wire: u8, arch: u8, os: u8, clock_type: u8) -> Builder {
     let mut script = Builder::on(Open {
         thread_id: 0,
