@@ -1,4 +1,4 @@
-/* Reads detail.atf: events of any size; the length of each gives the offset of the next. */
+/* Reads detail.atf. Events vary in size; an event's length gives the offset of the next event. */
 #include "reader.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 enum { HEADER = 64, EVENT_HEADER = 24, FOOTER = 64, PAYLOAD = 100 };
 
-/* The end of a walk from event to event, and whether that is the intended end. */
+/* Where a walk from event to event ended, and whether it was meant to end there. */
 typedef struct {
     uint64_t count, end;
     bool is_whole;
@@ -48,7 +48,7 @@ static bool is_placeholder(const File *file) {
            atf_v1_detail_header_get_index_seq_end(at) == 0;
 }
 
-/* Returns the footer's offset by the header, or UINT64_MAX on overflow. */
+/* Returns the footer's offset according to the header, or UINT64_MAX on overflow. */
 static uint64_t stated_place(const File *file) {
     uint64_t length = atf_v1_detail_header_get_bytes_length(place(file, 0));
     uint64_t start = events_offset(file);
@@ -63,15 +63,15 @@ static bool has_zero_reserved(const AtfV1DetailFooter *footer) {
     return is_zero(footer->reserved, sizeof footer->reserved);
 }
 
-/* Returns whether the header was rewritten; a placeholder with one field set was not. */
+/* Returns whether the header was rewritten. A placeholder with a single field set was not. */
 static bool is_rewritten(const File *file) {
     const AtfV1DetailHeader *at = place(file, 0);
     return atf_v1_detail_header_get_event_count(at) > 0 &&
            atf_v1_detail_header_get_bytes_length(at) > 0;
 }
 
-/* Returns whether the offset is inside an event: captured memory may look like a footer. If the
-   numbers match too, the events must continue to the end of the file, or to zeros. */
+/* Returns whether the offset is inside an event, where captured memory may look like a footer. If
+   the numbers match too, the events must continue to the end of the file or to zeros. */
 static bool is_payload(const File *file, uint64_t at, bool fits) {
     if (is_rewritten(file) && at == stated_place(file)) return false;
     bool is_spanned = false;
@@ -85,7 +85,7 @@ static bool is_payload(const File *file, uint64_t at, bool fits) {
     return is_spanned && (!fits || is_zero(place(file, next), file->size - next));
 }
 
-/* Returns whether there is a footer: it has the magic, and its length matches its offset. */
+/* Returns whether there is a footer, with the magic and a length that matches the offset. */
 static bool is_footer(const File *file, uint64_t at) {
     uint64_t start = events_offset(file);
     if (at < start || !has_room(file, at, FOOTER)) return false;
@@ -94,7 +94,8 @@ static bool is_footer(const File *file, uint64_t at) {
            !is_payload(file, at, true);
 }
 
-/* Looks for the footer where the header says, at the end, and before trailing bytes; 0 if not found. */
+/* Looks for the footer where the header puts it, at the end, and before trailing bytes. Returns 0
+   if there is none. */
 static uint64_t find_footer(const File *file) {
     uint64_t at_end = file->size - FOOTER;
     if (is_footer(file, stated_place(file))) return stated_place(file);
@@ -117,8 +118,8 @@ static bool is_end_counted(const File *file) {
            events.count == atf_v1_detail_header_get_event_count(place(file, 0));
 }
 
-/* Returns whether there is a damaged footer: it matches in all respects but one, so it can be neither
-   trusted nor read as events. */
+/* Returns whether there is a damaged footer. A footer with a single mismatch can be neither trusted
+   nor read as events. */
 static bool is_damaged_footer(const File *file, uint64_t at) {
     uint64_t start = events_offset(file);
     if (at < start || !has_room(file, at, FOOTER)) return false;
@@ -133,7 +134,7 @@ static bool is_damaged_footer(const File *file, uint64_t at) {
 static bool has_damaged_footer(const File *file) {
     uint64_t stated = stated_place(file), at_end = file->size - FOOTER;
     if (is_damaged_footer(file, stated) || is_damaged_footer(file, at_end)) return true;
-    /* Only a footer may be where the header proves one. */
+    /* Where the header proves that there is a footer, there must be nothing else. */
     bool is_proved = is_end_counted(file) || (is_rewritten(file) && stated == at_end);
     return is_proved && has_room(file, stated, FOOTER) &&
            !is_zero(place(file, stated), file->size - stated);
@@ -163,7 +164,7 @@ static void print_hex(const uint8_t *bytes, uint64_t size) {
     putchar('"');
 }
 
-/* Prints registers and stack if the length matches, whatever the event's type. */
+/* Prints registers and stack if the length matches, regardless of the event type. */
 static void print_function(const void *at, uint64_t size) {
     const AtfV1DetailFunctionPayload *payload = at;
     if (size < PAYLOAD ||
@@ -236,7 +237,7 @@ Detail open_detail(File file) {
     bool is_whole = false;
     Walk events;
     if (at != 0) {
-        /* In a finalized file, all events are complete and the footer's count is right. */
+        /* In a finalized file, all events are complete and the footer's count is correct. */
         const AtfV1DetailFooter *footer = place(&file, at);
         uint32_t stated = atf_v1_detail_footer_get_checksum(footer);
         events = walk(&file, at);
@@ -248,14 +249,14 @@ Detail open_detail(File file) {
         detail.end = at + FOOTER;
         is_whole = !is_placeholder(&file) || events.count == 0;
     } else {
-        /* Only a footer can prove another events_offset. */
+        /* A different events_offset is valid only if a footer confirms it. */
         if (start != HEADER || has_damaged_footer(&file)) return detail;
         events = walk(&file, is_end_counted(&file) ? stated_place(&file) : file.size);
         detail.end = events.end;
     }
     detail.wire = ((const AtfV1DetailHeader *)place(&file, 0))->version;
     detail.verdict = is_whole ? ACCEPT : RECOVER;
-    /* The file limits the size: each event has at least 24 bytes. */
+    /* The file's size limits the allocation, because each event has at least 24 bytes. */
     detail.places = need(calloc(events.count + 1, sizeof *detail.places));
     for (uint64_t next = start; next < events.end; detail.count++) {
         detail.places[detail.count] = next;

@@ -41,8 +41,8 @@ static bool is_header_good(const File *file) {
     const AtfV1IndexHeader *at = place(file, 0);
     if (memcmp(at->magic, ATF_V1_INDEX_HEADER_MAGIC, 4) != 0) return false;
     if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return false;
-    /* Version 2 has its event size where version 1 has zeros. Reject the layout of one version with
-     * the number of the other: 32 events would look like an event size. */
+    /* Version 2 has an event size where version 1 has zeros. Reject one version's layout with the
+     * other's number: 32 events would look like an event size. */
     uint32_t size_v2 = atf_v2_index_header_get_event_size(place(file, 0));
     switch (at->version) {
     case 1: return size_v2 != EVENT && atf_v1_index_header_get_event_size(at) == EVENT;
@@ -88,7 +88,8 @@ static bool is_footer(const File *file, const Header *header, uint64_t at) {
     return has_magic(footer) && says_its_place(footer, at - header->events_offset);
 }
 
-/* Looks for the footer where the header says, at the end, and before trailing bytes; 0 if not found. */
+/* Looks for the footer where the header puts it, at the end, and before trailing bytes. Returns 0
+ * if there is none. */
 static uint64_t find_footer(const File *file, const Header *header) {
     uint64_t at_end = file->size - FOOTER;
     if (is_footer(file, header, header->footer_offset)) return header->footer_offset;
@@ -99,8 +100,8 @@ static uint64_t find_footer(const File *file, const Header *header) {
     return 0;
 }
 
-/* Returns whether there is a damaged footer: it matches in all respects but one, so it can be neither
- * trusted nor read as events. */
+/* Returns whether there is a damaged footer. A footer with a single mismatch can be neither trusted
+ * nor read as events. */
 static bool is_damaged_footer(const File *file, const Header *header, uint64_t at, bool is_end) {
     if (at < header->events_offset || !has_room(file, at, FOOTER)) return false;
     const AtfV1IndexFooter *footer = place(file, at);
@@ -127,14 +128,14 @@ static bool has_damaged_footer(const File *file, const Header *header) {
 
 /* ---- Events of a file without a footer ---- */
 
-/* Returns whether two fields agree, up to the end of the file. */
+/* Returns whether two fields match as far as the file reaches. */
 static bool agrees(const void *cut, const void *whole, size_t offset, size_t end, uint64_t size) {
     if (size < end) end = size;
     return end <= offset ||
            memcmp((const uint8_t *)cut + offset, (const uint8_t *)whole + offset, end - offset) == 0;
 }
 
-/* Returns whether the bytes are the beginning of the footer after this many events. */
+/* Returns whether the bytes are the beginning of a footer for this many events. */
 static bool begins_footer(const void *cut, uint64_t size, uint64_t seq) {
     AtfV1IndexFooter whole = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
     atf_v1_index_footer_set_event_count(&whole, seq);
@@ -164,7 +165,7 @@ static uint64_t surviving_events(const File *file, const Header *header) {
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
     if (is_end_known(header) && header->event_count < whole) whole = header->event_count;
-    /* 32 to 63 bytes of a torn footer would make an event. */
+    /* 32 to 63 bytes of a torn footer would count as an event. */
     for (uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
         uint64_t at = HEADER + seq * EVENT;
         if (at >= data_end || data_end - at >= FOOTER) continue;
@@ -238,7 +239,7 @@ uint64_t index_time(const Index *index, uint64_t seq) {
     return atf_v1_index_event_get_timestamp_ns(event(index, seq));
 }
 
-/* A checksum that was verified when the file was opened proves that zeros were written. */
+/* A checksum, verified when the file was opened, proves that zeros were written. */
 bool index_is_hole(const Index *index, uint64_t seq) {
     bool is_proven = index->footer && atf_v1_index_footer_get_checksum(index->footer) != 0;
     return !is_proven && is_zero(event(index, seq), EVENT);
@@ -275,7 +276,7 @@ Index open_index(File file) {
                         atf_v1_index_footer_get_time_end_ns(footer) == 0;
         is_whole = !is_placeholder(&header) || says_all;
     } else {
-        /* Only a footer can prove another events_offset. */
+        /* A different events_offset is valid only if a footer confirms it. */
         if (start != HEADER || has_damaged_footer(&file, &header)) return index;
         count = surviving_events(&file, &header);
         index.end = start + count * EVENT;

@@ -10,12 +10,12 @@ enum { DEEPEST = 128 };
 
 typedef struct {
     const uint8_t *at, *end;
-    /* All unescaped strings, one after the other: never longer than the text. */
+    /* All unescaped strings, one after another. They are never longer than the text. */
     uint8_t *decoded;
     int depth;
 } Text;
 
-/* A range of the unescaped strings. */
+/* A range within the unescaped strings. */
 typedef struct {
     const uint8_t *bytes;
     size_t size;
@@ -27,7 +27,7 @@ static bool value(Text *text, const Type *type);
 
 /* ---- Characters ---- */
 
-/* Returns the next byte, or 0 at the end: JSON has no 0 outside strings. */
+/* Returns the next byte, or 0 at the end. JSON has no 0 bytes outside strings. */
 static uint8_t peek(const Text *text) {
     return text->at < text->end ? *text->at : 0;
 }
@@ -115,7 +115,7 @@ static bool code_unit(Text *text, uint32_t *unit) {
     return true;
 }
 
-/* Parses an escape after its backslash. */
+/* Parses an escape sequence after the backslash. */
 static bool escape(Text *text) {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     uint8_t byte = peek(text);
@@ -156,7 +156,7 @@ static bool string(Text *text, String *found) {
     return true;
 }
 
-/* Returns whether a string is a 64-bit number in hexadecimal: 0x and up to 16 digits. */
+/* Returns whether a string is a 64-bit hexadecimal number: 0x and up to 16 digits. */
 static bool is_address(String text) {
     if (text.size < 3 || text.size > 18 || memcmp(text.bytes, "0x", 2) != 0) return false;
     for (size_t at = 2; at < text.size; at++) {
@@ -175,7 +175,8 @@ static bool digits(Text *text) {
     return true;
 }
 
-/* Parses a number; sets `fits` if it is in the type's range, without fraction or exponent, and not -0. */
+/* Parses a number. Sets `fits` if it is an integer in the type's range, written without fraction or
+ * exponent and not as -0. */
 static bool number(Text *text, const Type *type, bool *fits) {
     bool is_negative = take(text, '-'), is_whole = true;
     uint64_t least = type->least > 0 ? (uint64_t)type->least : 0, most = type->most;
@@ -227,7 +228,7 @@ static bool is_key(String text, const char *key) {
     return text.size == strlen(key) && memcmp(text.bytes, key, text.size) == 0;
 }
 
-/* Sorts the keys; returns whether there are no duplicates and all required keys are there. */
+/* Sorts the keys. Returns whether no key is duplicated and no required key is missing. */
 static bool are_keys_good(String *keys, size_t count, const Member *member) {
     if (count > 1) qsort(keys, count, sizeof *keys, compare);
     for (size_t k = 1; k < count; k++) {
@@ -298,7 +299,7 @@ static bool bare_value(Text *text, const Type *type) {
     }
 }
 
-/* Parses a value with surrounding white space. */
+/* Parses a value and the white space around it. */
 static bool value(Text *text, const Type *type) {
     if (text->depth == DEEPEST) return false;
     text->depth++;

@@ -23,8 +23,8 @@ struct Member {
     bool is_required;
 };
 
-/* Returns whether these bytes are one value of this type, in strict JSON: UTF-8, no duplicate keys, at
- * most 128 nested values. */
+/* Returns whether these bytes are a single value of this type in strict JSON: UTF-8, no duplicate
+ * keys, at most 128 nested values. */
 bool json_fits(const uint8_t *bytes, size_t size, const Type *type);
 
 #endif

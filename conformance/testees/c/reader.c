@@ -37,7 +37,7 @@ void print_end(uint64_t count, const char *source, const uint32_t *checksum, uin
            count, source, state, trailing);
 }
 
-/* Reads the whole file; the buffer grows by the bytes read, never by a header's numbers. */
+/* Reads the whole file; the buffer grows as bytes are read, whatever the headers say. */
 static bool load_stream(FILE *stream, File *file) {
     uint8_t *bytes = NULL;
     size_t size = 0, room = 0;
@@ -76,7 +76,7 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 static Verdict read_file(const char *path, File file) {
-    /* The magic identifies a file, whatever its name. */
+    /* A file is identified by its magic, regardless of its name. */
     bool is_detail = file.size >= 4 && memcmp(file.bytes, ATF_V1_DETAIL_HEADER_MAGIC, 4) == 0;
     if (is_detail || ends_with(path, "detail.atf")) {
         Detail detail = open_detail(file);

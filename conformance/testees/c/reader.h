@@ -25,7 +25,7 @@ void print_index(const Index *index);
 uint64_t index_time(const Index *index, uint64_t seq);
 /* Returns whether an event is a hole: zeros that no checksum covers. */
 bool index_is_hole(const Index *index, uint64_t seq);
-/* Returns whether an event has a detail event, and its position. */
+/* Returns whether an event has a detail event, and sets the detail event's position. */
 bool index_link(const Index *index, uint64_t seq, uint64_t *to);
 
 /* detail.atf. A rejected file has no events. */

@@ -14,7 +14,7 @@ typedef struct {
     uint32_t id;
     char *folder;
     bool has_index, has_detail;
-    /* It is not followed, because it may lead out of the session. */
+    /* Symlinks are not followed because they may lead out of the session. */
     bool is_detail_linked;
     Index index;
     Detail detail;
@@ -36,7 +36,7 @@ static char *join(const char *folder, const char *name) {
     return path;
 }
 
-/* Returns whether a name is `prefix` and a decimal 32-bit number, and that number. */
+/* Returns whether a name is `prefix` and a decimal 32-bit number, and sets the number. */
 static bool is_numbered(const char *name, const char *prefix, uint32_t *number) {
     size_t size = strlen(prefix);
     if (strncmp(name, prefix, size) != 0 || name[size] == 0) return false;
@@ -56,8 +56,8 @@ static int by_id(const void *left, const void *right) {
     return strcmp(one->folder, other->folder);
 }
 
-/* Lists a folder's entries that are named with a prefix and a number, ascending. The names come from
- * the folder, never from the manifest. */
+/* Lists the entries of a folder whose names are a prefix and a number, in ascending order. The
+ * names come from the folder, never from the manifest. */
 static Thread *numbered(const char *folder, const char *prefix, size_t *count) {
     DIR *entries = opendir(folder);
     if (entries == NULL) {
@@ -84,7 +84,7 @@ static bool is_folder(const char *path) {
 
 /* ---- Links between the two files ---- */
 
-/* Returns whether an event has a link; sets its target and whether the target links back. */
+/* Returns whether an event has a link, and sets its target and whether the target links back. */
 static bool is_linked(const Thread *thread, uint64_t seq, uint64_t *to, bool *leads_back) {
     if (index_is_hole(&thread->index, seq) || !index_link(&thread->index, seq, to)) return false;
     *leads_back = *to < thread->detail.count && detail_link(&thread->detail, *to) == seq;
@@ -175,7 +175,7 @@ static int by_time(const void *left, const void *right) {
     return (one->seq > other->seq) - (one->seq < other->seq);
 }
 
-/* Collects all events in merged order, without holes, which have no time. */
+/* Collects all events in merged order, except for holes, which have no time. */
 static Moment *merge(const Thread *threads, size_t count, uint64_t events, size_t *merged) {
     Moment *moments = need(calloc(events + 1, sizeof *moments));
     *merged = 0;
@@ -261,7 +261,7 @@ Verdict read_session(const char *folder) {
     char *path = join(folder, "manifest.json");
     bool is_session = count > 0 || strcmp(manifest_state(path), "absent") != 0;
     free(path);
-    /* If the folder contains only a process's folder, read that one. */
+    /* If the folder only contains a process's folder, read the process's folder. */
     if (!is_session && process_count == 1 && is_folder(processes[0].folder)) {
         close_threads(threads, count);
         folder = processes[0].folder;

@@ -53,7 +53,7 @@ static void open_file(Section *section, const Thread *thread, const char *name) 
     if (section->stream == NULL) die(path);
 }
 
-/* Writes bytes of an event and updates the checksum. */
+/* Writes event bytes and updates the checksum. */
 static void add(Section *section, const void *event, size_t size) {
     put(section, event, size);
     section->checksum = crc32c(section->checksum, event, size);
@@ -177,7 +177,7 @@ static int hex(char digit) {
     return -1;
 }
 
-/* Replaces hexadecimal digits with their bytes; returns the number of bytes. */
+/* Decodes hexadecimal digits in place and returns the number of bytes. */
 static size_t unhex(char *text) {
     size_t size = 0;
     for (; hex(text[2 * size]) >= 0 && hex(text[2 * size + 1]) >= 0; size++) {
@@ -216,14 +216,14 @@ static void detail_event(Thread *thread, uint64_t index, uint64_t time, unsigned
     count(section, time);
 }
 
-/* Flushes the buffer before the header counts its events: rewind alone would ignore a full disk. */
+/* Flushes the events before the header counts them: rewind alone would ignore a full disk. */
 static void to_start(Section *section) {
     if (fflush(section->stream) != 0) die("write");
     rewind(section->stream);
 }
 
-/* Writes events, footer, header: after a crash in between, readers find the events. The details come
- * first, because the index has a flag for them. */
+/* Writes the events, the footer, then the header, so readers find the events after a crash in
+ * between. The details come first because the index has a flag for them. */
 static void finalize(Thread *thread) {
     if (thread->detail.stream != NULL) {
         put_detail_footer(&thread->detail);
@@ -238,7 +238,7 @@ static void finalize(Thread *thread) {
     thread->is_done = true;
 }
 
-/* Writes the buffers to the files, so their events survive the process. */
+/* Writes the buffers to the files, so that events survive the end of the process. */
 static void flush(const Thread *thread) {
     if (thread->is_done) return;
     if (fflush(thread->index.stream) != 0) die("index.atf");
@@ -267,7 +267,7 @@ static Thread *find(Thread *threads, uint32_t id) {
     exit(3);
 }
 
-/* Executes a line; returns false if it is the last. */
+/* Executes a line. Returns false if it is the last line. */
 static bool operation(char *line, Thread **threads, const char *out) {
     uint32_t id, kind, depth;
     uint64_t time, function, index;

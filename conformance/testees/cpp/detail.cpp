@@ -5,14 +5,14 @@ namespace {
 constexpr std::uint64_t header_size = 64, event_header_size = 24, footer_size = 64;
 constexpr std::uint64_t payload_size = 100;
 
-// The end of a walk from event to event, and whether that is the intended end.
+// Where a walk from event to event ended, and whether it was meant to end there.
 struct Walk {
     std::vector<std::uint64_t> places;
     std::uint64_t end;
     bool is_whole;
 };
 
-// A file with a valid header.
+// A detail file with a valid header.
 class File {
   public:
     static std::optional<File> open(View bytes) {
@@ -44,7 +44,7 @@ class File {
                atf_v1_detail_header_get_index_seq_end(header) == 0;
     }
 
-    // Looks for the footer where the header says, at the end, and before trailing bytes.
+    // Looks for the footer where the header puts it, at the end, and before trailing bytes.
     std::optional<std::uint64_t> find_footer() const {
         const auto stated = add(start, length);
         if (stated && is_footer(*stated)) return stated;
@@ -56,18 +56,18 @@ class File {
         return is_footer(all.end) ? std::optional(all.end) : std::nullopt;
     }
 
-    // Returns whether there is a damaged footer: it matches in all respects but one, so it can be
-    // neither trusted nor read as events.
+    // Returns whether there is a damaged footer. A footer with a single mismatch can be neither
+    // trusted nor read as events.
     bool has_damaged_footer() const {
         const auto stated = add(start, length);
         if ((stated && is_damaged(*stated)) || is_damaged(at_end())) return true;
-        // Only a footer may be where the header proves one.
+        // Where the header proves that there is a footer, there must be nothing else.
         auto proved = counted_end();
         if (!proved && is_rewritten() && stated == at_end()) proved = stated;
         return proved && bytes.has(*proved, footer_size) && !bytes.from(*proved).is_zero();
     }
 
-    // Returns the end of the events by the header's length, if the header's count matches.
+    // Returns the end of the events according to the header's length, if its count matches.
     std::optional<std::uint64_t> counted_end() const {
         const auto end = add(start, length);
         if (!is_rewritten() || !end || *end > bytes.size()) return std::nullopt;
@@ -83,7 +83,7 @@ class File {
           count(atf_v1_detail_header_get_event_count(header)),
           length(atf_v1_detail_header_get_bytes_length(header)) {}
 
-    // A placeholder with one field set does not count.
+    // A placeholder with a single field set was not rewritten.
     bool is_rewritten() const { return count > 0 && length > 0; }
 
     std::uint64_t at_end() const { return bytes.size() - footer_size; }
@@ -100,8 +100,8 @@ class File {
         return atf_v1_detail_footer_get_bytes_length(footer) == place - start;
     }
 
-    // Returns whether the offset is inside an event: captured memory may look like a footer. If the
-    // numbers match too, the events must continue to the end of the file, or to zeros.
+    // Returns whether the offset is inside an event, where captured memory may look like a footer.
+    // If the numbers match too, the events must continue to the end of the file or to zeros.
     bool is_payload(std::uint64_t place, bool fits) const {
         if (is_rewritten() && add(start, length) == place) return false;
         const Walk all = walk(bytes.size());
@@ -109,7 +109,7 @@ class File {
         return all.end > place && !is_boundary && (!fits || bytes.from(all.end).is_zero());
     }
 
-    // Returns whether there is a footer: it has the magic, and its length matches its offset.
+    // Returns whether there is a footer, with the magic and a length that matches the offset.
     bool is_footer(std::uint64_t place) const {
         const auto *footer = footer_at(place);
         return footer != nullptr && has_magic(footer) && measures(footer, place) &&
@@ -141,7 +141,7 @@ std::string hex(View bytes) {
     return quoted(text);
 }
 
-// Decodes registers and stack if the length matches, whatever the event's type.
+// Decodes registers and stack if the length matches, regardless of the event type.
 std::string function(View payload) {
     const auto *at = payload.record<AtfV1DetailFunctionPayload>(0);
     if (at == nullptr) return "null";
@@ -172,7 +172,7 @@ std::optional<Detail> Detail::open(View bytes) {
     bool is_finalized = false;
     Walk walk;
     if (const auto place = file->find_footer()) {
-        // In a finalized file, all events are complete and the footer's count is right.
+        // In a finalized file, all events are complete and the footer's count is correct.
         const auto *footer = bytes.record<AtfV1DetailFooter>(*place);
         const std::uint32_t checksum = atf_v1_detail_footer_get_checksum(footer);
         walk = file->walk(*place);
@@ -185,7 +185,7 @@ std::optional<Detail> Detail::open(View bytes) {
         detail.end = *place + footer_size;
         is_finalized = !file->is_placeholder() || walk.places.empty();
     } else {
-        // Only a footer can prove another events_offset.
+        // A different events_offset is valid only if a footer confirms it.
         if (file->start != header_size || file->has_damaged_footer()) return std::nullopt;
         walk = file->walk(file->counted_end().value_or(bytes.size()));
         detail.end = walk.end;

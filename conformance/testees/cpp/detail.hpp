@@ -1,4 +1,4 @@
-// Reads detail.atf: events of any size; the length of each gives the offset of the next.
+// Reads detail.atf. Events vary in size; an event's length gives the offset of the next event.
 #pragma once
 
 #include "document.hpp"

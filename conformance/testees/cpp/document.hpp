@@ -34,7 +34,7 @@ inline std::string list(const std::vector<std::string> &items) {
     return all + "]";
 }
 
-// An object; its values are JSON, or numbers of at most 32 bits.
+// An object with values that are JSON, or numbers of at most 32 bits.
 class Object {
   public:
     Object &add(const char *key, const std::string &json) {
@@ -53,7 +53,7 @@ inline std::string rejected(const char *kind) {
     return Object().add("kind", quoted(kind)).add("verdict", quoted("reject")).json();
 }
 
-// The values that both kinds of file derive from their end.
+// The derived values that depend on how a file of either kind ends.
 inline std::string derived(std::uint64_t count, const char *source,
                            std::optional<std::uint32_t> checksum, std::uint64_t trailing) {
     const char *state = !checksum ? "not_checked" : *checksum == 0 ? "absent" : "good";

@@ -10,7 +10,7 @@
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Returns the bytes of a file; nothing if it is missing, or a symlink, which may lead out of the
+// Returns the bytes of a file; nothing if it is missing or is a symlink, which may lead out of the
 // session.
 inline std::optional<Bytes> load(const std::filesystem::path &path) {
     std::error_code ignored;

@@ -32,8 +32,8 @@ std::optional<Header> decode_header(View file) {
     const auto *at_v2 = file.record<AtfV2IndexHeader>(0);
     if (at == nullptr || !file.starts_with(ATF_V1_INDEX_HEADER_MAGIC)) return std::nullopt;
     if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return std::nullopt;
-    // Version 2 has its event size where version 1 has zeros. Rejects the layout of one version with
-    // the number of the other: 32 events would look like an event size.
+    // Version 2 has an event size where version 1 has zeros. Rejects one version's layout with the
+    // other's number: 32 events would look like an event size.
     const bool is_layout_v2 = atf_v2_index_header_get_event_size(at_v2) == event_size;
     switch (at->version) {
     case 1:
@@ -70,7 +70,7 @@ struct Candidate {
         return events_size % event_size == 0 &&
                atf_v1_index_footer_get_event_count(footer) == events_size / event_size;
     }
-    // Returns whether it is a footer: it has the magic, and its numbers match its offset.
+    // Returns whether this is a footer, with the magic and numbers that match the offset.
     bool is_footer() const { return has_magic() && measures() && counts(); }
     bool is_zero() const { return View(footer->magic, footer_size).is_zero(); }
 };
@@ -79,7 +79,7 @@ class Footers {
   public:
     Footers(View file, const Header &header) : file(file), header(header) {}
 
-    // Looks for the footer where the header says, at the end, and before trailing bytes.
+    // Looks for the footer where the header puts it, at the end, and before trailing bytes.
     std::optional<std::uint64_t> find() const {
         for (const std::uint64_t place : {header.footer_offset, at_end()}) {
             if (is_footer(place)) return place;
@@ -91,8 +91,8 @@ class Footers {
         return std::nullopt;
     }
 
-    // Returns whether there is a damaged footer: it matches in all respects but one, so it can be
-    // neither trusted nor read as events.
+    // Returns whether there is a damaged footer. A footer with a single mismatch can be neither
+    // trusted nor read as events.
     bool has_damaged() const {
         if (is_damaged(at_end(), true)) return true;
         if (!header.is_placeholder() && is_damaged(header.footer_offset, true)) return true;
@@ -136,7 +136,7 @@ std::uint32_t kind(View file, const Header &header, std::uint64_t seq) {
     return atf_v1_index_event_get_event_kind(file.record<AtfV1IndexEvent>(place));
 }
 
-// Returns whether the bytes are the beginning of the footer after this many events.
+// Returns whether the bytes are the beginning of a footer for this many events.
 bool begins_footer(View cut, std::uint64_t seq) {
     AtfV1IndexFooter whole{ATF_V1_INDEX_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
     atf_v1_index_footer_set_event_count(&whole, seq);
@@ -158,13 +158,13 @@ std::uint64_t surviving_events(View file, const Header &header) {
     std::uint64_t whole = rest.size() / event_size;
     const std::uint64_t touched = (data + event_size - 1) / event_size;
     if (touched < whole) {
-        // Zeros at the end are preallocated space or blocks that never reached the disk. An event of
-        // kind 0 before them is torn.
+        // Zeros at the end are preallocated space or blocks that never reached the disk. An event
+        // of kind 0 right before them is torn.
         whole = touched;
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
     if (header.is_end_known()) whole = std::min(whole, header.event_count);
-    // 32 to 63 bytes of a torn footer would make an event.
+    // 32 to 63 bytes of a torn footer would count as an event.
     for (std::uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
         const std::uint64_t place = seq * event_size;
         if (place < data && begins_footer(rest.part(place, data - place), seq)) return seq;
@@ -197,7 +197,7 @@ std::optional<Index> Index::open(View file) {
                               atf_v1_index_footer_get_time_end_ns(footer) == 0;
         is_finalized = !header->is_placeholder() || says_all;
     } else {
-        // Only a footer can prove another events_offset.
+        // A different events_offset is valid only if a footer confirms it.
         if (start != header_size || footers.has_damaged()) return std::nullopt;
         count = surviving_events(file, *header);
         index.end = start + count * event_size;

@@ -21,7 +21,7 @@ class Parser {
   private:
     [[noreturn]] static void fail(const char *what) { throw NoJson(what); }
 
-    // Returns the next byte, or 0 at the end: JSON has no 0 outside strings.
+    // Returns the next byte, or 0 at the end. JSON has no 0 bytes outside strings.
     char peek() const { return at == end ? '\0' : *at; }
 
     bool take(char byte) {
@@ -40,7 +40,7 @@ class Parser {
         while (at != end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
     }
 
-    // Parses a value with surrounding white space.
+    // Parses a value and the white space around it.
     Json value() {
         if (depth == deepest) fail("nested too deeply");
         depth++;
@@ -111,7 +111,7 @@ class Parser {
         return is_negative ? integer<std::int64_t>(start) : integer<std::uint64_t>(start);
     }
 
-    // -0 is no integer: it has a sign.
+    // -0 is not an integer, because integers have no negative zero.
     template <typename Number>
     Json integer(const char *start) const {
         Number whole = 0;
@@ -133,8 +133,8 @@ class Parser {
         return found;
     }
 
-    // Copies an unescaped character. Below 0x80 it is a single byte; a longer one must not be overlong,
-    // a lone surrogate, or beyond the last code point.
+    // Copies an unescaped character. A multi-byte character must not be overlong, a lone surrogate,
+    // or beyond the last code point.
     void character(std::string &to) {
         const auto byte = [this](std::ptrdiff_t k) -> unsigned {
             return k < end - at ? static_cast<unsigned char>(at[k]) : 0;

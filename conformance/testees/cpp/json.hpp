@@ -11,10 +11,10 @@
 
 struct Json;
 
-// A number that is not an integer of 64 bits.
+// A number that is not a 64-bit integer.
 struct OtherNumber {};
 
-// Negative integers are signed, all others unsigned.
+// Negative integers are signed; all others are unsigned.
 struct Json : std::variant<std::nullptr_t, bool, std::uint64_t, std::int64_t, OtherNumber,
                            std::string, std::vector<Json>, std::map<std::string, Json>> {
     using variant::variant;
@@ -29,5 +29,5 @@ struct NoJson : std::runtime_error {
     using runtime_error::runtime_error;
 };
 
-// Throws NoJson, also for more than 128 nested values.
+// Throws NoJson if the text is invalid or nests more than 128 values.
 Json parse(View text);

@@ -20,7 +20,7 @@ bool text(const Json &value) { return value.as<std::string>() != nullptr; }
 
 bool boolean(const Json &value) { return value.as<bool>() != nullptr; }
 
-// A 64-bit number in hexadecimal: 0x and up to 16 digits.
+// A 64-bit hexadecimal number: 0x and up to 16 digits.
 bool address(const Json &value) {
     const auto *text = value.as<std::string>();
     return text != nullptr && text->size() > 2 && text->size() <= 18 && text->rfind("0x", 0) == 0 &&

@@ -21,7 +21,7 @@ Answer read_as(const char *kind, View bytes) {
     return {file->document(file->verdict), file->verdict};
 }
 
-// The magic identifies a file, whatever its name.
+// A file is identified by its magic, regardless of its name.
 Answer read_file(const std::filesystem::path &path) {
     std::ifstream stream(path, std::ios::binary);
     const Bytes bytes{std::istreambuf_iterator<char>(stream), {}};

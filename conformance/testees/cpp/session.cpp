@@ -25,7 +25,7 @@ class Member {
         if (bytes) format = Format::open(view(*bytes));
         if (format) verdict = format->verdict;
     }
-    // A copy's format would refer to the original's bytes.
+    // A copy's format would refer to the bytes of the original.
     Member(const Member &) = delete;
 
     bool is_there() const { return bytes.has_value(); }
@@ -39,7 +39,7 @@ class Member {
         return format ? format->document(verdict) : rejected(kind);
     }
 
-    // It is not followed, because it may lead out of the session.
+    // Symlinks are not followed because they may lead out of the session.
     const bool is_link;
 
   private:
@@ -48,7 +48,7 @@ class Member {
     Verdict verdict = Verdict::reject;
 };
 
-// The links between the two files; an unreadable file has none.
+// The links between the two files. An unreadable file has no links.
 class Links {
   public:
     Links(const Index *index, const Detail *detail) {
@@ -56,7 +56,7 @@ class Links {
         if (detail != nullptr) back = &detail->index_seqs;
     }
 
-    // Returns the targets of index events' links that have no matching link back.
+    // Returns the targets of links in the index that have no matching link back.
     std::vector<Seq> dangling() const {
         std::vector<Seq> found;
         for (Seq seq = 0; seq < events->size(); seq++) {
@@ -66,7 +66,7 @@ class Links {
         return found;
     }
 
-    // Returns the targets of detail events' links that have no matching link back.
+    // Returns the targets of links in the details that have no matching link back.
     std::vector<Seq> orphans() const {
         std::vector<Seq> found;
         for (Seq seq = 0; seq < back->size(); seq++) {
@@ -143,8 +143,8 @@ class Thread {
     Member<Detail> detail;
 };
 
-// Lists a folder's entries that are named `prefix` and a decimal 32-bit number, ascending. The names
-// come from the folder, never from the manifest.
+// Lists the entries of a folder whose names are `prefix` and a decimal 32-bit number, in ascending
+// order. The names come from the folder, never from the manifest.
 std::vector<std::pair<std::uint32_t, fs::path>> numbered(const fs::path &folder,
                                                          const std::string &prefix) {
     std::vector<std::pair<std::uint32_t, fs::path>> found;
@@ -160,7 +160,7 @@ std::vector<std::pair<std::uint32_t, fs::path>> numbered(const fs::path &folder,
     return found;
 }
 
-// Returns the folder of the only process if the folder itself has neither threads nor a manifest.
+// Returns the only process's folder if the folder itself has neither threads nor a manifest.
 fs::path process_folder(const fs::path &folder) {
     if (exists(symlink_status(folder / "manifest.json"))) return folder;
     if (!numbered(folder, "thread_").empty()) return folder;

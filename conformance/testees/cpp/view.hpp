@@ -17,17 +17,18 @@ class View {
     const std::uint8_t *end() const { return first + count; }
     std::uint64_t size() const { return count; }
 
-    // Returns whether there are `size` bytes at `offset`. Both may come from the file, so it never adds
-    // them.
+    // Returns whether there are `size` bytes at `offset`. Never adds the two, because both may come
+    // from the file.
     bool has(std::uint64_t offset, std::uint64_t size) const {
         return offset <= count && size <= count - offset;
     }
 
-    // Returns the part at `offset`, of `size` bytes or up to the end. It must exist.
+    // Returns the part at `offset`, of `size` bytes or up to the end. The part must exist.
     View part(std::uint64_t offset, std::uint64_t size) const { return {first + offset, size}; }
     View from(std::uint64_t offset) const { return part(offset, count - offset); }
 
-    // Returns a record, which needs no alignment, or a null pointer if the bytes end before it does.
+    // Returns a record, which needs no alignment, or a null pointer if the bytes do not contain the
+    // whole record.
     template <typename Record>
     const Record *record(std::uint64_t offset) const {
         return has(offset, sizeof(Record)) ? reinterpret_cast<const Record *>(first + offset)
@@ -59,13 +60,13 @@ View view(const Bytes &bytes) {
     return {reinterpret_cast<const std::uint8_t *>(bytes.data()), bytes.size()};
 }
 
-// Adds a size to an offset; nothing on overflow.
+// Adds a size to an offset. Returns nothing on overflow.
 inline std::optional<std::uint64_t> add(std::uint64_t offset, std::uint64_t size) {
     if (size > UINT64_MAX - offset) return std::nullopt;
     return offset + size;
 }
 
-// Returns the CRC-32C. For "123456789" it is 0xE3069283.
+// Returns the CRC-32C, which is 0xE3069283 for "123456789".
 inline std::uint32_t crc32c(View bytes) {
     static const auto table = [] {
         std::array<std::uint32_t, 256> table{};

@@ -2,7 +2,8 @@
 //
 //     writer SCRIPT OUT
 //
-// Keeps a thread's events in memory until it is finalized; a tracer would flush them earlier.
+// Keeps a thread's events in memory until the thread is finalized; a tracer would flush them
+// earlier.
 
 #include "files.hpp"
 #include "view.hpp"
@@ -89,7 +90,7 @@ class Thread {
           os(values.number<std::uint8_t>("os")), folder(out / ("thread_" + std::to_string(id))) {
         if (wire != 1 && wire != 2) throw std::invalid_argument("no such wire version");
         fs::create_directory(folder);
-        // From now on, readers find the thread even after a crash.
+        // From here on, readers find the thread even after a crash.
         put();
     }
 
@@ -147,13 +148,13 @@ class Thread {
         last_index = std::max(last_index, index_seq);
     }
 
-    // The details come first, because the index has a flag for them.
+    // The details come first because the index has a flag for them.
     void finalize() {
         is_final = true;
         put();
     }
 
-    // A thread that is not finalized has placeholder headers and no footers.
+    // An unfinalized thread has placeholder headers and no footers.
     void put() const {
         if (details.count > 0) {
             put("detail.atf", detail_header(false), details.bytes, detail_footer(),
@@ -173,7 +174,7 @@ class Thread {
     Section events, details;
 
   private:
-    // The header with the counts comes last, because the disk may be full.
+    // The header with the counts is written last because the disk may be full.
     void put(const char *name, const Bytes &placeholder, const Bytes &section, const Bytes &footer,
              const Bytes &header) const {
         std::ofstream file(folder / name, std::ios::binary);
@@ -203,7 +204,7 @@ class Thread {
         return shared_index_header(bytes_of(header), is_final);
     }
 
-    // Fields with the same offsets in both wire versions.
+    // Sets the fields that have the same offsets in both wire versions.
     Bytes shared_index_header(Bytes bytes, bool is_final) const {
         auto *header = reinterpret_cast<AtfV1IndexHeader *>(bytes.data());
         std::memcpy(header->magic, ATF_V1_INDEX_HEADER_MAGIC, sizeof header->magic);
@@ -254,7 +255,7 @@ class Thread {
         return bytes_of(header);
     }
 
-    // The length comes before the times here, and after them in the index footer.
+    // Here the length comes before the times; in the index footer, it comes after them.
     Bytes detail_footer() const {
         if (!is_final) return {};
         AtfV1DetailFooter footer{ATF_V1_DETAIL_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};

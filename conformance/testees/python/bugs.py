@@ -1,6 +1,6 @@
-"""Mistakes of real implementations, each seen in the field or in a review.
+"""Mistakes that real implementations make, each seen in the field or in a review.
 
-Each replaces a function of the reader or the writer, and names the rule whose cases find it.
+Each mistake replaces a function of the reader or the writer and lists the rule that it breaks.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ BUGS = {}
 
 
 def bug(role, rule):
-    """Registers a mistake under its function's name; the doc string describes it."""
+    """Registers a mistake under its function's name. The docstring describes the mistake."""
     def register(plant):
         BUGS[plant.__name__.replace("_", "-")] = (role, rule, plant)
         return plant

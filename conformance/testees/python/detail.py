@@ -1,4 +1,4 @@
-"""Reads detail.atf: events of any size; the length of each gives the offset of the next."""
+"""Reads detail.atf. Events vary in size; an event's length gives the offset of the next event."""
 
 from index import checksum_state
 from layout import (
@@ -66,7 +66,7 @@ def stated_end(header):
 
 
 def walk(data, header, end):
-    """Walks from event to event. Returns their offsets, the end, and the rule that ended the walk."""
+    """Walks from event to event. Returns the offsets, the end, and the rule that ended the walk."""
     record = DETAIL_EVENT[header["version"]]
     at, places = header["events_offset"], []
     while at < end:
@@ -83,7 +83,7 @@ def walk(data, header, end):
 
 
 def find_footer(data, header):
-    """Looks for the footer where the header says, at the end, and before trailing bytes."""
+    """Looks for the footer where the header puts it, at the end, and before trailing bytes."""
     for at in (stated_end(header), len(data) - FOOTER_SIZE):
         if is_footer(data, header, at):
             return at
@@ -99,7 +99,7 @@ def is_within(data, header, at):
 
 
 def is_footer(data, header, at):
-    """Returns whether there is a footer: it has the magic, and its length matches its offset."""
+    """Returns whether there is a footer, with the magic and a length that matches the offset."""
     if not is_within(data, header, at):
         return False
     footer = DETAIL_FOOTER.read(data, at)
@@ -109,9 +109,9 @@ def is_footer(data, header, at):
 
 
 def is_payload(data, header, at, fits):
-    """Returns whether the offset is inside an event: captured memory may look like a footer.
+    """Returns whether the offset is inside an event, where captured memory may look like a footer.
 
-    If the numbers match too, the events must continue to the end of the file, or to zeros."""
+    If the numbers match too, the events must continue to the end of the file or to zeros."""
     if is_rewritten(header) and at == stated_end(header):
         return False
     places, end, _ = walk(data, header, len(data))
@@ -119,7 +119,7 @@ def is_payload(data, header, at, fits):
 
 
 def refuse_damaged_footer(data, header):
-    """Rejects a footer that matches in all respects but one: neither a footer nor events."""
+    """Rejects a footer with a single mismatch: it can be neither trusted nor read as events."""
     start = header["events_offset"]
     if start != HEADER_SIZE:
         raise Reject("ATF-DHDR-005")
@@ -138,7 +138,7 @@ def refuse_damaged_footer(data, header):
         says = (footer["bytes_length"], footer["event_count"])
         if problem is None and says == (at - start, len(places)):
             raise Reject("ATF-DFTR-013")
-    # Only a footer may be where the header proves one.
+    # Where the header proves that there is a footer, there must be nothing else.
     at = stated_end(header)
     is_proved = at == counted_end(data, header) or (at == at_end and is_rewritten(header))
     if is_proved and at <= at_end and any(data[at:]):
@@ -146,12 +146,12 @@ def refuse_damaged_footer(data, header):
 
 
 def is_rewritten(header):
-    """Returns whether the header was rewritten; a placeholder with one field set was not."""
+    """Returns whether the header was rewritten. A placeholder with a single field set was not."""
     return header["event_count"] > 0 and header["bytes_length"] > 0
 
 
 def counted_end(data, header):
-    """Returns the end of the events by the header's length, if the header's count matches."""
+    """Returns the end of the events according to the header's length, if its count matches."""
     end = stated_end(header)
     if not is_rewritten(header) or end > len(data):
         return None
@@ -165,7 +165,7 @@ def surviving_end(data, header):
 
 
 def whole_events(data, header, footer, at):
-    """Returns the events of a finalized file: all are complete, and the footer's count is right."""
+    """Returns a finalized file's events, which must be complete and match the footer's count."""
     places, _, problem = walk(data, header, at)
     if problem is not None:
         raise Reject(problem)
@@ -175,7 +175,7 @@ def whole_events(data, header, footer, at):
 
 
 def check_checksum(footer, section):
-    """Verifies the checksum; 0 means that it was not computed."""
+    """Verifies the checksum. 0 means that no checksum was computed."""
     if footer["checksum"] and footer["checksum"] != crc32c(section):
         raise Reject("ATF-DFTR-004")
 
@@ -191,7 +191,7 @@ def event(data, header, at):
 
 
 def function(payload):
-    """Decodes registers and stack if the length matches, whatever the event's type."""
+    """Decodes registers and stack if the length matches, regardless of the event type."""
     if len(payload) < PAYLOAD.size:
         return None
     values = PAYLOAD.read(payload, 0)

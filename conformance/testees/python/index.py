@@ -61,7 +61,7 @@ def read_header(data):
 
 
 def refuse_other_layout(data, version):
-    """Rejects the other version's layout: at 20, version 2 has its event size, version 1 zeros."""
+    """Rejects the other version's layout. At 20, version 2 has an event size, version 1 zeros."""
     word = int.from_bytes(data[20:24], "little")
     if (version == 1 and word == EVENT_SIZE) or (version == 2 and word == 0):
         raise Reject("ATF-IHDR-005")
@@ -85,7 +85,7 @@ def is_left_a_placeholder(header, footer, at):
 
 
 def find_footer(data, header):
-    """Looks for the footer where the header says, at the end, and before trailing bytes."""
+    """Looks for the footer where the header puts it, at the end, and before trailing bytes."""
     for at in (header["footer_offset"], len(data) - FOOTER_SIZE):
         if is_footer(data, header, at):
             return at
@@ -100,7 +100,7 @@ def is_within(data, header, at):
 
 
 def is_footer(data, header, at):
-    """Returns whether there is a footer: it has the magic, and its numbers match its offset."""
+    """Returns whether there is a footer, with the magic and numbers that match the offset."""
     if not is_within(data, header, at):
         return False
     footer = INDEX_FOOTER.read(data, at)
@@ -112,7 +112,7 @@ def says_its_place(footer, size):
 
 
 def magics(data, header):
-    """Yields the offsets of the magic where an event could end."""
+    """Yields the offsets of footer magics where an event could end."""
     start = header["events_offset"]
     at = data.find(FOOTER_MAGIC, start)
     while at != -1:
@@ -122,7 +122,7 @@ def magics(data, header):
 
 
 def refuse_damaged_footer(data, header):
-    """Rejects a footer that matches in all respects but one: neither a footer nor events."""
+    """Rejects a footer with a single mismatch: it can be neither trusted nor read as events."""
     start = header["events_offset"]
     if start != HEADER_SIZE:
         raise Reject("ATF-IHDR-007")
@@ -157,12 +157,12 @@ def surviving_events(data, header):
     whole = (len(data) - start) // EVENT_SIZE
     touched = -(-(data_end - start) // EVENT_SIZE)
     if touched < whole:
-        # Zeros at the end are preallocated space or blocks that never reached the disk. An event
-        # of kind 0 before them is torn.
+        # Zeros at the end are preallocated space or blocks that never reached the disk. An event of
+        # kind 0 right before them is torn.
         whole = touched - 1 if touched and not kind(data, header, touched - 1) else touched
     if is_end_known(header):
         whole = min(whole, header["event_count"])
-    # 32 to 63 bytes of a torn footer would make an event.
+    # 32 to 63 bytes of a torn footer would count as an event.
     for seq in (whole - 1, whole):
         at = start + EVENT_SIZE * seq
         if at >= start and data_end - at < FOOTER_SIZE and begins_footer(data[at:data_end], seq):
@@ -176,7 +176,7 @@ def kind(data, header, seq):
 
 
 def begins_footer(cut, seq):
-    """Returns whether the bytes are the beginning of the footer after `seq` events."""
+    """Returns whether the bytes are the beginning of a footer for `seq` events."""
     count, length = seq.to_bytes(8, "little"), (EVENT_SIZE * seq).to_bytes(8, "little")
     has_magic = cut[:4] == FOOTER_MAGIC
     return has_magic and count.startswith(cut[8:16]) and length.startswith(cut[32:40])
@@ -190,7 +190,7 @@ def has_zeros(data, start, count):
 
 
 def check_checksum(footer, section):
-    """Verifies the checksum; 0 means that it was not computed."""
+    """Verifies the checksum. 0 means that no checksum was computed."""
     if footer["checksum"] and footer["checksum"] != crc32c(section):
         raise Reject("ATF-IFTR-004")
 

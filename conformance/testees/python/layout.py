@@ -8,7 +8,7 @@ LINKS = ("detail_seq", "index_seq")
 
 
 class Record:
-    """Consecutive fields: "<" packs them without padding, in little-endian order."""
+    """Consecutive fields, packed in little-endian order without padding ("<")."""
 
     def __init__(self, *fields):
         self.fields = [field.split() for field in fields]
@@ -17,12 +17,12 @@ class Record:
         self.size = self.struct.size
 
     def read(self, data, at):
-        """Returns the fields by name. The caller must check that all bytes are there."""
+        """Returns the fields by name. The caller must check that no bytes are missing."""
         values = self.struct.unpack_from(data, at)
         return dict(zip(self.names, values))
 
     def write(self, **values):
-        """Returns the bytes; missing fields are 0."""
+        """Returns the bytes, with 0 for missing fields."""
         empty = {code: bytes(int(code[:-1])) if code.endswith("s") else 0 for _, code in self.fields}
         return self.struct.pack(*(values.get(name, empty[code]) for name, code in self.fields))
 
@@ -64,7 +64,7 @@ DETAIL_EVENT = {
               "timestamp Q"),
     2: Record("total_length I", "event_type H", "flags H", "index_seq Q", "timestamp Q"),
 }
-# The length comes before the times here, and after them in the index footer.
+# Here the length comes before the times; in the index footer, it comes after them.
 DETAIL_FOOTER = Record(
     "magic 4s", "checksum I", "event_count Q", "bytes_length Q", "time_start_ns Q",
     "time_end_ns Q", "reserved 24s")
@@ -92,7 +92,7 @@ _CASTAGNOLI = _crc_table(0x82F63B78)
 
 
 def crc32c(data):
-    """Returns the CRC-32C. For b"123456789" it is 0xE3069283."""
+    """Returns the CRC-32C, which is 0xE3069283 for b"123456789"."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc = _CASTAGNOLI[(crc ^ byte) & 0xFF] ^ crc >> 8

@@ -39,7 +39,7 @@ def read(folder):
 
 
 def verdict(threads, rules, used):
-    """Returns the verdict. An absent manifest is no fault; a thread without a readable index is."""
+    """Returns the verdict. A thread without a readable index is a fault, unlike an absent manifest."""
     if threads and not any(is_read(entry["index"]) for entry in threads):
         return "reject"
     faults = [rule for rule in rules if rule != "ATF-MANI-001"]
@@ -55,7 +55,7 @@ def events(document):
 
 
 def process_folder(folder):
-    """Returns the only folder `pid_N` of a folder `session_…`, or the folder itself."""
+    """Returns the only `pid_N` folder in a `session_…` folder, or the folder itself."""
     names = os.listdir(folder)
     processes = [name for name in names if PROCESS.match(name)]
     if len(processes) == 1 and not any(THREAD.match(name) for name in names):
@@ -116,9 +116,9 @@ def member(path, format_, rules):
 
 
 def linked(index_file, detail_file):
-    """Returns both documents and the rules that they break together.
+    """Returns both documents and the rules that the two files break together.
 
-    Rejects a detail file of the other wire version: it belongs to another thread.
+    Rejects a detail file of the other wire version, which must belong to another thread.
     """
     if not is_read(index_file) or not is_read(detail_file):
         return index_file, detail_file, []
@@ -155,6 +155,6 @@ def is_zero(event):
 
 
 def merge(threads):
-    """Returns the time, thread and position of all events, in merged order, without holes."""
+    """Returns the time, thread and position of each event except for holes, in merged order."""
     return sorted((int(event["timestamp_ns"]), entry["thread_id"], seq)
                   for entry in threads for seq, event in known(entry["index"]))

@@ -14,8 +14,8 @@ import sys
 
 sys.dont_write_bytecode = True
 
-# The kit starts this program once per case, so modules are imported only where they are needed, and
-# the first line skips Python's search for installed packages, which this program does not use.
+# The kit starts this program once per case, so modules are imported only where needed. The first
+# line skips Python's search for installed packages, because this program uses none.
 
 
 def read(path):

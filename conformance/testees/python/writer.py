@@ -25,7 +25,7 @@ def write(script, out):
                 continue
             values = dict(word.split("=", 1) for word in words[1:])
             operation(threads, words[0], values, out)
-    # Threads that the script does not finalize get their events but no footer.
+    # Threads that the script does not finalize get their events, but no footer.
     for thread in threads.values():
         thread.flush()
     write_manifest(threads, out)
@@ -54,7 +54,7 @@ def make_room():
 
 
 def write_manifest(threads, out):
-    """Writes the manifest: values that readers could also derive from the files."""
+    """Writes the manifest. Readers could also derive its values from the files."""
     times = [time for thread in threads.values() for time in thread.times]
     manifest = {
         "threads": [{"id": thread.id, "has_detail": bool(thread.details.count)}
@@ -70,7 +70,7 @@ def write_manifest(threads, out):
 
 
 class Section:
-    """A file's events: their bytes, their number, the first and last time."""
+    """A file's events: their bytes, their count, and the first and last time."""
 
     def __init__(self):
         self.bytes = bytearray()
@@ -89,7 +89,7 @@ class Section:
 
 
 class Thread:
-    """The two files of a thread; events stay in memory until they are flushed or finalized."""
+    """The two files of a thread. Events stay in memory until they are flushed or finalized."""
 
     def __init__(self, id_, values, out):
         self.id = id_
@@ -102,7 +102,7 @@ class Thread:
         self.index_seqs = []
         self.is_done = False
         os.makedirs(self.folder)
-        # From now on, readers find the thread even after a crash.
+        # From here on, readers find the thread even after a crash.
         self.put("index.atf", self.index_header(), b"")
 
     @property
@@ -135,11 +135,11 @@ class Thread:
             self.put("index.atf", self.index_header(), self.events.bytes)
 
     def sync(self):
-        """Makes the events so far survive the process."""
+        """Writes the events so far to the files, so that they survive the end of the process."""
         self.flush()
 
     def finalize(self):
-        """Writes events, footers and headers, in that order; the details first."""
+        """Writes the events, footers and headers, in that order. The details come first."""
         if self.details.count:
             self.put("detail.atf", self.detail_header(), self.details.bytes + self.detail_footer(),
                      self.detail_header(**self.detail_summary()))
@@ -148,7 +148,7 @@ class Thread:
         self.is_done = True
 
     def put(self, name, placeholder, rest, header=b""):
-        """Writes a file; the header with the counts comes last, because the disk may be full."""
+        """Writes a file. The header with the counts comes last because the disk may be full."""
         with open(os.path.join(self.folder, name), "wb") as file:
             file.write(placeholder + rest)
             file.flush()

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::layout::{Layout, Record, View, is_zero};
 use crate::section::{Derived, between, is_checksum_good};
 
-/// A file with a valid header.
+/// A detail file with a valid header.
 struct File<'a> {
     bytes: &'a [u8],
     header: View<'a>,
@@ -16,7 +16,7 @@ struct File<'a> {
     start: u64,
 }
 
-/// The result of walking from event to event.
+/// The result of a walk from event to event.
 struct Walk {
     /// The offset of each event.
     places: Vec<u64>,
@@ -29,18 +29,18 @@ struct Walk {
 pub(crate) struct Detail {
     pub(crate) document: Value,
     pub(crate) wire: u64,
-    /// The position of each event's index event.
+    /// The positions of the events' index events.
     pub(crate) index_seqs: Vec<u64>,
 }
 
-/// Decodes a file; `None` if a reader must reject it.
+/// Decodes a file. Returns `None` if a reader must reject it.
 pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
     let file = File::open(layout, bytes)?;
     let footer_at = file.find_footer();
     let footer = footer_at.and_then(|at| file.footer.at(bytes, at));
     let (walk, end) = match (footer_at, &footer) {
         (Some(at), Some(footer)) => {
-            // In a finalized file, all events are complete and the footer's count is right.
+            // In a finalized file, all events are complete and the footer's count is correct.
             let walk = file.walk(at);
             let is_counted = walk.places.len() as u64 == footer.number("event_count");
             let section = between(bytes, file.start, at)?;
@@ -50,7 +50,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
             (walk, at.checked_add(file.footer.size as u64)?)
         }
         _ => {
-            // Only a footer can prove another events_offset.
+            // A different events_offset is valid only if a footer confirms it.
             if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
                 return None;
             }
@@ -152,8 +152,8 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Returns whether the offset is inside an event: captured memory may look like a footer. If the
-    /// numbers match too, the events must continue to the end of the file, or to zeros.
+    /// Returns whether the offset is inside an event, where captured memory may look like a footer.
+    /// If the numbers match too, the events must continue to the end of the file or to zeros.
     fn is_payload(&self, at: u64, fits: bool) -> bool {
         let size = self.bytes.len() as u64;
         let walk = self.walk(size);
@@ -162,7 +162,7 @@ impl<'a> File<'a> {
         self.rewritten_end() != Some(at) && spans && (!fits || rest())
     }
 
-    /// Looks for the footer where the header says, at the end, and before trailing bytes.
+    /// Looks for the footer where the header puts it, at the end, and before trailing bytes.
     fn find_footer(&self) -> Option<u64> {
         let likely = [self.stated_end(), self.at_end()].into_iter().flatten();
         if let Some(at) = { likely }.find(|at| self.is_footer(*at)) {
@@ -173,8 +173,8 @@ impl<'a> File<'a> {
         places.find(|at| self.is_footer(*at))
     }
 
-    /// Returns whether there is a damaged footer: it matches in all respects but one, so it can be
-    /// neither trusted nor read as events.
+    /// Returns whether there is a damaged footer. A footer with a single mismatch can be neither
+    /// trusted nor read as events.
     fn has_damaged_footer(&self) -> bool {
         let at_end = self.at_end();
         let stated = self.stated_end().filter(|_| !self.is_placeholder());
@@ -190,7 +190,7 @@ impl<'a> File<'a> {
             let has_magic = self.footer.has_magic(footer.bytes) && !self.is_payload(at, false);
             footer.is_zero("reserved") && (has_magic || fits)
         });
-        // Only a footer may be where the header proves one.
+        // Where the header proves that there is a footer, there must be nothing else.
         let proved = [
             self.counted_end(),
             self.rewritten_end().filter(|end| at_end == Some(*end)),
@@ -209,7 +209,7 @@ impl<'a> File<'a> {
         self.stated_end().filter(|_| !counts.contains(&0))
     }
 
-    /// Like [`Self::rewritten_end`], if the header's count of events ends there.
+    /// Like [`Self::rewritten_end`], but requires that the header's count of events ends there.
     fn counted_end(&self) -> Option<u64> {
         let end = self.rewritten_end()?;
         let walk = self.walk(end.min(self.bytes.len() as u64));
@@ -227,7 +227,7 @@ impl<'a> File<'a> {
         Some(event.into())
     }
 
-    /// Decodes registers and stack if the length matches, whatever the event's type.
+    /// Decodes registers and stack if the length matches, regardless of the event type.
     fn function(&self, payload: &[u8]) -> Value {
         let stack = payload.get(self.payload.size..).unwrap_or_default();
         match self.payload.at(payload, 0) {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::layout::{Layout, Record, View, is_zero};
 use crate::section::{Derived, between, is_checksum_good};
 
-/// A file with a valid header.
+/// An index file with a valid header.
 struct File<'a> {
     bytes: &'a [u8],
     header: View<'a>,
@@ -30,7 +30,7 @@ pub(crate) struct Moment {
     pub(crate) detail_seq: Option<u64>,
 }
 
-/// Decodes a file; `None` if a reader must reject it.
+/// Decodes a file. Returns `None` if a reader must reject it.
 pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
     let file = File::open(layout, bytes)?;
     let footer_at = file.find_footer();
@@ -46,7 +46,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
             )
         }
         _ => {
-            // Only a footer can prove another events_offset.
+            // A different events_offset is valid only if a footer confirms it.
             if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
                 return None;
             }
@@ -126,8 +126,8 @@ impl<'a> File<'a> {
         self.header.are_zero(&fields) && (offset == 0 || offset == self.header.bytes.len() as u64)
     }
 
-    /// Returns whether the header was never rewritten. Without events, only `footer_offset` can show
-    /// the difference.
+    /// Returns whether the header was never rewritten. If there are no events, only `footer_offset`
+    /// shows the difference.
     fn is_left_a_placeholder(&self, footer: &View<'_>, at: Option<u64>) -> bool {
         let says_all = footer.are_zero(&["event_count", "time_start_ns", "time_end_ns"])
             && at == Some(self.header.number("footer_offset"));
@@ -169,15 +169,15 @@ impl<'a> File<'a> {
         (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
     }
 
-    /// Looks for the footer where the header says, at the end, and before trailing bytes.
+    /// Looks for the footer where the header puts it, at the end, and before trailing bytes.
     fn find_footer(&self) -> Option<u64> {
         let likely = [Some(self.header.number("footer_offset")), self.at_end()];
         let mut places = likely.into_iter().flatten().chain(self.ends());
         places.find(|at| self.is_footer(*at))
     }
 
-    /// Returns whether there is a damaged footer: it matches in all respects but one, so it can be
-    /// neither trusted nor read as events.
+    /// Returns whether there is a damaged footer. A footer with a single mismatch can be neither
+    /// trusted nor read as events.
     fn has_damaged_footer(&self) -> bool {
         let stated = self.header.number("footer_offset");
         let stated = Some(stated).filter(|_| !self.is_placeholder());
@@ -198,7 +198,7 @@ impl<'a> File<'a> {
                 && if has_magic {
                     is_placed || counts || measures
                 } else {
-                    // Zeros match an empty section anywhere.
+                    // All zeros would match an empty section anywhere.
                     is_placed && counts && measures && at > self.start
                 }
         })
@@ -215,7 +215,7 @@ impl<'a> File<'a> {
         let touched = (data as u64).div_ceil(size);
         if touched < whole {
             // Zeros at the end are preallocated space or blocks that never reached the disk. An
-            // event of kind 0 before them is torn.
+            // event of kind 0 right before them is torn.
             let last = touched.checked_sub(1).and_then(|seq| self.view(seq));
             let is_torn = last.is_some_and(|event| event.number("event_kind") == 0);
             whole = touched.saturating_sub(u64::from(is_torn));
@@ -223,13 +223,13 @@ impl<'a> File<'a> {
         if self.is_end_known() {
             whole = whole.min(self.header.number("event_count"));
         }
-        // 32 or more bytes of a torn footer would make an event.
+        // 32 or more bytes of a torn footer would count as an event.
         let mut ends = whole.saturating_sub(1)..=whole;
         let cut = ends.find(|seq| self.begins_footer(rest.get(..data).unwrap_or_default(), *seq));
         Some(cut.unwrap_or(whole))
     }
 
-    /// Returns whether the bytes after `seq` events are the beginning of a footer.
+    /// Returns whether the bytes after `seq` events are the beginning of their footer.
     fn begins_footer(&self, data: &[u8], seq: u64) -> bool {
         let at = seq.saturating_mul(self.event.size as u64);
         let Some(cut) = between(data, at, data.len() as u64) else {

@@ -1,4 +1,4 @@
-//! The layout from the JSON: records of fields with offset and type.
+//! The layout as described by the JSON: records with fields, their offsets and types.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ pub struct Layout {
 /// One record in one wire version.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// Its size in bytes.
+    /// The record's size in bytes.
     pub size: usize,
-    /// Its fields, in the order of their offsets.
+    /// The fields, ordered by offset.
     pub fields: Vec<Field>,
 }
 
 /// One field.
 #[derive(Debug)]
 pub struct Field {
-    /// Its name, as in the reference.
+    /// The field's name, as in the reference.
     pub name: String,
-    /// Bytes from the start of the record.
+    /// The offset in bytes from the start of the record.
     pub offset: usize,
-    /// Size of one element in bytes.
+    /// The size of an element in bytes.
     pub width: usize,
     /// The number of elements, if it is an array.
     pub count: Option<usize>,
-    /// The number that means "none".
+    /// The value that means "none".
     pub none: Option<u64>,
-    /// Its only valid value, if it has one.
+    /// The only valid value, if there is only one.
     pub constant: Option<Vec<u8>>,
 }
 
@@ -41,7 +41,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// Returns a message about what is missing.
+    /// Returns a message that says what is missing or invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut records = BTreeMap::new();
@@ -62,7 +62,7 @@ impl Layout {
         Ok(Self { records })
     }
 
-    /// Returns the record with this name, or one without fields if the name is unknown.
+    /// Returns the record with this name, or a record without fields if the name is unknown.
     #[must_use]
     pub fn record(&self, name: &str, wire: u64) -> &Record {
         static EMPTY: Record = Record {
@@ -91,7 +91,8 @@ impl Record {
         })
     }
 
-    /// Returns whether the bytes begin with the magic; they need not be a whole record.
+    /// Returns whether the bytes begin with the record's magic. They need not contain the whole
+    /// record.
     #[must_use]
     pub fn has_magic(&self, bytes: &[u8]) -> bool {
         let magic = self
@@ -127,18 +128,19 @@ impl Field {
         })
     }
 
-    /// Returns its size in bytes.
+    /// Returns the field's size in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.width.saturating_mul(self.count.unwrap_or(1))
     }
 
-    /// Returns whether documents show it. Fields named `flags` are shown even where they are reserved.
+    /// Returns whether documents show the field. Fields named `flags` are shown even if reserved.
     fn is_shown(&self) -> bool {
         self.name != "magic" && !self.name.trim_start_matches('_').starts_with("reserved")
     }
 
-    /// Returns whether it is a position in the other file: a string in all wire versions.
+    /// Returns whether the field is a position in the other file, which is a string in all wire
+    /// versions.
     fn is_link(&self) -> bool {
         self.name.ends_with("_seq")
     }
@@ -156,7 +158,7 @@ impl Field {
     }
 }
 
-/// A record with its bytes.
+/// A record and its bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     record: &'a Record,
@@ -197,7 +199,7 @@ impl View<'_> {
         field.is_some_and(|field| is_zero(self.bytes_of(field)))
     }
 
-    /// Returns whether all fields with a constant value have it.
+    /// Returns whether every field with a constant value has that value.
     #[must_use]
     pub fn has_constants(&self) -> bool {
         self.record
@@ -206,7 +208,7 @@ impl View<'_> {
             .all(|field| self.has_constant(field))
     }
 
-    /// Returns whether a field has its constant value, if it has one.
+    /// Returns whether a field has its constant value. True for fields without one.
     #[must_use]
     pub fn has_constant(&self, field: &Field) -> bool {
         let constant = field.constant.as_deref();
@@ -223,7 +225,7 @@ impl View<'_> {
     }
 }
 
-/// Decodes a little-endian number; 0 for more than 8 bytes.
+/// Decodes a little-endian number. Returns 0 for more than 8 bytes.
 fn number(bytes: &[u8]) -> u64 {
     let mut whole = [0; 8];
     match whole.get_mut(..bytes.len()) {

@@ -1,8 +1,8 @@
 //! Decodes ATF v2 files and sessions by interpreting `atf-derive/layout.json` and the schema of
 //! `manifest.json` at run time.
 //!
-//! This code contains no offsets, sizes or manifest keys, and shares nothing with the library, so the
-//! two can check each other. It returns the documents of the conformance protocol.
+//! This crate contains no offsets, sizes or manifest keys, and shares no code with the library, so
+//! the two can check each other. It returns the documents of the conformance protocol.
 //!
 //! ```
 //! let document = atf_interpreter::read(b"ATI2, but no more");
@@ -42,7 +42,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a file by its magic; without a magic, it counts as an index file.
+    /// Returns the kind of a file according to its magic. A file without a magic counts as an index
+    /// file.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         if layout().record("detail_header", 1).has_magic(bytes) {
@@ -53,14 +54,14 @@ impl Kind {
     }
 }
 
-/// Returns the document of a file, whose kind its magic identifies.
+/// Returns the document of a file of the kind that its magic identifies.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Value {
     read_as(Kind::of(bytes), bytes)
 }
 
-/// Returns the document of a file of this kind. Memory use is limited by the size of the file's events
-/// as JSON, whatever numbers the file contains.
+/// Returns the document of a file of this kind. Memory use is limited by the size of the file's
+/// events as JSON, regardless of the numbers in the file.
 #[must_use]
 pub fn read_as(kind: Kind, bytes: &[u8]) -> Value {
     let (name, document) = match kind {
@@ -94,7 +95,7 @@ pub fn read_path(path: &Path) -> io::Result<Value> {
     Ok(read_as(kind, &bytes))
 }
 
-/// Returns a document with the verdict reject.
+/// Returns a document that rejects the file or session.
 fn rejected(kind: &str) -> Value {
     json!({"kind": kind, "verdict": "reject"})
 }
@@ -103,7 +104,7 @@ fn rejected(kind: &str) -> Value {
 ///
 /// # Panics
 ///
-/// Panics if that file is not a layout; the tests ensure that it is one.
+/// Panics if the committed file is not a valid layout. A test ensures that it is.
 #[must_use]
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();

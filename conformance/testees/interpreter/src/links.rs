@@ -3,10 +3,10 @@
 use crate::detail::Detail;
 use crate::index::{Index, Moment};
 
-/// The links of the readable files; an unreadable file has none.
+/// The links of the readable files. An unreadable file has no links.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// The detail event of each index event; holes have none.
+    /// The detail event of each index event. Holes have no detail event.
     forward: Vec<Option<u64>>,
     /// The index event of each detail event.
     back: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Checks against its JSON Schema whether `manifest.json` can be used.
+//! Checks whether `manifest.json` matches its JSON Schema and can be used.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Returns `used`, `absent`, or `ignored` if a reader cannot use it.
+/// Returns `used`, `absent`, or `ignored` if a reader cannot use the manifest.
 pub(crate) fn state(path: &Path) -> &'static str {
     let Ok(meta) = path.symlink_metadata() else {
         return "absent";
@@ -39,7 +39,7 @@ fn schema() -> &'static Value {
 /// The only pattern in the schema.
 const HEX: &str = "^0x[0-9a-fA-F]{1,16}$";
 
-/// Returns whether a value matches a schema. An integer has no fraction, not even `.0`.
+/// Returns whether a value matches a schema. An integer must not have a fraction, not even `.0`.
 fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
     if let Some(name) = schema["$ref"].as_str() {
         let place = name.trim_start_matches('#');
@@ -66,7 +66,7 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
     }
 }
 
-/// Returns whether all required keys are there and all known keys match. Other keys are allowed.
+/// Returns whether all required keys are present and all known keys match. Other keys are allowed.
 fn has_members(members: &Map<String, Value>, schema: &Value, root: &Value) -> bool {
     let required = schema["required"].as_array().into_iter().flatten();
     let mut required = required.filter_map(Value::as_str);
@@ -86,7 +86,7 @@ fn is_hex(text: &str) -> bool {
     (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A value whose objects have no duplicate keys.
+/// A JSON value, parsed with duplicate keys rejected.
 struct Once(Value);
 
 impl<'de> Deserialize<'de> for Once {
@@ -153,7 +153,8 @@ impl<'de> Visitor<'de> for Any {
 mod tests {
     use super::*;
 
-    /// Checks that every keyword of the committed schema is interpreted or requires nothing.
+    /// Checks that every keyword in the committed schema is either interpreted or imposes no
+    /// requirement.
     fn assert_known(schema: &Value) {
         for (key, value) in schema.as_object().into_iter().flatten() {
             match key.as_str() {

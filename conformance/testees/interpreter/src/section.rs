@@ -1,4 +1,4 @@
-//! Code that both kinds of file share.
+//! Code shared by both kinds of file.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ pub(crate) fn is_checksum_good(footer: &View<'_>, section: &[u8]) -> bool {
     checksum == 0 || checksum == u64::from(crc32c(section))
 }
 
-/// Computes the CRC-32C bit by bit. For "123456789" it is 0xE3069283.
+/// Computes the CRC-32C bit by bit. For "123456789", it is 0xE3069283.
 fn crc32c(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {

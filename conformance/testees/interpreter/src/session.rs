@@ -14,7 +14,7 @@ use crate::{layout, manifest, rejected};
 /// The state of a thread's file.
 enum File<T> {
     Absent,
-    /// A symlink, which may lead out of the session: its target does not count.
+    /// A symlink. It may lead out of the session, so its target does not count.
     Link,
     Refused,
     Read(T),
@@ -25,12 +25,12 @@ struct Thread {
     id: u32,
     index: File<Index>,
     detail: File<Detail>,
-    /// Whether all expected files are there and accepted.
+    /// Whether all expected files are present and accepted.
     is_whole: bool,
     document: Value,
 }
 
-/// Returns the document of a session's folder.
+/// Returns the document of a session folder.
 pub(crate) fn read(folder: &Path) -> io::Result<Value> {
     let folder = process_folder(folder)?;
     let mut threads = Vec::new();
@@ -70,8 +70,8 @@ pub(crate) fn read(folder: &Path) -> io::Result<Value> {
     }))
 }
 
-/// Returns the folder with the threads: the only `pid_N` if the folder itself has no threads and no
-/// manifest.
+/// Returns the folder that contains the threads. This is the only `pid_N` folder if the folder
+/// itself has neither threads nor a manifest.
 fn process_folder(folder: &Path) -> io::Result<PathBuf> {
     let is_session = folder.join("manifest.json").symlink_metadata().is_ok()
         || !numbered(folder, "thread_")?.is_empty();
@@ -82,8 +82,8 @@ fn process_folder(folder: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Lists the entries of a folder whose name is the prefix and a 32-bit number, ascending. The names come
-/// from the folder, never from the manifest.
+/// Lists the entries of a folder whose names are the prefix and a 32-bit number, in ascending
+/// order. The names come from the folder, never from the manifest.
 fn numbered(folder: &Path, prefix: &str) -> io::Result<Vec<(u32, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -111,7 +111,7 @@ impl<T> File<T> {
         }
     }
 
-    /// Reads a file; does not follow symlinks.
+    /// Reads a file without following symlinks.
     fn open(path: &Path, read: impl Fn(&[u8]) -> Option<T>) -> Self {
         let kind = path.symlink_metadata().map(|meta| meta.file_type());
         if kind.as_ref().is_ok_and(FileType::is_symlink) {

@@ -3,8 +3,8 @@
 //	go build -o starter starter.go
 //	atf-conformance run TESTEE.toml
 //
-// Keep the protocol code at the end. Replace decode and tracer with your own reader and writer: these
-// are examples that support only index files of wire version 1.
+// Keep the protocol code at the end. Replace decode and tracer with your own reader and writer; the
+// examples here support only index files of wire version 1.
 package main
 
 import (
@@ -34,14 +34,14 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ---- Your reader ----
 
-// object has fields by their names in the protocol; 64-bit fields are strings.
+// object maps field names, as in the protocol, to values. 64-bit fields are strings.
 type object map[string]any
 
 // index is a decoded index file.
 type index struct {
 	header object
 	events []object
-	// nil without a verified footer.
+	// nil if there is no verified footer.
 	footer   object
 	checksum string
 	trailing int
@@ -89,7 +89,7 @@ func decode(data []byte) *index {
 	} else {
 		stated := u64(data, 40)
 		if stated < uint64(len(data)) && bytes.HasPrefix(data[stated:], []byte("2ITA")) {
-			// A footer with wrong numbers.
+			// This is a footer with wrong numbers.
 			return nil
 		}
 		file.trailing = len(data) - end
@@ -188,7 +188,8 @@ func (t *tracer) index(values values) error {
 	return err
 }
 
-// finalize writes the footer first and the header last: after a crash in between, readers find the footer.
+// finalize writes the footer first and the header last, so readers find the footer after a crash in
+// between.
 func (t *tracer) finalize() error {
 	size := uint64(len(t.events))
 	footer := []byte("2ITA")
@@ -302,10 +303,10 @@ func write(script, out string) (int, error) {
 	return 0, nil
 }
 
-// values are an operation's values, by key.
+// values holds an operation's values, by key.
 type values map[string]string
 
-// number returns 0 for a missing value, as for abort.
+// number returns a value, or 0 if it is missing, as it is for abort.
 func (v values) number(key string) uint64 {
 	number, _ := strconv.ParseUint(v[key], 10, 64)
 	return number

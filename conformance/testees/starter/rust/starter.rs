@@ -3,8 +3,8 @@
 //!     rustc --edition 2024 -O starter.rs
 //!     atf-conformance run TESTEE.toml
 //!
-//! Keep the protocol code at the end. Replace `decode` and `Tracer` with your own reader and writer: these
-//! are examples that support only index files of wire version 1.
+//! Keep the protocol code at the end. Replace `decode` and `Tracer` with your own reader and
+//! writer; the examples here support only index files of wire version 1.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -17,16 +17,16 @@ const UNSUPPORTED: i32 = 77;
 
 // ---- Your reader ----
 
-/// A decoded index file, with fields by their names in the protocol.
+/// A decoded index file, with fields named as in the protocol.
 struct Index {
     header: Vec<(&'static str, String)>,
     events: Vec<Vec<(&'static str, String)>>,
-    /// `None` without a verified footer.
+    /// `None` if there is no verified footer.
     footer: Option<Vec<(&'static str, String)>>,
     trailing_bytes: usize,
 }
 
-/// Decodes an index file of wire version 1; `None` if the file must be rejected.
+/// Decodes an index file of wire version 1. Returns `None` if the file must be rejected.
 fn decode(bytes: &[u8]) -> Option<Index> {
     let u32_at = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let u64_at = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
@@ -69,7 +69,7 @@ fn decode(bytes: &[u8]) -> Option<Index> {
             ),
         ])
     };
-    // The numbers of a footer match its offset.
+    // A footer's numbers must match its offset.
     let places = (start..bytes.len().saturating_sub(63)).step_by(32);
     let is_footer = |at: &usize| {
         let length = (at - start) as u64;
@@ -84,7 +84,7 @@ fn decode(bytes: &[u8]) -> Option<Index> {
         .get(stated..)
         .is_some_and(|rest| rest.starts_with(b"2ITA"));
     if at.is_none() && stands_there {
-        // A footer with wrong numbers.
+        // This is a footer with wrong numbers.
         return None;
     }
     if let Some(at) = at {
@@ -179,7 +179,8 @@ impl Tracer {
         self.file.write_all(&event)
     }
 
-    /// Writes the footer first and the header last: after a crash in between, readers find the footer.
+    /// Writes the footer first and the header last, so readers find the footer after a crash in
+    /// between.
     fn finalize(&mut self) -> io::Result<()> {
         let size = self.events.len() as u64;
         self.file.write_all(b"2ITA")?;
@@ -297,7 +298,7 @@ fn write(script: &Path, out: &Path) -> io::Result<i32> {
 struct Values<'a>(BTreeMap<&'a str, &'a str>);
 
 impl Values<'_> {
-    /// Returns a number, or 0 if the value is missing, as for `abort`.
+    /// Returns a number, or 0 if the value is missing, as it is for `abort`.
     fn number(&self, key: &str) -> u64 {
         self.0
             .get(key)
@@ -313,7 +314,7 @@ fn number(value: impl Into<u64>) -> String {
     value.into().to_string()
 }
 
-/// Formats a 64-bit field, a link or a word; none of them needs escapes in JSON.
+/// Formats a 64-bit field, a link or a word. None of these need escapes in JSON.
 fn text(value: impl Display) -> String {
     format!("\"{value}\"")
 }
