@@ -1,4 +1,4 @@
-//! Attacks on `atf`. Each module is a detector: it attacks the library and checks that the
+//! Attacks on `atf`. Each module is a detector, which attacks the library and checks that the
 //! guarantees hold.
 //!
 //! | module | attack |
@@ -10,9 +10,9 @@
 //! | [`limits`] | limits on open files, file sizes and memory; sparse files, deep folders, file modes |
 //! | [`races`] | files are truncated, overwritten and replaced while they are read |
 //!
-//! `docs/safety.md` contains the counts, the times, and the planted bug that each detector caught.
-//! The attacks run on a [`Subject`](exhaustive::Subject) or a similar seam, so tests can plant bugs
-//! without changing the library.
+//! `docs/safety.md` lists the counts, the times, and the planted bugs that each detector caught.
+//! The attacks run on a [`Subject`](exhaustive::Subject) or a similar seam, so that tests can plant
+//! bugs without changing the library.
 
 pub mod crashes;
 pub mod exhaustive;

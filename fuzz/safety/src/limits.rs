@@ -1,8 +1,8 @@
-//! Resource limits of the process, and unusual files and folders.
+//! Tests resource limits of the process, and unusual files and folders.
 //!
-//! Each [`Case`] runs in a separate process, because limits apply to a process and exceeding one
-//! may kill it. In every environment, the library returns a result or an error, leaves nothing
-//! half-written, and uses no more resources than needed.
+//! Each [`Case`] runs in a separate process, because limits apply to a whole process, and exceeding
+//! a limit may kill it. In every environment, the library returns a result or an error, leaves
+//! nothing half-written, and uses no more resources than needed.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ use atf::session::{SessionReader, ThreadEntry};
 use atf_samples::files::{DetailFile, IndexFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Events of each thread.
+/// The number of events in each thread.
 const EVENTS: u64 = 1000;
 /// The number of bytes that may be read from sparse files.
 const READ: u64 = 64 << 20;
@@ -50,11 +50,11 @@ impl Case {
         Self::Modes,
     ];
 
-    /// Runs the case in a folder; with `has_bug`, a planted bug must make it fail.
+    /// Runs the case in a folder. With `has_bug`, a planted bug must make the case fail.
     ///
     /// # Errors
     ///
-    /// A broken guarantee, or a folder that cannot be created.
+    /// Returns an error if a guarantee is broken, or if a folder cannot be created.
     pub fn run(self, folder: &Path, has_bug: bool) -> io::Result<()> {
         let (session, out) = (folder.join("in"), folder.join("out"));
         thread(&session, 0)?;
@@ -182,7 +182,7 @@ fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
     )
 }
 
-/// Returns the number of bytes that this process has read.
+/// Returns the number of bytes that this process has read so far.
 fn read_so_far() -> io::Result<u64> {
     let text = fs::read_to_string("/proc/self/io")?;
     let line = text.lines().find_map(|line| line.strip_prefix("rchar: "));
@@ -201,7 +201,7 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         .open(session.join("thread_0/detail.atf"));
     detail?.set_len(1 << 40)?;
     File::create(session.join("manifest.json"))?.set_len(1 << 40)?;
-    // An unreadable file, with a byte at its end.
+    // A file without a valid header, with a single byte at its end.
     fs::create_dir(session.join("thread_1"))?;
     let mut other = File::create(session.join("thread_1/index.atf"))?;
     other.seek(SeekFrom::Start((1 << 40) - 1))?;

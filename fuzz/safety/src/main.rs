@@ -1,4 +1,5 @@
-//! The command `atf-safety`: runs attacks that take too long for a test, and prints counts and times.
+//! The command `atf-safety` runs attacks that take too long for a test, and prints counts and
+//! times.
 
 mod cli;
 

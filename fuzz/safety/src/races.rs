@@ -1,8 +1,8 @@
 //! Truncates, overwrites or replaces a file while it is read.
 //!
-//! The default reader uses positioned reads, so changes by another process cause an error or
-//! different bytes and nothing worse: no panic, no signal, no extra events. If the file is only
-//! truncated or replaced, every returned event is as written.
+//! The default reader uses positioned reads, so a change by another process causes nothing worse
+//! than an error or different bytes: no panic, no signal, no extra events. If the file is only
+//! truncated or replaced, every returned event is an event that was written.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,7 +17,7 @@ use atf::index::{IndexEvent, IndexReader};
 use atf_samples::files::{DetailFile, IndexFile};
 use tempfile::TempDir;
 
-/// The number of events in the index and of details in the other file.
+/// The number of index events, and also of details.
 const COUNT: u64 = 4000;
 
 /// A change to a file.
@@ -32,24 +32,24 @@ enum Change {
 /// Counts, and broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Races.
+    /// The number of races.
     pub races: u64,
-    /// The number of times a file was read completely before, during or after changes.
+    /// The number of times that a file was read completely before, during or after changes.
     pub passes: u64,
-    /// The number of reads that ended with an error because of a change.
+    /// The number of reads that failed because of a change.
     pub errors: u64,
     /// Broken guarantees.
     pub faults: Vec<String>,
 }
 
-/// Receives each event or error; in a test, contains a planted bug.
+/// Receives each event or error. In a test, it contains a planted bug.
 pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
 
-/// Runs `count` races, each with a new file.
+/// Runs `count` races, each on a new file.
 ///
 /// # Errors
 ///
-/// If the temporary folder cannot be created.
+/// Returns an error if the temporary folder cannot be created.
 pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
     let folder = TempDir::new()?;
     let path = folder.path().join("index.atf");
@@ -74,7 +74,7 @@ pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
         tally.races += 1;
         let outcome = thread::scope(|scope| {
             let reading = scope.spawn(|| {
-                // A reader opened before the first change still reads after the last one.
+                // A reader opened before the first change keeps reading after the last change.
                 let first = IndexReader::open(&path).ok();
                 is_open.wait();
                 let read = || {
@@ -148,7 +148,7 @@ fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Reads both files repeatedly until they stop changing, and once more. Returns the numbers of
+/// Reads both files repeatedly until they stop changing, then once more. Returns the numbers of
 /// passes and errors.
 fn read(
     first: Option<&IndexReader>,
@@ -166,7 +166,7 @@ fn read(
         passes += 1;
         let fresh = IndexReader::open(path);
         errors += u64::from(fresh.is_err());
-        // With the reader opened at the start, and with a new one each time.
+        // Reads with the reader opened at the start, and with a new reader each time.
         for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {

@@ -1,4 +1,4 @@
-//! Each detector finds its planted bugs but none in the library.
+//! Checks that each detector finds its planted bugs, and none in the library.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -10,7 +10,8 @@ use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::races;
 
-/// The clean files of wire version 1, under other names so that not every mutation is recovered.
+/// The clean files of wire version 1, under different names so that not every mutation is
+/// recovered.
 static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
     let files = exhaustive::files().into_iter();
     let names = ["v1/clean-index/index.atf", "v1/clean-detail/detail.atf"];
@@ -27,7 +28,7 @@ fn attack(subject: &dyn Subject) -> Tally {
     exhaustive::run(subject, &CLEAN, Scope::Quick, NonZero::<usize>::MIN)
 }
 
-/// The first fault of each file, as text.
+/// Returns the first fault of each file, as text.
 fn words(subject: &dyn Subject) -> String {
     let faults = attack(subject).faults.into_values();
     faults.map(|(_, fault)| fault + "\n").collect()
@@ -49,7 +50,7 @@ fn the_library_has_no_planted_bug() {
     );
 }
 
-/// A reader with a planted bug: `0` changes the library's result.
+/// A reader with a planted bug: `.0` changes the library's result.
 struct Reader<F>(F);
 
 impl<F> Subject for Reader<F>
@@ -200,7 +201,7 @@ fn a_recovery_that_repairs_nothing() {
     assert!(words(&Copies).contains("recovered thread breaks"));
 }
 
-/// A reader of files after power loss, with a planted bug.
+/// A reader with a planted bug, for files after power loss.
 struct After<F>(F);
 
 impl<F: Fn(&mut IndexReading)> Reads for After<F> {
@@ -247,7 +248,7 @@ fn after_power_loss_the_library_keeps_its_guarantees() {
     assert!(tally.states > 1000, "{}", tally.states);
 }
 
-/// The fault layer is written in C and works only on Linux.
+/// The fault layer is written in C and only works on Linux.
 #[test]
 #[cfg(target_os = "linux")]
 fn bugs_in_recovery_are_found_when_calls_fail() {
@@ -263,7 +264,7 @@ fn bugs_in_recovery_are_found_when_calls_fail() {
     }
 }
 
-/// Exceeding a limit shows up as a fatal signal, an abort or a broken guarantee.
+/// An exceeded limit shows up as a fatal signal, an abort or a broken guarantee.
 #[test]
 #[cfg(target_os = "linux")]
 fn exceeded_limits_are_found() {

@@ -1,4 +1,4 @@
-//! `crashes`: power loss at every step.
+//! `crashes`: simulates power loss at every step.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! `exhaustive`: every truncation and every bit flip of the corpus.
+//! `exhaustive`: tries every truncation and every bit flip of the corpus.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -58,7 +58,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     }
 }
 
-/// Prints counts and faults.
+/// Prints the counts and faults.
 fn print(what: &str, tally: &Tally, start: Instant) {
     println!(
         "{what}: {} cuts, {} flips ({} left to --all), {} pairs of bits, {} recovered, {} explained, in {:.1} s",

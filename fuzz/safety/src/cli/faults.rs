@@ -1,4 +1,4 @@
-//! `faults`: every system call fails in turn.
+//! `faults`: makes every system call fail in turn.
 
 use std::fs;
 use std::io;
@@ -26,7 +26,7 @@ pub(super) struct Options {
     plant: Option<Bug>,
 }
 
-/// Planted bugs of a recovery.
+/// Bugs to plant in a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Bug {
     /// An error leaves a partial result at the output path.
@@ -106,7 +106,7 @@ fn all(options: &Options) -> io::Result<bool> {
     Ok(is_good)
 }
 
-/// Copies a session, replacing unreadable sectors with zeros.
+/// Copies a session, with zeros in place of unreadable sectors.
 fn zeros(path: &Path) -> io::Result<TempDir> {
     let folder = TempDir::new()?;
     fs::create_dir(folder.path().join("thread_7"))?;
@@ -131,7 +131,7 @@ fn zeros(path: &Path) -> io::Result<TempDir> {
 /// Recovers with a planted bug.
 fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> atf::Result<Report> {
     if bug == Bug::Zeros {
-        // Without a copy, the recovery is correct, and the test that expects faults fails.
+        // If the copy fails, the recovery is correct, so the test that expects faults fails.
         let copy = zeros(path).ok();
         return recover(copy.as_ref().map_or(path, TempDir::path), out, options);
     }
@@ -139,14 +139,14 @@ fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> a
     match (bug, &result) {
         (Bug::HalfMade, Err(_)) => drop(fs::create_dir(out)),
         (Bug::Silent, Err(_)) => {
-            // The result lacks a thread.
+            // Recovers again and removes a thread from the result.
             let report = recover(path, out, options)?;
             drop(fs::remove_dir_all(out.join("thread_9")));
             return Ok(report);
         }
         (Bug::Moves, Ok(_)) => drop(fs::remove_file(path.join("notes.txt"))),
         (Bug::Short, Ok(_)) => {
-            // Ignores the returned size.
+            // Ignores the number of bytes written.
             let written = fs::File::create(out.join("more"))
                 .and_then(|mut file| io::Write::write(&mut file, b"two bytes"));
             drop(written);

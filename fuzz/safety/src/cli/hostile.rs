@@ -1,4 +1,4 @@
-//! `hostile`: measures the cost of traces crafted to be expensive.
+//! `hostile`: measures the cost of processing traces crafted to be expensive.
 
 use std::fs;
 use std::io;
@@ -28,7 +28,7 @@ pub(super) struct Options {
     plant: Option<Bug>,
 }
 
-/// Planted bugs of a reader.
+/// Bugs to plant in a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Bug {
     /// It allocates memory for a count in the file.
@@ -37,7 +37,7 @@ enum Bug {
     Time,
 }
 
-/// The small and the large trace whose instructions are compared.
+/// The sizes of the small and the large trace to compare.
 const SIZES: [usize; 2] = [256 << 10, 512 << 10];
 
 pub(super) fn run(options: &Options) -> ExitCode {
@@ -83,7 +83,7 @@ fn all(options: &Options) -> io::Result<bool> {
     Ok(is_good)
 }
 
-/// Processes one trace; returns the trace's size and the peak memory.
+/// Processes a trace, and returns the trace's size and the peak memory use.
 fn one(input: &Input, options: &Options) -> io::Result<(usize, usize)> {
     let folder = TempDir::new()?;
     let (session, out) = (folder.path().join("in"), folder.path().join("out"));
@@ -110,12 +110,13 @@ fn pairs(session: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Compares the number of instructions for a trace with the number for a trace of twice the size.
+/// Compares the number of instructions for each trace with the number for a trace of twice the
+/// size.
 fn instructions(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let mut is_good = true;
     let mut worst = (0.0, "");
-    // The number of instructions to start the program, with the smallest trace.
+    // The number of instructions to start the program and process the smallest trace.
     let [nothing, rest @ ..] = INPUTS.each_ref();
     let base = count(nothing, 0, options)?;
     for input in rest {
@@ -126,7 +127,7 @@ fn instructions(options: &Options) -> io::Result<bool> {
         if growth > worst.0 {
             worst = (growth, input.name);
         }
-        // Small numbers cannot be distinguished from starting the program.
+        // Small numbers cannot be told apart from the cost of starting the program.
         if growth > GROWTH && large > base / 10 {
             is_good = false;
             println!(
@@ -145,7 +146,7 @@ fn instructions(options: &Options) -> io::Result<bool> {
     Ok(is_good)
 }
 
-/// Counts this program's instructions for one trace.
+/// Counts the instructions that this program executes for a trace.
 fn count(input: &Input, size: usize, options: &Options) -> io::Result<u64> {
     let size = format!("--size={size}");
     let mut command = Command::new("valgrind");

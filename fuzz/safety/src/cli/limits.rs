@@ -1,4 +1,4 @@
-//! `limits`: resource limits of the process, and unusual files.
+//! `limits`: tests resource limits of the process, and unusual files.
 
 use std::io;
 use std::process::{Command, ExitCode};

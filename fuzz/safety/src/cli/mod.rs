@@ -1,4 +1,4 @@
-//! One file per subcommand.
+//! The command line, with one file per subcommand.
 
 mod crashes;
 mod exhaustive;

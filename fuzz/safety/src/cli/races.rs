@@ -1,4 +1,4 @@
-//! `races`: files change while they are read.
+//! `races`: changes files while they are read.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! A storage that records all operations, and the states that power loss can leave a file in.
+//! A storage that records all operations, and the states in which power loss can leave a file.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use atf::write::{Memory, Storage, StorageFile};
 
-/// One step that changes a file's contents or synchronizes it.
+/// A step that changes or synchronizes a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
     /// Bytes written at an offset.
@@ -18,7 +18,7 @@ pub enum Op {
     Sync,
 }
 
-/// Files in memory, with a journal of operations for each.
+/// Files in memory, each with a journal of operations.
 #[derive(Debug, Clone, Default)]
 pub struct Journal {
     memory: Memory,
@@ -26,7 +26,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The operations on a file, in order.
+    /// Returns the operations on a file, in order.
     #[must_use]
     pub fn ops(&self, path: &Path) -> Vec<Op> {
         lock(&self.ops).get(path).cloned().unwrap_or_default()
@@ -110,19 +110,20 @@ impl StorageFile for File {
     }
 }
 
-/// The states that power loss can leave a file in: synchronized data, plus any part of later writes.
+/// The states in which power loss can leave a file: all synchronized data, plus any part of later
+/// writes.
 ///
-/// Each sector has its content from the last synchronization or from any later write to it. The
-/// size is any size that the file has had since. Sectors are chosen independently of the order of
-/// the writes.
+/// Each sector contains what was last synchronized, or the data of any later write to the sector.
+/// The file's size is any size since the last synchronization. Sectors are chosen independently,
+/// regardless of the order of writes.
 #[derive(Debug)]
 pub struct States {
     sector: usize,
-    /// The file as of the last synchronization, and its size.
+    /// The content of the file at the last synchronization.
     lasting: Vec<u8>,
-    /// The possible contents of each sector, starting with the synchronized one.
+    /// The possible contents of each sector, starting with the synchronized content.
     sectors: Vec<Vec<Vec<u8>>>,
-    /// The possible sizes of the file, starting with the synchronized one.
+    /// The possible sizes of the file, starting with the synchronized size.
     sizes: Vec<usize>,
 }
 
@@ -153,7 +154,7 @@ impl States {
         states
     }
 
-    /// The synchronized size.
+    /// Returns the synchronized size.
     #[must_use]
     pub fn lasting(&self) -> usize {
         self.lasting.len()
@@ -173,7 +174,7 @@ impl States {
         }
     }
 
-    /// The number of states.
+    /// Returns the number of states.
     #[must_use]
     pub fn count(&self) -> u64 {
         let choices = self.sectors.iter().map(|sector| sector.len() as u64);

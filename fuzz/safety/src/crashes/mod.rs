@@ -1,13 +1,13 @@
-//! Power loss at every step of a writer, with every state that it can leave behind.
+//! Simulates power loss at every step of a writer, and reads every state that can result.
 //!
-//! A disk may write sectors in any order, and any unsynchronized sector may be missing. Guarantees
-//! for every [state](States) of a file:
+//! A disk may write sectors in any order, and any unsynchronized sector may be missing. These
+//! guarantees hold for every [state](States) of a file:
 //!
 //! - every event before the last synchronization is present and unchanged;
 //! - every later event is unchanged or in a [hole](atf::index::IndexReader::holes);
 //! - if a footer's checksum is good, everything is unchanged;
-//! - a detail is unchanged, or its index event shows that it is not. Its payload may contain zeros
-//!   in place of a missing sector, which only a footer's checksum can reveal.
+//! - a detail is unchanged, or its index event shows that it changed. The payload may contain zeros
+//!   in place of a missing sector; only a footer's checksum can reveal these zeros.
 
 mod journal;
 
@@ -24,19 +24,19 @@ use atf::{Checksum, DetailEventType, EventKind, Wire};
 
 pub use journal::{Journal, Op, States};
 
-/// The sector sizes, in bytes, at which writes are torn.
+/// The sector sizes at which writes are torn, in bytes.
 pub const SECTORS: [usize; 2] = [512, 4096];
-/// The number of events of each thread; every other event has a detail. The footers of the first
+/// The number of events in each thread. Every other event has a detail. The footers of the first
 /// and last index files cross a sector boundary.
 const COUNTS: [u64; 3] = [93, 96, 125];
 /// The number of events to flush at a time.
 const FLUSHED: u64 = 8;
 const THREAD: &str = "thread_7";
 
-/// The counts, and the broken guarantees.
+/// Counts, and broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// The number of different states read.
+    /// The number of distinct states read.
     pub states: u64,
     /// The number of details whose payloads had undetectable zeros.
     pub zeroed_payloads: u64,
@@ -46,10 +46,10 @@ pub struct Tally {
     pub fault_count: u64,
 }
 
-/// A reader of states: the library or, in a test, a reader with a planted bug.
+/// A reader under attack: the library or, in a test, a reader with a planted bug.
 pub trait Reads {
-    /// Reads the events of an index file, or returns `None` if the file is rejected. The positions
-    /// of events in holes are returned separately.
+    /// Reads the events of an index file, or returns `None` if the file is rejected. Positions in
+    /// holes are returned separately.
     fn index(&self, bytes: &[u8]) -> Option<IndexReading> {
         let index = IndexReader::from_bytes(bytes).ok()?;
         let holes = index
@@ -80,8 +80,8 @@ pub struct IndexReading {
     pub is_good: bool,
 }
 
-/// Reads the states of a writer for each wire version and durability. If a file has more than
-/// `limit` states at one step, reads a random sample of `limit` states.
+/// Reads every state of a writer's files, for each wire version and durability. If a file has more
+/// than `limit` states at a step, reads a random sample of `limit` states.
 pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
     let mut tally = Tally::default();
     for &wire in Wire::ALL {
@@ -125,13 +125,13 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// Returns a payload for a detail, of varying size and without zero bytes.
+/// Returns a detail's payload, which varies in size and contains no zero bytes.
 fn payload(seq: u64) -> Vec<u8> {
     let byte = u8::try_from(seq % 255).unwrap_or(0) + 1;
     vec![byte; usize::try_from(seq % 90).unwrap_or(0) + 8]
 }
 
-/// Writes a thread, flushing often, and records each step.
+/// Writes a thread with frequent flushes, and records each step.
 fn write(wire: Wire, durability: Durability, count: u64) -> Journal {
     let journal = Journal::default();
     let options = WriteOptions::default().wire(wire).durability(durability);

@@ -1,8 +1,9 @@
-//! Mutations of already faulty files that make an event indistinguishable from other bytes.
+//! Lists mutations of already faulty files where an event cannot be distinguished from other bytes.
 
 use super::Mutation;
 
-/// Cases of both wire versions in which a truncation makes a reader return one event too many, and why.
+/// Cases of both wire versions where a truncation makes a reader return one event too many, with
+/// the reason.
 pub const EXPLAINED: [(&str, &str); 5] = [
     (
         "devt-002-one-byte-into-the-footer/",
@@ -26,13 +27,13 @@ pub const EXPLAINED: [(&str, &str); 5] = [
     ),
 ];
 
-/// The cases in which a bit flip has the same effect.
+/// The cases where a bit flip has the same effect.
 const FLIPPED: [&str; 2] = [
     "iftr-010-half-of-the-sixth-in-front-of-zeros/",
     "iftr-013-where-only-its-numbers-say/",
 ];
 
-/// Returns whether this mutation of this file is explained.
+/// Returns whether a mutation of this file is explained.
 pub(super) fn is_explained(name: &str, mutation: Mutation) -> bool {
     let is_of = |case: &&str| name.get(3..).is_some_and(|name| name.starts_with(case));
     match mutation {

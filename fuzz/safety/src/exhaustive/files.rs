@@ -1,4 +1,4 @@
-//! The files of the corpus, without duplicates.
+//! Lists the files of the corpus, without duplicates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,25 +9,26 @@ use atf_conformance::corpus::{self, Case, Subject};
 /// An index or detail file of the corpus.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// A case that contains the file, and the path there: `v1/clean-session/thread_7/index.atf`.
+    /// A case that contains the file, followed by the path in the case:
+    /// `v1/clean-session/thread_7/index.atf`.
     pub name: String,
     /// The kind of file.
     pub kind: FileKind,
-    /// The wire version of its case.
+    /// The wire version of the case.
     pub wire: u8,
-    /// Its content.
+    /// The file's content.
     pub bytes: Vec<u8>,
-    /// The thread's other file, for attacks that need both: from the case, or else from the clean
-    /// session.
+    /// The thread's other file, for attacks that need both. It is from the case or, failing that,
+    /// from the clean session.
     pub beside: Vec<u8>,
-    /// Truncated to this size or less, the file equals another truncated file.
+    /// If the file is truncated to this size or less, it equals another truncated file.
     pub shared: usize,
-    /// Its field names by offset, if the case is only about this file.
+    /// The field names by offset, if the case consists only of this file.
     pub fields: BTreeMap<usize, String>,
 }
 
-/// Returns all distinct files, sorted by their bytes, so that each file has its longest common
-/// prefix with the previous one.
+/// Returns all distinct files, sorted by content. Of all earlier files, a file's predecessor shares
+/// the longest prefix with it.
 #[must_use]
 pub fn files() -> Vec<File> {
     let cases = corpus::cases();
@@ -102,7 +103,7 @@ pub fn files() -> Vec<File> {
     files
 }
 
-/// Parses the field names by offset from lines `00000008  01000000  header.flags  1`.
+/// Parses the field names by offset from lines such as `00000008 01000000 header.flags 1`.
 fn fields(dump: &str) -> BTreeMap<usize, String> {
     let field = |line: &str| {
         let offset = usize::from_str_radix(line.split_whitespace().next()?, 16).ok()?;
@@ -117,7 +118,7 @@ fn fields(dump: &str) -> BTreeMap<usize, String> {
 }
 
 impl File {
-    /// Returns the name of the field that a byte belongs to, with `[]` for any index.
+    /// Returns the name of the field that contains a byte, with `[]` in place of indices.
     #[must_use]
     pub fn field(&self, offset: usize) -> String {
         let name = self.fields.range(..=offset).next_back();

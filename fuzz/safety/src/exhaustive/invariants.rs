@@ -1,4 +1,4 @@
-//! Checks the guarantees for a changed file.
+//! Checks the guarantees for a mutated file.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ pub(super) fn cut(
         .count();
     let intact = &whole.events[..intact];
     let is_prefix = intact.starts_with(&reading.events);
-    // Zeros at the end of a truncated file are not events, even if they were events in the whole
+    // Zeros at the end of a truncated file are not events, even if they were events in the complete
     // file.
     let missing = reading.events.len()..intact.len();
     if !is_prefix || !is_zeros(file, whole, missing) {
@@ -49,7 +49,7 @@ pub(super) fn cut(
     Ok(())
 }
 
-/// Returns whether the events of an index file at these positions are zeros.
+/// Returns whether an index file's events at these positions are all zeros.
 fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
     seqs.all(|seq| {
         let end = reading.events.get(seq).map(|event| event.end);
@@ -60,8 +60,8 @@ fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
     })
 }
 
-/// Returns whether the events begin right after the header. If not, only a footer proves where they
-/// begin.
+/// Returns whether the events begin right after the header. If not, only a footer can prove where
+/// they begin.
 fn begins_behind_header(file: &File) -> bool {
     let offset = file
         .bytes
@@ -83,7 +83,7 @@ pub(super) fn flipped(
         return Ok(());
     };
     if reading.is_proven && whole.is_proven && reading.events != whole.events {
-        // In version 2, each event takes its thread from the header, which no checksum covers.
+        // In version 2, an event's thread comes from the header, which no checksum covers.
         let of = |event: &Event| Event {
             thread_id: 0,
             ..*event
@@ -102,7 +102,8 @@ pub(super) fn flipped(
     if whole.is_proven && reading.events != whole.events && !notices && first >= 64 {
         return Err("changes an event, but a checker does not notice".to_owned());
     }
-    // Events before the change stay the same. Zeros at the end become a gap before it.
+    // Events before the change must stay the same, but trailing zeros before it may now count as a
+    // gap.
     if first >= 64 {
         let before = |reading: &Reading| {
             let is_before = |event: &&Event| event.end <= first as u64;

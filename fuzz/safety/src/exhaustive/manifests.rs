@@ -1,10 +1,10 @@
-//! Truncates every manifest of the corpus at every byte and flips its bits, and reads its session
-//! each time.
+//! Truncates every manifest of the corpus at every byte, flips its bits, and reads the session each
+//! time.
 //!
-//! Guarantees for any manifest:
+//! These guarantees hold for any manifest:
 //!
 //! - no reader, name lookup or checker panics;
-//! - every thread with files is found and keeps its events;
+//! - every thread that has files is found and keeps its events;
 //! - the recovered session has the same events and breaks no structural MUST.
 
 use std::collections::BTreeSet;
@@ -20,19 +20,19 @@ use super::recovered::{broken_rules, folder};
 use super::subject::{Events, Subject};
 use super::{Mutation, Scope, Tally, workers};
 
-/// One in this many mutations is also recovered unless all are requested.
+/// Unless everything is requested, only one in this many mutations is also recovered.
 const RECOVERED: usize = 64;
 
 /// A session of the corpus.
 #[derive(Debug, Clone)]
 pub struct Session {
     case: Case,
-    /// The manifest's path among the case's files.
+    /// The manifest's path in the case.
     manifest: String,
 }
 
 impl Session {
-    /// The size of its manifest in bytes.
+    /// Returns the size of the manifest in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.bytes().len()
@@ -46,7 +46,7 @@ impl Session {
     }
 }
 
-/// Returns sessions with distinct manifests.
+/// Returns one session per distinct manifest.
 #[must_use]
 pub fn sessions() -> Vec<Session> {
     let mut seen = BTreeSet::new();
@@ -59,7 +59,7 @@ pub fn sessions() -> Vec<Session> {
     corpus::cases().into_iter().filter_map(session).collect()
 }
 
-/// Attacks all sessions, on `threads` threads.
+/// Attacks all sessions, using `threads` threads.
 pub fn run(
     subject: &dyn Subject,
     sessions: &[Session],
@@ -97,7 +97,7 @@ pub fn run(
     )
 }
 
-/// A session's files on disk, and the results with the original manifest.
+/// A session's files on disk, with the results for the original manifest.
 struct Place {
     folder: TempDir,
     session: PathBuf,
@@ -129,7 +129,7 @@ impl Place {
     fn holds(&self, subject: &dyn Subject, bytes: Vec<u8>, recovers: bool) -> Result<(), String> {
         fs::write(&self.manifest, bytes).map_err(|error| error.to_string())?;
         same("read", &self.read, &subject.session(&self.session)?)?;
-        // The manifest may break rules, but the check must not panic.
+        // The mutated manifest may break rules, but the check must not panic.
         let _ = broken_rules(&self.session);
         if recovers {
             let recovered = self.recover(subject)?;
@@ -144,7 +144,7 @@ impl Place {
         Ok(())
     }
 
-    /// Recovers the session; `None` if the recovery is refused.
+    /// Recovers the session. Returns `None` if the recovery is refused.
     fn recover(&self, subject: &dyn Subject) -> Result<Option<Events>, String> {
         let out = self.folder.path().join("out");
         if out.exists() {
@@ -172,7 +172,7 @@ fn same(how: &str, before: &Events, now: &Events) -> Result<(), String> {
     }
 }
 
-/// Reads all events of a session's threads, and looks up every function's name.
+/// Reads all events of all threads in a session, and looks up the name of every function.
 pub(super) fn events(path: &Path) -> Result<Events, String> {
     let session = atf::session::SessionReader::open(path).map_err(|error| error.to_string())?;
     let symbols = session.symbols();
@@ -184,7 +184,7 @@ pub(super) fn events(path: &Path) -> Result<Events, String> {
         let mut count = 0;
         for event in index.events_in(..) {
             let event = event.map_err(|error| error.to_string())?;
-            // Any name is fine because the manifest has been changed.
+            // Any name is fine because the manifest has been mutated.
             let _ = symbols.function(event.function_id).to_string();
             count += 1;
         }

@@ -1,13 +1,13 @@
-//! Truncates every file of the corpus at every byte, and flips every bit.
+//! Truncates every file of the corpus at every byte, and flips every bit of it.
 //!
-//! Guarantees for any file:
+//! These guarantees hold for any file:
 //!
 //! - nothing panics, and every way of reading returns the same result;
 //! - a truncated file yields exactly its complete events, unchanged;
-//! - in a file with a checksum, a bit flip that changes an event is noticed: the reader rejects the
+//! - if a file has a checksum, a bit flip that changes an event is noticed: the reader rejects the
 //!   file or reports a wrong checksum, footer or header;
 //! - a checker notices every flip in a valid file, except for the bits in the committed
-//!   [list](unnoticed::text), which nothing else in the file repeats;
+//!   [list](unnoticed::text), because no other part of the file repeats them;
 //! - the C API agrees with the library;
 //! - the recovered trace breaks no structural MUST and contains the events that were read.
 
@@ -34,35 +34,36 @@ pub use mutation::Mutation;
 use recovered::Scratch;
 pub use subject::{Event, Events, Library, Reading, Source, Subject};
 
-/// Files larger than this have long runs of zeros or of one payload.
+/// Files larger than this contain long runs of zeros or a single long payload.
 const LARGE: usize = 4 << 10;
-/// In the middle of large files, only one byte in this many has its bits flipped unless all are
-/// requested.
+/// Unless everything is requested, only one in this many bytes in the middle of a large file has
+/// its bits flipped.
 const STEP: usize = 64;
-/// One in this many flips and truncations is also recovered unless all are requested.
+/// Unless everything is requested, only one in this many flips, and one in this many truncations,
+/// is also recovered.
 const RECOVERED: [usize; 2] = [512, 16];
-/// The files for which every truncation and every flip is recovered.
+/// The files where every truncation and every flip is recovered.
 const CLEAN: [&str; 4] = [
     "v1/clean-index/index.atf",
     "v1/clean-detail/detail.atf",
     "v2/clean-index/index.atf",
     "v2/clean-detail/detail.atf",
 ];
-/// The number of mutations that a worker takes at a time.
+/// The number of mutations per job.
 const CHUNK: usize = 2048;
 
-/// The amount of testing.
+/// How much to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// For every CI run: every truncation, and every flip except in the middle of large files.
-    /// Clean files are always recovered and read in every way, including through the C API; other
-    /// files only partly.
+    /// For every CI run: every truncation, and every flip except in the middle of large files. All
+    /// mutations of clean files are recovered and read in every way, including through the C API;
+    /// mutations of other files only in part.
     Quick,
-    /// Everything, and every two adjacent bits.
+    /// Everything, including flips of every two adjacent bits.
     All,
 }
 
-/// Counts, and broken guarantees.
+/// The counts and the broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Truncated files.
@@ -71,16 +72,16 @@ pub struct Tally {
     pub flips: u64,
     /// Files with two adjacent bits flipped.
     pub pairs: u64,
-    /// Flips skipped because only [`Scope::All`] runs them.
+    /// Flips that were skipped because only [`Scope::All`] includes them.
     pub skipped_flips: u64,
     /// Recovered files.
     pub recovered: u64,
-    /// The broken guarantees by file: their number, and the first one.
+    /// For each file, the number of broken guarantees and the first of them.
     pub faults: BTreeMap<String, (u64, String)>,
     /// The number of [explained](EXPLAINED) faults.
     pub explained: u64,
-    /// The bits that a checker did not notice being flipped in valid files, by kind, version and
-    /// field, as a mask of the field's value.
+    /// The bits in valid files whose flips a checker did not notice, by kind, version and field, as
+    /// a mask of the field's value.
     pub unnoticed: BTreeMap<(String, u8, String), u64>,
 }
 
@@ -107,7 +108,7 @@ impl Tally {
     }
 }
 
-/// Attacks `files`, on `threads` threads.
+/// Attacks `files`, using `threads` threads.
 pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero<usize>) -> Tally {
     let attack = Attack::new(subject, files, scope);
     let jobs: Vec<_> = files
@@ -131,10 +132,10 @@ pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero
     })
 }
 
-/// The results for a file before any mutation.
+/// The results for an unmodified file.
 struct Base {
     reading: Option<Reading>,
-    /// Whether a check of only this file finds nothing.
+    /// Whether a check of this file alone finds nothing.
     is_clean: bool,
 }
 
@@ -157,7 +158,7 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// Tests mutation `at` of a file: the truncations come first, then the flips.
+    /// Tests mutation `at` of a file. Truncations come first, followed by flips.
     fn one(&self, file: &File, base: &Base, at: usize, scratch: &Scratch, tally: &mut Tally) {
         let size = file.bytes.len();
         let mutation = Mutation::nth(size, at);
@@ -173,7 +174,7 @@ impl<'a> Attack<'a> {
             Mutation::Pair(_) => tally.pairs += 1,
         }
         let bytes = mutation.apply(&file.bytes);
-        // A checksum detects two adjacent flips as reliably as a single one.
+        // A checksum detects two adjacent flips as reliably as a single flip.
         let is_pair = matches!(mutation, Mutation::Pair(_));
         let is_full = !is_pair && (self.scope == Scope::All || CLEAN.contains(&file.name.as_str()));
         let recovers = is_full || is_recovered(mutation, size);
@@ -218,7 +219,7 @@ impl<'a> Attack<'a> {
         tally.fault(&file.name, mutation, &fault);
     }
 
-    /// Reads a file in every way; all must return the same result.
+    /// Reads a file in every way, which must all return the same result.
     fn same_everywhere(
         &self,
         file: &File,
@@ -239,8 +240,8 @@ impl<'a> Attack<'a> {
     }
 }
 
-/// Returns the ways of reading to try in addition to bytes: all of them or, for most files, only
-/// the cheap ones, alternating between mutations.
+/// Returns the sources to read from in addition to bytes: all of them or, for most files, a cheap
+/// selection that varies between mutations.
 fn sources<'a>(
     mutation: Mutation,
     bytes: &'a [u8],
@@ -274,7 +275,7 @@ fn is_in_the_midst(byte: usize, size: usize) -> bool {
 /// Returns whether every CI run recovers this mutation.
 fn is_recovered(mutation: Mutation, size: usize) -> bool {
     match mutation {
-        // Coprime numbers cover all bits of a byte and all parts of an event.
+        // With coprime numbers, the mutations cover all bits of a byte and all parts of an event.
         Mutation::Flip(bit) => (bit * 37 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Pair(bit) => (bit * 41 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Cut(at) if size > LARGE => at.is_multiple_of(STEP),

@@ -7,19 +7,20 @@ use std::ops::Range;
 pub enum Mutation {
     /// Truncated to this many bytes.
     Cut(usize),
-    /// This bit flipped, counted from the lowest of the first byte.
+    /// This bit flipped, counted from the lowest bit of the first byte.
     Flip(usize),
-    /// This bit and the next one flipped.
+    /// This bit and the next bit flipped.
     Pair(usize),
 }
 
 impl Mutation {
-    /// Returns the number of mutations of a file of `size` bytes, without and with pairs of bits.
+    /// Returns the number of mutations of a file of `size` bytes, first without and then with pairs
+    /// of bits.
     pub(super) fn count(size: usize) -> [usize; 2] {
         [size * 9, (size * 17).saturating_sub(1)]
     }
 
-    /// Returns mutation `at`, counting the truncations first, then the bits, then the pairs.
+    /// Returns mutation `at`. Truncations come first, followed by bits and then pairs.
     pub(super) fn nth(size: usize, at: usize) -> Self {
         match at.checked_sub(size) {
             None => Self::Cut(at),
@@ -57,8 +58,8 @@ impl Mutation {
         bytes
     }
 
-    /// Returns whether this flips the selected bit of its byte; the selection changes from byte to
-    /// byte.
+    /// Returns whether this mutation flips the selected bit of its byte. The selected bit varies
+    /// from byte to byte.
     pub(super) fn is_one_of_its_byte(self) -> bool {
         matches!(self, Self::Flip(bit) if bit % 8 == (bit / 8) % 8)
     }

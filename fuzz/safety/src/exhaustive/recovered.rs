@@ -1,4 +1,4 @@
-//! Recovers a thread with a changed file, and checks the result.
+//! Recovers a thread with a mutated file, and checks the result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{File, Reading, Subject};
 
-/// A folder with one thread.
+/// A temporary folder with one thread.
 #[derive(Debug)]
 pub(super) struct Scratch {
     _folder: TempDir,
@@ -36,13 +36,13 @@ impl Scratch {
         }
     }
 
-    /// Writes a file that exists until the next call.
+    /// Writes a file, replacing the file of the previous call.
     pub(super) fn put(&self, bytes: &[u8]) -> Result<&Path, String> {
         fs::write(&self.file, bytes).map_err(|error| error.to_string())?;
         Ok(&self.file)
     }
 
-    /// Recovers the thread with these bytes instead of `file`, and checks the result.
+    /// Recovers the thread with these bytes in place of `file`, and checks the result.
     pub(super) fn recover(
         &self,
         subject: &dyn Subject,
@@ -80,7 +80,8 @@ impl Scratch {
         self.same_events(bytes, file.kind)
     }
 
-    /// Checks that the recovered events are a prefix of the events read, unchanged except for links.
+    /// Checks that the recovered events are a prefix of the events read, identical except for
+    /// links.
     fn same_events(&self, bytes: &[u8], kind: FileKind) -> Result<(), String> {
         if kind == FileKind::Detail {
             return Ok(());

@@ -1,4 +1,5 @@
-//! The subject of the attacks: reader, checker, recovery and C API. Tests replace each with a broken one.
+//! The subject of the attacks: reader, checker, recovery and C API. Tests replace each of them with
+//! a broken version.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -13,20 +14,20 @@ use atf_conformance::{FileReport, Output};
 
 use super::manifests;
 
-/// An event of either file, as numbers to compare.
+/// An event of either file, reduced to numbers for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The offset of the event's end, in bytes from the start of the file.
+    /// The offset of the end of the event, in bytes from the start of the file.
     pub end: u64,
-    /// Its timestamp in nanoseconds.
+    /// The timestamp in nanoseconds.
     pub time: u64,
-    /// Its thread.
+    /// The thread's id.
     pub thread_id: u32,
-    /// Its kind or type, and its depth or flags.
+    /// The kind or type, with the depth or flags.
     pub kind: (u32, Option<u32>),
-    /// Its function, or the index event that it belongs to.
+    /// The function, or the index event that a detail belongs to.
     pub of: u64,
-    /// Its link, or a hash of its payload.
+    /// The link, or a hash of the payload.
     pub rest: Option<u64>,
 }
 
@@ -35,29 +36,29 @@ pub struct Event {
 pub struct Reading {
     /// All events.
     pub events: Vec<Event>,
-    /// Whether a footer's checksum matches the events, and header and footer agree.
+    /// Whether a footer's checksum matches the events, and the header agrees with the footer.
     pub is_proven: bool,
 }
 
-/// The number of events of each thread of a session.
+/// The number of events in each thread of a session.
 pub type Events = BTreeMap<u32, u64>;
 
-/// A reader's source for a file.
+/// The source that a file is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source<'a> {
-    /// Bytes in memory.
+    /// Bytes in memory, read directly.
     Bytes(&'a [u8]),
-    /// Bytes through positioned reads that return only a few bytes each.
+    /// Bytes, read through positioned reads that return only a few bytes at a time.
     Positioned(&'a [u8]),
-    /// Bytes through a lock and seeks.
+    /// Bytes, read through a lock and seeks.
     Seekable(&'a [u8]),
-    /// A file, through positioned reads.
+    /// A file, read through positioned reads.
     Path(&'a Path),
 }
 
 /// The subject of the attacks.
 pub trait Subject: Sync {
-    /// Reads a file or rejects it.
+    /// Reads a file, or returns `None` if it is rejected.
     fn read(&self, kind: FileKind, source: Source<'_>) -> Option<Reading> {
         match kind {
             FileKind::Index => index(source),
@@ -65,14 +66,14 @@ pub trait Subject: Sync {
         }
     }
 
-    /// Returns whether a check of only this file finds anything.
+    /// Returns whether a check of this file alone finds anything.
     fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
         let mut found = Found(false);
         check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut found);
         found.0
     }
 
-    /// Compares the C API with the library; panics if they differ.
+    /// Compares the C API with the library. Panics if they differ.
     fn capi(&self, kind: FileKind, bytes: &[u8]) {
         match kind {
             FileKind::Index => atf_fuzz::capi_index(bytes),
@@ -84,7 +85,8 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     ///
-    /// If the session is rejected, or an event in a file that can be opened.
+    /// Returns an error if the session is rejected, or if a file can be opened but one of its
+    /// events cannot be read.
     fn session(&self, path: &Path) -> Result<Events, String> {
         manifests::events(path)
     }
@@ -93,7 +95,7 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     ///
-    /// Those of [`recover`].
+    /// Returns the errors of [`recover`].
     fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
         recover(path, out, &RecoverOptions::default()).map(drop)
     }
@@ -170,7 +172,7 @@ fn seekable(bytes: &[u8]) -> Option<Seekable<std::io::Cursor<Vec<u8>>>> {
     Seekable::new(std::io::Cursor::new(bytes.to_vec())).ok()
 }
 
-/// Bytes that are returned a few at a time.
+/// Bytes that are read a few at a time.
 struct Dribble(Vec<u8>);
 
 impl ReadAt for Dribble {
@@ -186,7 +188,7 @@ impl ReadAt for Dribble {
     }
 }
 
-/// Whether anything was found.
+/// Whether the check found anything.
 struct Found(bool);
 
 impl Output for Found {

@@ -1,11 +1,11 @@
-//! The committed list of bits that no reader can verify from the file alone.
+//! Formats the committed list of bits that no reader can verify from the file alone.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{File, name};
 
-/// Records that a checker did not notice the flip of this bit.
+/// Records that a checker did not notice a flip of this bit.
 pub(super) fn add(bits: &mut BTreeMap<(String, u8, String), u64>, file: &File, bit: usize) {
     let start = file
         .fields
@@ -14,11 +14,11 @@ pub(super) fn add(bits: &mut BTreeMap<(String, u8, String), u64>, file: &File, b
         .map_or(bit / 8, |(start, _)| *start);
     let mask = 1_u64.checked_shl(u32::try_from(bit - 8 * start).unwrap_or(u32::MAX));
     let key = (name(file.kind).to_owned(), file.wire, file.field(bit / 8));
-    // Fields of more than 64 bits are listed as a whole.
+    // A field of more than 64 bits is listed as a whole.
     *bits.entry(key).or_default() |= mask.unwrap_or(u64::MAX);
 }
 
-/// Returns the list as file content, one field per line.
+/// Formats the list as the content of its file, one field per line.
 #[must_use]
 pub fn text(bits: &BTreeMap<(String, u8, String), u64>) -> String {
     let mut text = "\

@@ -1,4 +1,4 @@
-//! Worker threads that run jobs and turn panics into faults.
+//! Runs jobs on worker threads and turns panics into faults.
 
 use std::cell::RefCell;
 use std::num::NonZero;
@@ -14,7 +14,7 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs all jobs on several threads, each with its own `start`.
+/// Runs all jobs on several threads, each with its own state from `start`.
 pub(super) fn run<J: Sync, S>(
     threads: NonZero<usize>,
     jobs: &[J],

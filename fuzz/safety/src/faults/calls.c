@@ -32,7 +32,7 @@ static size_t log_size;
 
 #define REAL(result, name, ...) ((result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 
-/* Like `fails`, but requires that no other thread is counting a call. */
+/* Like `fails`, but must be called while no other thread counts a call. */
 static int fails_alone(const char *name, size_t *size) {
     long here = count++;
     int hit = fault_at >= 0 && (here == fault_at || (for_ever && here > fault_at));
@@ -57,7 +57,7 @@ static int fails_alone(const char *name, size_t *size) {
     return hit && !is_short;
 }
 
-/* Whether this call fails; reduces `size` for a short read or write. */
+/* Returns whether this call fails. Reduces `size` for a short read or write. */
 static int fails(const char *name, size_t *size) {
     static int is_busy;
     if (!armed)
@@ -71,7 +71,7 @@ static int fails(const char *name, size_t *size) {
     return failed;
 }
 
-/* Whether a read begins in a bad sector; reduces `size` for one that reaches a bad sector. */
+/* Returns whether a read begins in a bad sector. Shortens `size` to end before a bad sector. */
 static int is_bad(int file, off64_t offset, size_t *size) {
     if (!armed || bad_to == 0 || offset >= bad_to || offset + (off64_t)*size <= bad_from)
         return 0;
@@ -96,7 +96,7 @@ static long number(const char *text, const char *key, long otherwise) {
     return found ? strtol(found + strlen(key), NULL, 10) : otherwise;
 }
 
-/* Runs a command; returns a file to read, or -1. */
+/* Runs a command. Returns a file to read, or -1. */
 static int order(const char *text) {
     if (strcmp(text, "log") == 0) {
         armed = 0;
@@ -144,7 +144,7 @@ int openat64(int folder, const char *path, int flags, ...) {
     return REAL(int, "openat64", int, const char *, int, ...)(folder, path, flags, mode);
 }
 
-/* Calls that return a number, -1 on failure. */
+/* Calls that return a number, or -1 on failure. */
 #define CALL(result, name, parameters, arguments)                                                              \
     result name parameters {                                                                                   \
         if (fails(#name, NULL))                                                                                \
@@ -181,7 +181,7 @@ MOVE(pread64, (int file, void *bytes, size_t size, off64_t offset), (file, bytes
      is_bad(file, offset, &size))
 MOVE(pwrite64, (int file, const void *bytes, size_t size, off64_t offset), (file, bytes, size, offset), 0)
 
-/* Calls that return a pointer, null on failure. */
+/* Calls that return a pointer, or null on failure. */
 #define POINT(result, name, parameters, arguments)                                                             \
     result name parameters {                                                                                   \
         if (fails(#name, NULL))                                                                                \

@@ -1,4 +1,5 @@
-//! Builds the C layer, restarts this program with the layer preloaded before libc, and controls it.
+//! Builds the C layer, restarts this program with the layer preloaded before libc, and controls the
+//! layer.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -17,16 +18,16 @@ pub fn is_under_layer() -> bool {
     std::env::var_os(LOADED).is_some()
 }
 
-/// The loaded layer.
+/// A handle to the loaded layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Layer(());
 
 impl Layer {
-    /// Returns the layer if this program was started with it and it responds.
+    /// Returns the layer, if this program was started with it and it responds.
     ///
     /// # Errors
     ///
-    /// If the layer does not respond, because then no fault would ever happen.
+    /// Returns an error if the layer does not respond, because no fault would ever happen.
     pub fn get() -> io::Result<Self> {
         let layer = Self(());
         layer.plan(Plan::Count);
@@ -38,7 +39,7 @@ impl Layer {
         }
     }
 
-    /// Starts counting calls and failing them as planned.
+    /// Starts counting calls, and makes them fail as planned.
     pub fn plan(self, plan: Plan) {
         let order = match plan {
             Plan::Count => "count".to_owned(),
@@ -52,7 +53,7 @@ impl Layer {
                 format!("call={call},errno={error},ever={ever}")
             }
         };
-        // There is no file at this path, so opening it fails.
+        // No file exists at this path, so opening it always fails.
         let _ = File::open(format!("/atf-faults/{order}"));
     }
 
@@ -62,11 +63,11 @@ impl Layer {
         let _ = File::open(format!("/atf-faults/bad={start},to={end},file={file}"));
     }
 
-    /// Ends the plan; returns the names of the calls since its start, with their outcomes.
+    /// Ends the plan. Returns the names and outcomes of the calls made since the plan started.
     ///
     /// # Errors
     ///
-    /// If there is no layer.
+    /// Returns an error if there is no layer.
     pub fn log(self) -> io::Result<Vec<String>> {
         let mut text = String::new();
         File::open("/atf-faults/log")?.read_to_string(&mut text)?;
@@ -78,7 +79,7 @@ impl Layer {
 ///
 /// # Errors
 ///
-/// If there is no C compiler `cc` or the program does not start.
+/// Returns an error if there is no C compiler `cc`, or if the program does not start.
 pub fn run_again(folder: &Path) -> io::Result<ExitStatus> {
     let (source, library) = (folder.join("calls.c"), folder.join("calls.so"));
     fs::write(&source, SOURCE)?;

@@ -1,19 +1,21 @@
-//! Fails every system call in turn, during `recover` and in writers of real files.
+//! Makes every system call fail in turn, during `recover` and in writers of real files.
 //!
-//! A small C layer ([`Layer`]) intercepts libc and counts the calls: open, read, write, stat,
-//! create, rename, remove, synchronize. Each fails with EIO, ENOSPC and EINTR, or moves only one
-//! byte, either once or from then on. Writes also run out of space at every byte.
+//! A small C layer ([`Layer`]) intercepts libc's calls to open, read, write, stat, create, rename,
+//! remove and synchronize files, and counts them. In separate runs, each call fails with EIO,
+//! ENOSPC or EINTR, or transfers only one byte, either once or from then on. Writes also run out of
+//! space at every byte.
 //!
-//! Guarantees:
+//! These guarantees hold:
 //!
 //! - nothing panics, and the input trace stays unchanged, byte for byte;
-//! - a permanently failing call causes an error with the system's code, or the report lists what is
-//!   missing; interrupted and short calls are continued;
-//! - after an error of `recover`, nothing exists at the output path or is left elsewhere unless
-//!   removing it fails too;
-//! - if a sector of `index.atf` or `detail.atf` cannot be read, exactly the events outside it are
+//! - if a call fails permanently, the result is an error with the system's code, or the report
+//!   lists what is missing; interrupted and short calls are continued;
+//! - after an error in `recover`, nothing is left at the output path or elsewhere, unless removing
+//!   it fails too;
+//! - if a sector of `index.atf` or `detail.atf` is unreadable, exactly the events outside it are
 //!   recovered, byte for byte, and the report contains the file and the range;
-//! - after a writer's error, its files contain exactly the events that it reported as flushed.
+//! - after an error in a writer, the files contain exactly the events that the writer reported as
+//!   flushed.
 
 mod layer;
 mod recovering;
@@ -46,12 +48,12 @@ pub enum Extent {
     ForEver,
 }
 
-/// A fault and its place.
+/// A fault, and where it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// No fault: calls are only counted.
+    /// No faults; calls are only counted.
     Count,
-    /// A fault at this call, counted from 0.
+    /// A fault at the call with this number, counted from 0.
     Call(u64, Fault, Extent),
     /// Writes fail after this many bytes in total.
     Space(u64),
@@ -64,8 +66,8 @@ pub const ENOSPC: i32 = 28;
 /// Interrupted by a signal.
 pub const EINTR: i32 = 4;
 
-/// All outcomes of a call, except for endless interruption, which no kernel causes: an interrupted
-/// call is retried until it succeeds.
+/// All faulty outcomes of a call, except for endless interruptions. No kernel causes these, and an
+/// interrupted call is retried until it succeeds.
 pub const FAULTS: [(Fault, Extent); 7] = [
     (Fault::Error(EIO), Extent::Once),
     (Fault::Error(EIO), Extent::ForEver),
@@ -89,9 +91,9 @@ impl fmt::Display for Plan {
 /// Counts, and broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Runs with a fault.
+    /// The number of runs with a fault.
     pub runs: u64,
-    /// Calls of the run without a fault.
+    /// The number of calls in the run without a fault.
     pub calls: u64,
     /// Broken guarantees.
     pub faults: Vec<String>,

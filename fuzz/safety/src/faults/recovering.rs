@@ -1,4 +1,4 @@
-//! `recover` while calls fail.
+//! Tests `recover` while calls fail.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,20 +15,20 @@ use atf_conformance::corpus;
 
 use super::{EINTR, Extent, FAULTS, Fault, Layer, Plan, Tally};
 
-/// The step in bytes between sizes of a full disk: a prime number, to hit every position in a
-/// record.
+/// The step in bytes between the sizes of full disks. It is prime, so that every position in a
+/// record is hit.
 const SPACES: usize = 13;
 
-/// A recovery: the library's [`recover`](atf::rewrite::recover) or, in a test, one with a planted
-/// bug.
+/// A recovery: the library's [`recover`](atf::rewrite::recover) or, in a test, a version with a
+/// planted bug.
 pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>;
 
-/// Fails each call of a recovery in turn, in every way, and makes it run out of space. Ends after
-/// `most` faults.
+/// Makes each call of a recovery fail in turn, in every way, and makes the recovery run out of
+/// space. Stops after `most` faults.
 ///
 /// # Errors
 ///
-/// If the temporary folders cannot be created.
+/// Returns an error if the temporary folders cannot be created.
 pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Result<Tally> {
     let folder = super::layer::scratch()?;
     let mut case = Case {
@@ -53,7 +53,7 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     let written: usize = case.expected.values().map(Vec::len).sum();
     let calls = (0..tally.calls)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
-    // Writers in memory are tested with every size; on real files, the code is the same.
+    // In-memory writers are tested with every size; the code is the same for real files.
     let spaces = (0..written as u64).step_by(SPACES).map(Plan::Space);
     for plan in calls.chain(spaces) {
         if tally.faults.len() >= most {
@@ -71,8 +71,9 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     Ok(tally)
 }
 
-/// Writes a session that needs every step of a recovery: a thread with a gap, an orphan detail and a torn
-/// detail; an unreadable thread; a renamed folder; files of an earlier recovery; a wrong manifest.
+/// Writes a session that exercises every step of a recovery: a thread with a gap, an orphan detail
+/// and a torn detail; an unreadable thread; a renamed folder; files left by an earlier recovery; a
+/// wrong manifest.
 fn damaged_session(path: &Path) -> io::Result<()> {
     let case = corpus::find("v1/clean-session").ok_or(io::ErrorKind::NotFound)?;
     case.write(path)?;
@@ -99,7 +100,7 @@ struct Case<'a> {
     layer: Layer,
     recovers: Recover<'a>,
     root: PathBuf,
-    /// The result of a run without a fault, and its source.
+    /// The result of a run without faults, and the files of its source.
     expected: BTreeMap<PathBuf, Vec<u8>>,
     source: BTreeMap<PathBuf, Vec<u8>>,
 }
@@ -130,7 +131,7 @@ impl Case<'_> {
         let is_for_ever = matches!(plan, Plan::Call(_, _, Extent::ForEver));
         match result {
             Err(error) => {
-                // The result was complete, but its name could not be synchronized or removed.
+                // The result is complete, but its name could be neither synchronized nor removed.
                 let is_complete =
                     is_for_ever && out.as_ref().is_ok_and(|out| *out == self.expected);
                 if out.is_ok() && !is_complete {
@@ -164,8 +165,8 @@ impl Case<'_> {
         }
     }
 
-    /// Returns whether these are the files of a run without a fault; the manifest may have been
-    /// rewritten.
+    /// Returns whether these are the files of a run without faults, except that the manifest may
+    /// have been rewritten.
     fn is_expected(&self, out: &BTreeMap<PathBuf, Vec<u8>>) -> bool {
         let is_same = |(name, expected): (&PathBuf, &Vec<u8>)| {
             let says = |bytes: &[u8]| format!("{:?}", Manifest::parse(bytes));
@@ -183,7 +184,8 @@ impl Case<'_> {
         format!("{:?}", names.collect::<std::collections::BTreeSet<_>>())
     }
 
-    /// Checks that nothing is left next to the source, except for an unfinished folder if removing it failed.
+    /// Checks that nothing is left next to the source, except for an unfinished folder that could
+    /// not be removed.
     fn nothing_is_left(&self, may_stay: bool) -> Result<(), String> {
         let entries = fs::read_dir(&self.root).map_err(|error| error.to_string())?;
         for entry in entries.flatten() {
@@ -207,7 +209,7 @@ fn is_repeated(call: &str) -> bool {
         .any(|name| call.starts_with(name))
 }
 
-/// Checks that an error has the system's error code.
+/// Checks that an error contains the system's error code.
 fn says(error: &atf::Error, number: i32, at: &str) -> Result<(), String> {
     let system =
         std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
@@ -219,7 +221,7 @@ fn says(error: &atf::Error, number: i32, at: &str) -> Result<(), String> {
     }
 }
 
-/// Returns whether a report lists an unreadable file.
+/// Returns whether the report lists an unreadable file.
 fn is_named(report: &Report) -> bool {
     report.to_string().contains("os error")
 }
@@ -231,7 +233,7 @@ pub(super) fn not_found(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// Returns all files below a folder with their bytes, and all folders.
+/// Returns all files and folders below a folder, with the bytes of each file.
 pub(super) fn files(path: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut files = BTreeMap::new();
     let mut open = vec![path.to_path_buf()];

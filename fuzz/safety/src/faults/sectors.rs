@@ -1,4 +1,4 @@
-//! `recover` on files with bad sectors.
+//! Tests `recover` on files with bad sectors.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,17 +16,18 @@ use super::{Layer, Recover, Tally};
 
 /// The size of a sector in bytes.
 pub const SECTOR: usize = 512;
-/// The number of index events; every third one has a detail.
+/// The number of index events. Every third event has a detail.
 const EVENTS: u64 = 90;
-/// The sizes in bytes of a file header, an index event, and the header of a detail.
+/// The sizes in bytes of a file header, an index event and a detail's header.
 const HEADER: u64 = 64;
 const EVENT: u64 = 32;
 const DETAIL: u64 = 24;
-/// The numbers of events and details in the files if the others are in a kill journal.
+/// The numbers of events and details in the files if a kill journal contains the rest.
 const IN_FILES: (usize, usize) = (60, 20);
 
-/// The most failing reads of an `index.atf` that cannot be read at all. A disk can take seconds for
-/// each. One search takes a read for each of the six sectors and two for the pieces that have them.
+/// The maximum number of failing reads on a completely unreadable `index.atf`. A disk can take
+/// seconds for each failing read. A search takes one read for each of the six sectors, and two for
+/// the pieces that contain them.
 const MOST_READS: usize = 12;
 
 /// How a session's writer ended.
@@ -34,16 +35,15 @@ const MOST_READS: usize = 12;
 enum State {
     Finalized,
     Killed,
-    /// Killed, with its last events in `ring.atf`.
+    /// The writer was killed, with its last events in `ring.atf`.
     Ring,
 }
 
-/// Recovers sample sessions with one unreadable sector, or two in a row, trying each sector in
-/// turn.
+/// Recovers sample sessions with one unreadable sector or two in a row, trying each sector in turn.
 ///
 /// # Errors
 ///
-/// If the temporary folders cannot be created.
+/// Returns an error if the temporary folders cannot be created.
 pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
     let folder = super::layer::scratch()?;
     let mut tally = Tally::default();
@@ -117,7 +117,7 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
     Ok(tally)
 }
 
-/// A sample, with the place of each event.
+/// A sample session, with the byte range of each detail.
 struct Session {
     events: IndexFile,
     index: Vec<u8>,
@@ -130,7 +130,8 @@ impl Session {
     fn new(version: u8, state: State) -> Self {
         let events = IndexFile::finalized(version, EVENTS);
         let linked = events.events.iter().zip(0..).step_by(3);
-        // Headers and payloads end at many different distances from the end of a sector.
+        // Payload sizes vary, so headers and payloads end at many different distances from the end
+        // of a sector.
         let record = |(event, seq): (&atf_samples::files::EventRecord, u64)| {
             DetailRecord::call(seq, event.timestamp_ns, u16::try_from(seq * 7).unwrap_or(0))
         };
@@ -168,13 +169,13 @@ impl Session {
         }
     }
 
-    /// Returns the range of an index event.
+    /// Returns the byte range of an index event.
     fn place(seq: usize) -> Range<u64> {
         let start = HEADER + EVENT * seq as u64;
         start..start + EVENT
     }
 
-    /// Compares the recovered thread with the events outside the bad range.
+    /// Checks that the recovered thread has exactly the events outside the bad range.
     fn judge(
         &self,
         name: &str,
@@ -212,7 +213,7 @@ impl Session {
         self.is_stated(name, bad, report)
     }
 
-    /// Checks that the report contains the file and the range: the bad bytes, extended to whole
+    /// Checks that the report contains the file and the range of bad bytes, extended to whole
     /// events.
     fn is_stated(&self, name: &str, bad: &Range<u64>, report: &Report) -> Result<(), String> {
         let places: Vec<_> = match name {
@@ -253,8 +254,8 @@ impl Session {
     }
 }
 
-/// Returns a `ring.atf` with the bytes of both files starting at these places, in the layout of its
-/// table in the reference.
+/// Returns a `ring.atf` that contains the bytes of both files from these offsets on, laid out as in
+/// the reference.
 fn ring(version: u8, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
     let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
     let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));
@@ -270,7 +271,7 @@ fn ring(version: u8, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
     out.0
 }
 
-/// Returns a line for each event, with the payload of its detail.
+/// Formats a line per event, with the payload of its detail.
 fn recovered(folder: &Path) -> atf::Result<String> {
     let thread = ThreadReader::open(folder)?;
     let mut text = String::new();
@@ -290,7 +291,7 @@ fn recovered(folder: &Path) -> atf::Result<String> {
     }
 }
 
-/// Returns a line for each detail that was set aside.
+/// Formats a line per detail that was set aside.
 fn set_aside(path: &Path) -> atf::Result<String> {
     let mut text = String::new();
     if !path.exists() {

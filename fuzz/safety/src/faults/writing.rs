@@ -1,5 +1,5 @@
-//! Writers of real files with failing calls, writers in memory whose disk is full at every byte,
-//! and full real disks.
+//! Tests writers of real files with failing calls, in-memory writers with a disk that is full at
+//! every byte, and full real disks.
 
 use std::fs;
 use std::io;
@@ -22,9 +22,10 @@ use tempfile::TempDir;
 use super::small::SmallDisk;
 use super::{FAULTS, Fault, Layer, Plan, Tally};
 
-/// The number of events of the thread; every third event has a detail.
+/// The number of events in the thread. Every third event has a detail.
 const COUNT: u64 = 200;
-/// The number of events per page of the largest disk; with their details, about as many as fit.
+/// The number of events per page of the largest disk. Together with their details, about this many
+/// fit.
 const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
@@ -41,8 +42,8 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// How far a writer got: the events reported as flushed, if it created a thread, and whether it
-/// finished.
+/// How far a writer got: the numbers of events and details that it reported as flushed, if it
+/// created a thread, and whether it finished.
 struct Written {
     flushed: Option<(u64, u64)>,
     result: atf::Result<()>,
@@ -84,7 +85,7 @@ fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: 
     Written { flushed, result }
 }
 
-/// Compares the files of a thread with its writer's reports.
+/// Compares a thread's files with what its writer reported as flushed.
 fn check(
     read: impl Fn(&str) -> Option<Vec<u8>>,
     flushed: (u64, u64),
@@ -136,11 +137,11 @@ fn check(
     Ok(())
 }
 
-/// Fails each call of a writer of real files in turn, in every way, in both wire versions.
+/// Makes each call of a writer of real files fail in turn, in every way, in both wire versions.
 ///
 /// # Errors
 ///
-/// If the folders for it cannot be created.
+/// Returns an error if the folders for it cannot be created.
 pub fn writing(layer: Layer) -> io::Result<Tally> {
     let mut tally = Tally::default();
     for &wire in Wire::ALL {
@@ -212,13 +213,13 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
     }
 }
 
-/// Makes the disk full after every byte of a writer, in both wire versions.
+/// Fills the disk after each byte of a writer in turn, in both wire versions.
 #[must_use]
 pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();
     for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
-        // From no space to enough for everything, byte by byte.
+        // Goes byte by byte from no space to enough space for everything.
         for space in 0.. {
             tally.runs += 1;
             let small = SmallDisk::new(space);
@@ -242,11 +243,12 @@ pub fn disk_full_in_memory() -> Tally {
     tally
 }
 
-/// Writes a session and recovers one to disks of 1 to `sizes` pages; `None` if no disk can be mounted.
+/// Writes a session, and recovers a session, on disks of 1 to `sizes` pages. Returns `None` if no
+/// disk can be mounted.
 ///
 /// # Errors
 ///
-/// If the folders for it cannot be created.
+/// Returns an error if the folders for it cannot be created.
 pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
     let mut tally = Tally::default();
     let options = WriteOptions::default().buffer_size(4 << 10);
@@ -298,11 +300,11 @@ fn recover_to(session: &Path, out: &Path) -> Result<(), String> {
     }
 }
 
-/// A small disk in memory, unmounted on drop.
+/// A small in-memory disk, unmounted on drop.
 struct Mounted(TempDir);
 
 impl Mounted {
-    /// Mounts a disk of `kib` KiB; `None` if mounting is not permitted.
+    /// Mounts a disk of `kib` KiB. Returns `None` if mounting is not permitted.
     fn new(kib: u64) -> io::Result<Option<Self>> {
         let folder = TempDir::new()?;
         let mut mount = Command::new("mount");
@@ -317,7 +319,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // A failed unmount is noticed because the folder cannot be removed.
+        // If unmounting fails, removing the folder fails too.
         let _ = Command::new("umount").arg(self.0.path()).status();
     }
 }

@@ -2,7 +2,7 @@
 
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
-/// Files by their paths in a session's folder.
+/// Files, with their paths in a session folder.
 type Files = Vec<(&'static str, Vec<u8>)>;
 
 /// A hostile trace.
@@ -123,7 +123,7 @@ fn open(version: u8, count: u64) -> IndexFile {
     IndexFile::finalized(version, count).placeholder()
 }
 
-/// Header and footer contain the highest counts.
+/// The header and the footer contain the highest counts.
 fn lying_index() -> Vec<u8> {
     let mut file = IndexFile::finalized(2, 3);
     file.header_count = u64::MAX;
@@ -159,7 +159,7 @@ fn event(seq: u64, kind: u8, function_id: u64) -> EventRecord {
     }
 }
 
-/// Every other event is zeros.
+/// Every other event consists of zeros.
 fn holes(size: usize) -> Files {
     let mut bytes = open(1, count(size)).without_footer();
     for hole in bytes[64..].chunks_mut(32).step_by(2) {
@@ -203,7 +203,7 @@ fn calls(size: usize, kind: u8) -> Files {
     index_of(size, |seq| event(seq, kind, seq))
 }
 
-/// Calls that never return, followed by as many returns of functions that were never called.
+/// Calls that never return, followed by as many returns from functions that were never called.
 fn unmatched(size: usize) -> Files {
     let half = count(size) / 2;
     index_of(size, |seq| {
@@ -229,7 +229,7 @@ fn record(seq: u64, payload: usize) -> DetailRecord {
     }
 }
 
-/// Details with a payload of this size, as many as fit.
+/// As many details as fit, with payloads of this size.
 fn details(size: usize, payload: usize) -> Files {
     let fits = (size / (24 + payload)).max(1) as u64;
     let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, payload)).collect());
@@ -245,7 +245,7 @@ fn lying_detail(size: usize, count: u64) -> Files {
     with_details(file.bytes(), 3)
 }
 
-/// Lengths that reach past the end, over and over.
+/// Nothing but lengths that reach past the end of the file.
 fn one_length(size: usize) -> Files {
     let mut file = DetailFile::of(1, Vec::new()).placeholder().header();
     for _ in 0..size / 4 {
@@ -265,7 +265,7 @@ fn broken_often(size: usize) -> Files {
     with_details(bytes, fits)
 }
 
-/// Every offset looks like the beginning of a detail that reaches to the end.
+/// Every 24 bytes, there is what looks like the beginning of a detail that reaches to the end.
 fn false_starts(size: usize) -> Files {
     let file = DetailFile::of(1, vec![record(0, size)]).placeholder();
     let mut bytes = file.without_footer();
@@ -298,7 +298,7 @@ fn manifest(text: &str) -> Files {
     ]
 }
 
-/// A manifest with a list of this size.
+/// A manifest with a list of about this size.
 fn list(size: usize, item: impl Fn(usize) -> String) -> Files {
     let one = item(1000).len() + 1;
     let items: Vec<_> = (0..size / one).map(item).collect();

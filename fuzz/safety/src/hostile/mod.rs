@@ -1,8 +1,8 @@
-//! Traces crafted to be expensive in memory, or in time as they grow.
+//! Traces crafted to need a lot of memory, or disproportionately more time as they grow.
 //!
-//! Each [`Input`] is a session of one thread of about the requested size, and [`work`] reads it,
-//! checks it and recovers it with salvage. Memory use has a [`bound`]; twice the size may take at
-//! most [`GROWTH`] times the instructions.
+//! Each [`Input`] is a single-thread session of about the requested size. [`work`] reads the
+//! session, checks it and recovers it with salvage. Memory use has a [`bound`], and a trace of
+//! twice the size may take at most [`GROWTH`] times the instructions.
 
 mod inputs;
 
@@ -21,19 +21,20 @@ use atf_conformance::{FileReport, Output};
 
 pub use inputs::{INPUTS, Input};
 
-/// The memory in bytes that any trace may use: windows, buffers and the bounded lists of findings.
+/// The memory that any trace may use regardless of its size, in bytes: windows, buffers and the
+/// bounded lists of findings.
 pub const FIXED: usize = 4 << 20;
-/// Bytes of memory per byte of the trace: 8 per detail of at least 24 bytes, the manifest's contents, and
-/// 56 per detail that a salvage finds.
+/// The bytes of memory allowed per byte of the trace: 8 per detail of at least 24 bytes, the
+/// content of the manifest, and 56 per detail that a salvage finds.
 pub const PER_BYTE: usize = 12;
-/// The same for a manifest: each `{"id":7}` becomes a position in the text, a thread and a problem
-/// when it is read, checked and written.
+/// The same for a manifest. When a manifest is read, checked and written, each `{"id":7}` in it
+/// becomes a position in the text, a thread and a problem.
 pub const PER_MANIFEST_BYTE: usize = 74;
-/// The maximum growth in instructions for a trace of twice the size, not counting those for an
-/// empty trace: linear, plus a logarithm for sorting.
+/// The maximum growth in instructions for a trace of twice the size, not counting the instructions
+/// for an empty trace. Growth must be linear, plus a logarithm for sorting.
 pub const GROWTH: f64 = 2.5;
 
-/// Writes a hostile trace of about `size` bytes into a folder; returns its size.
+/// Writes a hostile trace of about `size` bytes into a folder, and returns its exact size.
 ///
 /// # Errors
 ///
@@ -51,7 +52,7 @@ pub fn write(input: &Input, size: usize, folder: &Path) -> io::Result<usize> {
     Ok(written)
 }
 
-/// Returns the maximum memory for a trace of this size, in bytes.
+/// Returns the maximum memory use for a trace of this size, in bytes.
 #[must_use]
 pub fn bound(input: &Input, size: usize) -> usize {
     let per_byte = if input.name.starts_with("manifest") {
@@ -62,8 +63,8 @@ pub fn bound(input: &Input, size: usize) -> usize {
     FIXED + per_byte * size
 }
 
-/// Runs every operation on a session: reads, merges, pairs, looks up, checks, recovers into `out`. Ignores
-/// errors; only the cost matters.
+/// Runs every operation on a session: reads and merges events, pairs calls, looks up names, checks
+/// the session and recovers it into `out`. Ignores errors, because only the cost matters.
 pub fn work(session: &Path, out: &Path) {
     if let Ok(opened) = SessionReader::open(session) {
         let _ = opened.symbols().function(7);
