@@ -1,5 +1,5 @@
-//! Commands that `cargo fuzz` lacks. This is an example because `cargo fuzz build` treats every
-//! binary as a target.
+//! Commands that `cargo fuzz` lacks. This program is an example because `cargo fuzz build` treats
+//! every binary as a target.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -99,7 +99,7 @@ fn mutate(seconds: &str, names: &[&str]) -> Result<(), String> {
 fn minimize(name: &str, file: &str, out: &str) -> Result<(), String> {
     let target = target(name)?;
     let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
-    // Silences the panic messages of the attempts.
+    // Silences the panic messages from each attempt.
     panic::set_hook(Box::new(|_| {}));
     let least = mutate::minimize(target, &bytes);
     let _ = panic::take_hook();

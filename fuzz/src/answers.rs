@@ -1,4 +1,4 @@
-//! Grades the output of programs under test, like the conformance kit.
+//! Grades arbitrary output the way the conformance kit grades programs under test.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -14,14 +14,14 @@ use atf_conformance::run::warden::End;
 use atf_conformance::run::{Ended, Reading, Smoke, Task};
 use serde_json::Value;
 
-/// Reported differences take at most this many bytes per byte of the answer, plus [`OF_CASE`].
+/// The reported differences may take this many bytes per byte of the answer, plus [`OF_CASE`].
 const SHARE: usize = 64;
 const OF_CASE: usize = 1 << 20;
 
-/// A change to the right answer.
+/// A change to the correct answer.
 #[derive(Debug, Arbitrary)]
 struct Change<'a> {
-    /// The step to take at each level of the document.
+    /// The member to choose at each level of the document.
     path: [u8; 4],
     to: To<'a>,
 }
@@ -71,10 +71,11 @@ impl Change<'_> {
 static CASES: LazyLock<Vec<Arc<Case>>> =
     LazyLock::new(|| corpus::cases().into_iter().map(Arc::new).collect());
 
-/// Grades an answer to a test case of the corpus: any bytes, or the right answer with changes.
+/// Grades an answer to a test case of the corpus: arbitrary bytes, or the correct answer with
+/// changes.
 ///
-/// Nothing panics; the right answer passes; every other outcome has a cause; the size of a failure
-/// is bounded by the size of the answer.
+/// Checks that nothing panics, the correct answer passes, every failure has a cause, and the size
+/// of a failure is bounded by the size of the answer.
 pub fn answers(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok((place, is_read, code, is_raw)) = <(u16, bool, u8, bool)>::arbitrary(&mut input) else {

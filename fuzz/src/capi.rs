@@ -1,4 +1,4 @@
-//! Runs the C API on any bytes and checks that it agrees with the Rust API and that no call panics.
+//! Runs the C API on arbitrary bytes, and checks that it agrees with the Rust API and never panics.
 
 use std::ptr;
 
@@ -17,17 +17,17 @@ use atf_capi::index::{
 };
 use atf_capi::status::AtfStatus;
 
-/// Opens bytes as an index file and as a detail file, and calls every function on the results: on
+/// Opens bytes as an index file and as a detail file, and calls every function on the resulting
 /// readers, on null, and on closed readers.
 pub fn capi(data: &[u8]) {
     capi_index(data);
     capi_detail(data);
 }
 
-/// The number of events to read one by one.
+/// The maximum number of events to read one by one.
 const SOME: u64 = 64;
 
-/// Returns the event that C must get.
+/// Returns the event that the C API must return.
 fn index_event(seq: u64, event: &IndexEvent, reader: &IndexReader) -> AtfEvent {
     AtfEvent {
         timestamp_ns: event.timestamp_ns,
@@ -66,7 +66,7 @@ fn checksum(checksum: Checksum) -> AtfChecksum {
     }
 }
 
-/// Returns the status after the last event.
+/// Returns the status that the C API must return after the last event.
 fn after_the_last(problems: &[atf::Error]) -> AtfStatus {
     match problems {
         [] => AtfStatus::None,

@@ -1,10 +1,10 @@
-//! Single files of a trace.
+//! Reads single files of a trace.
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::manifest::Manifest;
 
-/// Reads an index file: no panic, and no event that is not in the file.
+/// Reads an index file. Nothing panics, and every returned event is in the file.
 pub fn index(data: &[u8]) {
     let Ok(index) = IndexReader::from_bytes(data) else {
         return;
@@ -42,7 +42,7 @@ pub fn index(data: &[u8]) {
     );
 }
 
-/// Reads a detail file: no panic, contiguous events, and payloads inside the file.
+/// Reads a detail file. Nothing panics, events are contiguous, and payloads are inside the file.
 pub fn detail(data: &[u8]) {
     let Ok(detail) = DetailReader::from_bytes(data) else {
         return;
@@ -68,7 +68,7 @@ pub fn detail(data: &[u8]) {
     );
 }
 
-/// Reads a manifest: no panic, a bounded list of problems, and each thread only once.
+/// Reads a manifest. Nothing panics, the list of problems is bounded, and no thread appears twice.
 pub fn manifest(data: &[u8]) {
     let manifest = Manifest::parse(data);
     assert!(manifest.problems.len() <= 101);

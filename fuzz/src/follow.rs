@@ -1,4 +1,4 @@
-//! Followers of files that grow in arbitrary pieces.
+//! Follows files that grow in arbitrary pieces.
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
@@ -19,21 +19,21 @@ use crate::writer::Ops;
 #[derive(Debug, Arbitrary)]
 struct Growth {
     is_detail: bool,
-    /// Whether it is our writer's output, or arbitrary bytes.
+    /// Whether the file is our writer's output rather than arbitrary bytes.
     is_written: bool,
-    /// The number of preallocated zero bytes where the file will grow.
+    /// The size to which the file is preallocated with zeros.
     set_aside: u16,
-    /// The numbers of bytes added between polls, used cyclically.
+    /// The numbers of bytes to add between polls, used cyclically.
     pieces: [u8; 6],
 }
 
 /// Follows a file that grows in pieces.
 ///
-/// - Arbitrary bytes: no panic, and the returned events are in the file, in order. If the result is
-///   a consistent finalized file that does not contradict these events, they are a prefix of a
-///   reader's events.
-/// - A writer's output: every event, once and in order, followed by the end, even with preallocated
-///   space.
+/// - Arbitrary bytes: nothing panics, and the returned events are in the file, in order. If the
+///   complete file is consistent, finalized, and does not contradict these events, they are a
+///   prefix of the events that a reader returns.
+/// - A writer's output: the follower returns every event once, in order, and then the end, even if
+///   space was preallocated.
 pub fn follow(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(growth) = Growth::arbitrary(&mut input) else {
@@ -53,7 +53,7 @@ pub fn follow(data: &[u8]) {
     growth.check_written(&placeholder, &last, written.is_finalized());
 }
 
-/// A follower of either kind, with all events that it has returned.
+/// A follower of either kind of file, with all events that it has returned.
 enum Follower {
     Index(Box<IndexFollower>, Vec<IndexEvent>),
     Detail(Box<DetailFollower>, Vec<DetailEvent>),
@@ -104,8 +104,7 @@ impl Follower {
         }
     }
 
-    /// Compares the returned events with a reader's: they must be a prefix of the reader's events,
-    /// or all of them.
+    /// Checks that the returned events are a prefix of a reader's events, or all of them.
     fn compare(&self, bytes: &[u8], is_all: bool) {
         match self {
             Self::Index(_, given) => {
@@ -148,7 +147,7 @@ impl Follower {
     }
 }
 
-/// Asserts that `given` is a prefix of a reader's events, or all of them.
+/// Asserts that `given` is a prefix of a reader's events, or equal to them.
 fn assert_beginning<T: PartialEq + Debug>(
     given: &[T],
     read: impl Iterator<Item = atf::Result<T>>,
@@ -161,7 +160,7 @@ fn assert_beginning<T: PartialEq + Debug>(
 }
 
 impl Growth {
-    /// Returns the sizes at which the file is polled: the ends of the pieces.
+    /// Returns the sizes at which the file is polled, after each piece.
     fn ends(&self, size: usize) -> Vec<usize> {
         // Limits the number of polls per file.
         let least = size / 200 + 1;
@@ -186,7 +185,7 @@ impl Growth {
         for end in self.ends(bytes.len()) {
             patch(&file, start, &bytes[start..end]);
             start = end;
-            // The file contradicts itself; the next poll tries again.
+            // The file contradicts itself. The next poll tries again.
             let _ = follower.drain();
         }
         if follower.drain().is_ok() {
@@ -216,10 +215,10 @@ impl Growth {
         }
         file.set_len(whole.len() as u64).expect("room");
         drain(End::NotYet);
-        // The header comes last.
+        // The header is written last.
         patch(&file, 0, &last[..placeholder.len()]);
         if is_finalized {
-            // One poll may see a half-written header; the next one sees all of it.
+            // One poll may see a half-written header; the next poll sees the whole header.
             drain(End::NotYet);
             drain(End::Finalized);
         }
@@ -227,7 +226,7 @@ impl Growth {
     }
 }
 
-/// Returns the start of the events according to the header.
+/// Returns the offset of the first event according to the header.
 fn events_offset(bytes: &[u8]) -> usize {
     let record = if bytes.starts_with(&DETAIL_MAGIC) {
         Record::DetailHeader

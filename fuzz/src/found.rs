@@ -1,5 +1,5 @@
-//! Bugs found by fuzzing, kept as test cases: `found/TARGET/NAME` with the minimized `input` and a
-//! `case.json` with the checker's findings.
+//! Keeps bugs found by fuzzing as test cases. `found/TARGET/NAME` contains the minimized `input`
+//! and a `case.json` with the checker's findings.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -14,17 +14,17 @@ use serde_json::{Value, json};
 use crate::scratch::{put, scratch};
 use crate::{Target, mutate, packed, session};
 
-/// The file with a case's input.
+/// The name of the file with a case's input.
 pub const INPUT: &str = "input";
-/// The file that describes a case.
+/// The name of the file that describes a case.
 pub const ABOUT: &str = "case.json";
 
-/// Describes an input: its files, the verdict on each, and the rules that it breaks, with their
-/// places. Also records whether the checker itself panics.
+/// Describes an input: its files, the verdict on each file, and the rules that are broken, with
+/// their places. Also records whether the checker itself panics.
 #[must_use]
 pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let scratch = scratch();
-    // The checker reports the folder's name, so the name must be the same each time.
+    // The checker reports the folder's name, so the name must always be the same.
     let folder = scratch.path().join("found");
     let made = std::fs::create_dir(&folder).is_ok();
     let has_files = made && write(target, input, &folder);
@@ -59,8 +59,8 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
 ///
 /// # Errors
 ///
-/// If the target does not panic on the input, or the name is taken or invalid; errors of the file
-/// system.
+/// Returns an error if the target does not panic on the input or the name is taken or invalid, and
+/// errors of the file system.
 pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::Result<Value> {
     let is_name = name
         .bytes()
@@ -86,7 +86,7 @@ pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::R
     Ok(about)
 }
 
-/// Writes the files that an input describes; returns false if there are none.
+/// Writes the files that an input describes. Returns false if there are none.
 fn write(target: Target, input: &[u8], folder: &Path) -> bool {
     let trace_file = |bytes: &[u8]| {
         let name = match Kind::of(bytes) {

@@ -1,7 +1,7 @@
-//! The bodies of the fuzz targets, and the properties they check for any bytes.
+//! The bodies of the fuzz targets. Each checks properties that must hold for arbitrary bytes.
 //!
-//! `cargo fuzz run TARGET` drives one of these functions. `tests/smoke.rs` runs all of them on real
-//! and damaged files with a stable toolchain, so they cannot rot.
+//! `cargo fuzz run TARGET` runs one of these functions. To keep them from rotting, `tests/smoke.rs`
+//! runs all of them on real and damaged files with a stable toolchain.
 
 mod answers;
 mod capi;
@@ -30,12 +30,12 @@ pub use spec::spec_yaml;
 pub use whole::session;
 pub use writer::writer;
 
-/// One fuzz target.
+/// A fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// The name of its file in `fuzz_targets`.
+    /// The name, which is also the file name in `fuzz_targets`.
     pub name: &'static str,
-    /// The function that it runs on its bytes.
+    /// The function to run on the input bytes.
     pub body: fn(&[u8]),
 }
 

@@ -1,6 +1,6 @@
-//! A fallback fuzzer: random mutations of seeds, on a stable compiler.
+//! A fallback fuzzer that mutates seeds at random and needs only a stable compiler.
 //!
-//! It has no coverage feedback, so it finds less than libFuzzer in the same time. Its findings are
+//! Without coverage feedback, it finds less than libFuzzer in the same time. Its findings are
 //! reproducible because all randomness comes from a seed.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub struct Outcome {
     pub found: Option<Vec<u8>>,
 }
 
-/// Runs a target on mutated seeds for some time, or until it panics.
+/// Runs a target on mutated seeds until it panics or the time is up.
 #[must_use]
 pub fn mutate(
     target: Target,
@@ -50,8 +50,8 @@ pub fn mutate(
     }
 }
 
-/// Finds a smaller input that also makes the target panic: removes halves, quarters and so on, then sets
-/// bytes to 0.
+/// Finds a smaller input that also makes the target panic, by removing halves, quarters and so on,
+/// and then setting bytes to 0.
 #[must_use]
 pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
     let panics = |input: &[u8]| panic::catch_unwind(|| (target.body)(input)).is_err();
@@ -78,7 +78,7 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
     least
 }
 
-/// An xorshift generator: the same seed yields the same numbers on every machine.
+/// An xorshift generator, which yields the same numbers for a seed on every machine.
 struct Chance(u64);
 
 /// Boundary values.

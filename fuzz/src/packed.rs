@@ -1,7 +1,7 @@
-//! Sessions packed into one byte string, the form in which the fuzz corpus stores them.
+//! Packs sessions into one byte string, the form in which the fuzz corpus stores them.
 //!
-//! `ATFS`, then for each file its kind (0 manifest, 1 index, 2 detail, 3 ring), the thread's number,
-//! its size as a little-endian u16, and its bytes. The last file may be truncated.
+//! The format is `ATFS`, followed by each file's kind (0 manifest, 1 index, 2 detail, 3 ring),
+//! thread number, size as a little-endian u16, and bytes. The last file may be truncated.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,11 @@ use crate::scratch::put;
 const MAGIC: &[u8] = b"ATFS";
 /// File names by kind.
 const NAMES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
-/// More threads than this would test nothing new.
+/// The maximum number of files. More threads would test nothing new.
 const MOST_FILES: usize = 24;
 
-/// Writes the files of a packed session into a folder; returns false if the bytes are not a session.
+/// Writes the files of a packed session into a folder. Returns false if the bytes are not a
+/// session.
 pub fn unpack(data: &[u8], folder: &Path) -> bool {
     let Some(mut rest) = data.strip_prefix(MAGIC) else {
         return false;
@@ -40,7 +41,7 @@ pub fn unpack(data: &[u8], folder: &Path) -> bool {
     true
 }
 
-/// Packs the files of a session's folder; `None` if no file fits.
+/// Packs the files of a session folder. Returns `None` if no file fits.
 #[must_use]
 pub fn pack(folder: &Path) -> Option<Vec<u8>> {
     let mut files = vec![(0_usize, 0_u8, folder.join(MANIFEST_FILE))];
@@ -61,7 +62,7 @@ pub fn pack(folder: &Path) -> Option<Vec<u8>> {
     (!files.is_empty()).then(|| of(&files))
 }
 
-/// Packs files, each with its kind and its thread. Skips files that are too large.
+/// Packs files, each given with its kind and thread. Skips files that are too large.
 pub(crate) fn of(files: &[(u8, u8, &[u8])]) -> Vec<u8> {
     let mut packed = MAGIC.to_vec();
     for (kind, thread, bytes) in files {

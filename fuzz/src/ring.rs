@@ -1,4 +1,4 @@
-//! `ring.atf` next to the files of a killed writer.
+//! Reads the files of a killed writer together with `ring.atf`.
 
 use arbitrary::{Arbitrary, Unstructured};
 use atf::detail::{DetailEvent, DetailReader};
@@ -18,22 +18,22 @@ use crate::writer::{HEADER_SIZE as HEADER, Ops};
 struct Killed<'a> {
     index: Parted,
     detail: Parted,
-    /// Changed bytes of the ring.
+    /// Bytes of the ring to change.
     changes: Vec<(u16, u8)>,
-    /// The size that the ring's file is truncated to.
+    /// The size to truncate the ring's file to.
     cut: Option<u16>,
     ops: Ops<'a>,
 }
 
-/// How a file and its ring area are split, in bytes of the events section, limited to the section's
-/// size.
+/// How events are split between a file and its ring area, in bytes of the events section. Numbers
+/// are limited to the section's size.
 #[derive(Debug, Arbitrary)]
 struct Parted {
     /// The start of the area.
     start: u16,
     /// The size of the area.
     size: u16,
-    /// The number of the area's bytes that are already in the file.
+    /// The number of bytes of the area that are already in the file.
     written: u16,
 }
 
@@ -43,15 +43,16 @@ struct Part {
     start: u64,
     checksum: u32,
     area: Vec<u8>,
-    /// The file plus everything from the ring.
+    /// The file, completed with everything from the ring.
     whole: Vec<u8>,
 }
 
 /// Reads a thread with a ring.
 ///
-/// - With a ring in the state in which a writer leaves it: exactly the events of the file and the
+/// - If the ring is as a writer leaves it, the thread has exactly the events of the file and the
 ///   ring together.
-/// - With any ring: no panic, and at least the events of the file itself, first and in order.
+/// - With any ring, nothing panics, and the thread starts with the events of the file itself, in
+///   order.
 pub fn ring(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path();
@@ -86,8 +87,8 @@ pub fn ring(data: &[u8]) {
     }
 }
 
-/// Returns a packed thread that was killed halfway: the second half of its events is in the ring,
-/// and a quarter of the ring was written.
+/// Returns a packed thread whose writer was killed halfway: the second half of the events is in the
+/// ring, and the first half of these is also in the file.
 pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let part = |bytes: &[u8]| {
         let (header, section) = bytes.split_at(bytes.len().min(HEADER));
@@ -103,7 +104,7 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let detail = detail.map(part);
     let version = index.file.get(VERSION_AT).copied().unwrap_or_default();
     let mut ring = ring_of(version, &index, detail.as_ref());
-    // The thread's id, whatever it is.
+    // The thread's actual id.
     let thread_id = index.file.get(THREAD_ID_AT..THREAD_ID_AT + 4);
     let place = std::mem::offset_of!(RingHeader, thread_id);
     if let Some(thread_id) = thread_id {
@@ -113,7 +114,7 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     packed::of(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
 }
 
-/// The field has the same offset in every header.
+/// The fields have the same offsets in every header.
 const VERSION_AT: usize = std::mem::offset_of!(DetailHeader, version);
 const THREAD_ID_AT: usize = std::mem::offset_of!(DetailHeader, thread_id);
 
@@ -182,8 +183,8 @@ fn any_ring(folder: &std::path::Path) {
     } else {
         assert!(file.footer().is_none(), "nothing is missing");
         let (mut file, with_ring) = (index_events(&file), index_events(thread.index()));
-        // Bytes that look like the beginning of a footer may become a footer together with the
-        // ring's bytes.
+        // Bytes that look like the beginning of a footer may turn into a footer once the ring's
+        // bytes are added.
         let magic = u64::from(u32::from_le_bytes(IndexFooter::MAGIC));
         let footer = file
             .iter()
@@ -202,7 +203,7 @@ fn any_ring(folder: &std::path::Path) {
 }
 
 fn as_written(folder: &std::path::Path, index: &Part, detail: Option<&Part>) {
-    // An unfinalized file has a footer only if some events look like one.
+    // An unfinalized file only has a footer if some events look like one.
     let file = IndexReader::from_bytes(index.file.as_slice());
     let is_finalized = file.is_ok_and(|file| file.footer().is_some());
     let Ok(whole) = IndexReader::from_bytes(index.whole.as_slice()) else {

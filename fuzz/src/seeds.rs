@@ -1,4 +1,4 @@
-//! The seeds of fuzzing: the files of the conformance corpus, in each target's input format.
+//! Turns the files of the conformance corpus into seeds, in each target's input format.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ pub type Seeds = BTreeMap<&'static str, BTreeMap<String, Vec<u8>>>;
 ///
 /// # Errors
 ///
-/// Returns errors in reading the corpus and the spec.
+/// Returns an error if the corpus or the spec cannot be read.
 pub fn seeds(root: &Path) -> io::Result<Seeds> {
     let mut seeds: Seeds = TARGETS
         .iter()
@@ -63,7 +63,8 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
             }
         }
     }
-    // The case; read or validate; exit code 0; any bytes or the right answer.
+    // The case, whether to read or validate, exit code 0, and whether the answer is arbitrary bytes
+    // or correct.
     for case in 0..u16::MAX / 64 {
         let [low, high] = case.to_le_bytes();
         add(&["answers"], &format!("case-{case}"), &[low, high, 1, 0, 0]);
@@ -76,11 +77,11 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
     Ok(seeds)
 }
 
-/// Writes all seeds below a folder, one folder per target; returns their number.
+/// Writes all seeds below a folder, with one folder per target. Returns the number of seeds.
 ///
 /// # Errors
 ///
-/// Errors of the file system.
+/// Returns errors of the file system.
 pub fn write(seeds: &Seeds, folder: &Path) -> io::Result<usize> {
     let mut count = 0;
     for (target, seeds) in seeds {
@@ -94,20 +95,21 @@ pub fn write(seeds: &Seeds, folder: &Path) -> io::Result<usize> {
     Ok(count)
 }
 
-/// Returns an input for the target `follow`: a file of any bytes that grows 64 bytes at a time.
+/// Returns an input for the target `follow`, where a file of arbitrary bytes grows by 64 bytes at a
+/// time.
 fn grown(is_detail: bool, bytes: &[u8]) -> Vec<u8> {
     let growth = [is_detail.into(), 0, 0, 0, 64, 64, 64, 64, 64, 64];
     [&growth, bytes].concat()
 }
 
-/// Turns a path into a name: `v1--iftr-002-a-billion--thread_7--index.atf`.
+/// Turns a path into a name such as `v1--iftr-002-a-billion--thread_7--index.atf`.
 fn name_of(path: &Path, folder: &Path) -> String {
     let path = path.strip_prefix(folder).unwrap_or(path);
     let parts = path.iter().map(|part| part.to_string_lossy());
     parts.collect::<Vec<_>>().join("--")
 }
 
-/// Returns all files below a folder, in order; does not follow symlinks.
+/// Returns all files below a folder, sorted, without following symlinks.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

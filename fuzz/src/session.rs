@@ -1,4 +1,5 @@
-//! Sessions: folders with manifests and threads, both valid and damaged.
+//! Generates sessions, which are folders with a manifest and threads, and reads them. Both valid
+//! and damaged sessions occur.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +26,7 @@ struct Session<'a> {
 #[derive(Debug, Arbitrary)]
 enum Manifest<'a> {
     Bytes(&'a [u8]),
-    /// Lists threads that may or may not exist, in a form that may or may not be valid.
+    /// Lists threads that may not exist, possibly in an invalid form.
     Listed {
         ids: Vec<Id<'a>>,
         clock: u8,
@@ -51,7 +52,7 @@ enum ThreadFiles<'a> {
         detail: Option<&'a [u8]>,
         ring: Option<&'a [u8]>,
     },
-    /// Output of our writer with some bytes changed and the ends truncated.
+    /// Output of our writer, possibly with some bytes changed and the files truncated.
     Damaged {
         ops: Ops<'a>,
         index: Damage,
@@ -129,8 +130,8 @@ impl Session<'_> {
     }
 }
 
-/// Writes the session that the bytes describe into a folder: either a packed session, such as those
-/// in the corpus, or one generated from the bytes.
+/// Writes the session that the bytes describe into a folder: either a packed session, as in the
+/// corpus, or a session generated from the bytes.
 pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     if packed::unpack(data, folder) {
         return true;
@@ -140,7 +141,7 @@ pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
 }
 
 /// Analyses a session, which must have at least this many events, and returns its first and last
-/// time.
+/// times.
 fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
     let options = analyze::Options::default();
     let functions = analyze::functions(session, &options).expect("no internal error");
@@ -150,7 +151,7 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
         .functions
         .iter()
         .map(|it| u128::from(it.times.self_ns));
-    // Totals saturate at the largest number because damaged times may be centuries apart.
+    // Totals saturate because damaged times may be centuries apart.
     let own = u64::try_from(own.sum::<u128>()).unwrap_or(u64::MAX);
     assert_eq!(own, totals.busy_ns, "self times add up");
     let tree = analyze::tree(session, &options).expect("as above");
@@ -163,7 +164,7 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
     totals.times.unwrap_or_default()
 }
 
-/// Cuts a session to the middle half of its time; `None` if the cut is refused.
+/// Cuts a session to the middle half of its time range. Returns `None` if the cut is refused.
 fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Option<SessionReader> {
     let quarter = end_ns.saturating_sub(start_ns) / 4;
     let options = CutOptions::default()
@@ -176,7 +177,7 @@ fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Opt
     Some(SessionReader::open(out).expect("a cut can be opened"))
 }
 
-/// Reads, merges, analyses, cuts and recovers a session: nothing panics, the merge has as many
+/// Reads, merges, analyses, cuts and recovers a session. Nothing panics, the merge has as many
 /// events as the threads, and self times add up. The recovered session and the cut break no MUST.
 /// The recovered session keeps every event before a gap, and recovering it again yields the same
 /// bytes.
@@ -195,7 +196,7 @@ pub fn recover(data: &[u8]) {
         .iter()
         .filter_map(|thread| thread.open_index().ok());
     let counts = indexes.map(|index: IndexReader| {
-        // Events after a gap have lost their position; keeping them requires salvage.
+        // Events after a gap have lost their positions; only a salvage keeps them.
         let hole = index.holes().next();
         let hole = hole.map(|hole| hole.expect("files that are there can be read").seq);
         let count = index.event_count();
@@ -205,7 +206,7 @@ pub fn recover(data: &[u8]) {
     let (total, expected): (u64, u64) = (totals.iter().sum(), kept.iter().sum());
     let merged = opened.merge();
     let mut count = 0_u64;
-    // The threads' problems come after the last event.
+    // Problems with threads are returned after the last event.
     for event in merged.events().take_while(Result::is_ok) {
         event.expect("files that are there can be read");
         count += 1;
@@ -239,7 +240,7 @@ pub fn recover(data: &[u8]) {
     }
 }
 
-/// Checks a session: no panic, and a report for each existing file.
+/// Checks a session. Nothing panics, and each existing file has a report.
 pub fn checker(data: &[u8]) {
     let scratch = scratch();
     if !write(data, scratch.path()) {

@@ -1,10 +1,10 @@
-//! The spec's compiler.
+//! Runs the spec's compiler.
 
 use atf_spec::diagnostic::{File, Files};
 use atf_spec::model::{RecordSpec, RulesFile, SourceFile, TopicsFile};
 use atf_spec::yaml::{Tree, decode};
 
-/// Compiles a file of the spec: no panic, and every error can be shown at its position.
+/// Compiles a file of the spec. Nothing panics, and every error can be shown at its position.
 pub fn spec_yaml(data: &[u8]) {
     let mut files = Files::default();
     let text = String::from_utf8_lossy(data).into_owned();

@@ -20,9 +20,9 @@ use crate::scratch::scratch;
 /// Reads a session in every way.
 ///
 /// - Mapped files and positioned reads return the same events, payloads and problems.
-/// - A merge has the events of a simple merge, as do partitions and merges with small buffers. A
-///   time range has the events within it.
-/// - Calls are paired the same way from a merge and from a thread.
+/// - A merge returns the same events as a simple merge, and so do partitions and merges with small
+///   buffers. A time range has exactly the events within it.
+/// - Calls are paired the same way in a merge and in a single thread.
 /// - Followers return a prefix of each thread's events.
 /// - A reader opens every file that the checker accepts and reports no problem with it.
 /// - A recovered session, converted to the other wire version and back, has the same events and payloads.
@@ -44,7 +44,7 @@ pub fn session(data: &[u8]) {
     converted(&folder, scratch.path());
 }
 
-/// Everything a reader reports about a thread.
+/// Everything that a reader reports about a thread.
 #[derive(Debug, PartialEq)]
 struct Said {
     events: Vec<Result<IndexEvent, String>>,
@@ -97,7 +97,7 @@ fn same<T: PartialEq + Debug>(what: &str, one: &T, other: &T) {
     assert!(one == other, "{what}:\n{one:#?}\n{other:#?}");
 }
 
-/// Returns the events of a merge, without the problems at its end.
+/// Returns the events of a merge, without the problems at the end.
 fn events(merged: impl Iterator<Item = atf::Result<MergedEvent>>) -> Vec<MergedEvent> {
     merged.filter_map(Result::ok).collect()
 }
@@ -128,7 +128,7 @@ fn merged(session: &SessionReader) -> Vec<MergedEvent> {
         found.sort_by_key(key);
         expected.sort_by_key(key);
         assert!(found.iter().all(|event| expected.contains(event)));
-        // If time goes backwards within a thread, some events may not be found.
+        // If time goes backwards within a thread, a time range may miss events.
         if ordered(session) {
             same("a range of time", &expected, &found);
         }
@@ -145,7 +145,7 @@ fn ordered(session: &SessionReader) -> bool {
     scans.all(|scan| scan.is_ordered())
 }
 
-/// Repeatedly takes the earliest of the threads' next events; in case of a tie, the first thread's.
+/// Repeatedly takes the earliest of the threads' next events. In a tie, the first thread wins.
 fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
     let entries = session.threads().iter();
     let threads = entries.filter_map(|entry| Some((entry.id(), entry.open_index().ok()?)));
@@ -182,7 +182,7 @@ fn spans(session: &SessionReader, events: &[MergedEvent]) {
         let Ok(index) = entry.open_index() else {
             continue;
         };
-        // Two folders can share an id: `thread_1` and `thread_01`.
+        // Two folders can share an id, such as `thread_1` and `thread_01`.
         let others = session
             .threads()
             .iter()
@@ -255,7 +255,7 @@ fn checked(session: &SessionReader, folder: &Path) {
     }
 }
 
-/// The parts of an event that are in both wire versions, which excludes depth and thread.
+/// The parts of an event that both wire versions store, which excludes depth and thread.
 #[derive(Debug, PartialEq)]
 struct Kept {
     time: u64,
@@ -297,7 +297,7 @@ fn converted(folder: &Path, scratch: &Path) {
     let expected = kept(&recovered);
     for [first, second] in [[Wire::V1, Wire::V2], [Wire::V2, Wire::V1]] {
         let options = ConvertOptions::default();
-        // A number may be too large for the other version.
+        // A number may be too large for the other wire version.
         if convert(&out, &there, first, &options).is_err()
             || convert(&there, &back, second, &options).is_err()
         {

@@ -1,4 +1,4 @@
-//! Writers: runs any sequence of operations, reads the files back and compares them.
+//! Runs arbitrary sequences of writer operations, reads the files back and compares them.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use atf::index::IndexReader;
 use atf::write::{Detail, Event, Memory, ThreadWriter, WriteOptions};
 use atf::{Completeness, DetailEventType, EventKind, Wire};
 
-/// Options and operations of a writer.
+/// A writer's options and operations.
 #[derive(Debug, Arbitrary)]
 pub(crate) struct Ops<'a> {
     is_version_2: bool,
@@ -48,7 +48,7 @@ enum End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     None,
-    /// Reserved but not written, or dropped.
+    /// The detail was reserved but not written, or it was dropped.
     Gone,
     Written,
 }
@@ -60,8 +60,8 @@ pub(crate) struct Written {
     wire: Wire,
     is_finalized: bool,
     events: Vec<(Event, Link)>,
-    /// Written details, including those without a payload, but not the placeholders of dropped
-    /// ones.
+    /// Written details, including details without a payload, but not the placeholders of dropped
+    /// details.
     details: Vec<(u64, u16, u16, Vec<u8>)>,
 }
 
@@ -172,7 +172,7 @@ impl Ops<'_> {
     }
 }
 
-/// A header's placeholder, and the complete final file.
+/// A file's placeholder header, and the complete final file.
 pub(crate) type Grown = (Vec<u8>, Vec<u8>);
 
 impl Ops<'_> {
@@ -206,14 +206,14 @@ impl Written {
     }
 }
 
-/// The size of each of the two headers in bytes.
+/// The size of either header in bytes.
 pub(crate) const HEADER_SIZE: usize = 64;
 
 fn detail(event_type: u16, flags: u16, payload: &[u8]) -> Detail<'_> {
     Detail::new(DetailEventType(event_type), payload).flags(flags)
 }
 
-/// Runs any sequence of operations: readers return exactly what the writer accepted.
+/// Runs a sequence of operations. Readers must return exactly what the writer accepted.
 pub fn writer(data: &[u8]) {
     let Ok(ops) = Ops::arbitrary(&mut Unstructured::new(data)) else {
         return;
@@ -228,8 +228,8 @@ pub fn writer(data: &[u8]) {
     match written.is_finalized {
         true => assert_eq!(index.event_count(), count),
         false => {
-            // At the end of an unfinalized file, neither zeros nor an event torn by them count as
-            // events, and some verbatim events look like that.
+            // At the end of an unfinalized file, neither zeros nor an event of kind 0 before them
+            // count as events, and some verbatim events look like that.
             let no_kinds = { &written.events }
                 .iter()
                 .rev()
@@ -263,7 +263,7 @@ pub fn writer(data: &[u8]) {
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     match written.is_finalized {
         true => assert_eq!(detail.event_count(), places),
-        // The last events may be zeros, which do not count in an unfinalized file, but their
+        // The last events may be zeros, which do not count in an unfinalized file, although their
         // details exist.
         false => {
             let links = { &written.events }.iter();
@@ -271,7 +271,7 @@ pub fn writer(data: &[u8]) {
             assert!(detail.event_count() <= links.count() as u64);
         }
     }
-    // A detail dropped after its event was written has a placeholder without a payload.
+    // If a detail is dropped after its event was written, it has a placeholder without a payload.
     let mut found_details = Vec::new();
     for found in detail.events_in(..) {
         let found = found.expect("bytes in memory can be read");

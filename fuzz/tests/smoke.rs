@@ -1,4 +1,4 @@
-//! Runs every target's body on real and damaged files. A body that panics fails the test.
+//! Runs every target's body on real and damaged files. A panic fails the test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use atf_fuzz::found;
 /// A target's body.
 type Body = fn(&[u8]);
 
-/// Runs a body on bytes; on a panic, saves the input for `atf-fuzz replay`.
+/// Runs a body on bytes. If the body panics, saves the input for `atf-fuzz replay`.
 fn give(body: Body, bytes: &[u8]) {
     if let Err(panic) = std::panic::catch_unwind(|| body(bytes)) {
         let name = std::thread::current().name().unwrap_or("input").to_owned();
@@ -35,8 +35,8 @@ fn feed(body: Body, path: &Path) {
     }
 }
 
-/// Runs a body on a file: unchanged, truncated at four lengths, and with twelve bits flipped. It
-/// makes fewer changes than `feed` because these bodies write files.
+/// Runs a body on a file: unchanged, truncated at four lengths, and with twelve bits flipped. Makes
+/// fewer changes than `feed` because these bodies write files.
 fn feed_some(body: Body, path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     give(body, &bytes);
@@ -51,7 +51,7 @@ fn feed_some(body: Body, path: &Path) {
     }
 }
 
-/// Returns all files below a folder of the repository whose names end with `ending`.
+/// Returns all files below a folder of the repository with names that end with `ending`.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![Path::new("..").join(folder)];
@@ -97,7 +97,7 @@ fn spec_files_never_panic() {
         .for_each(|path| feed(atf_fuzz::spec_yaml, path));
 }
 
-/// Runs a body on generated inputs: bytes of many sizes, from a seed.
+/// Runs a body on inputs of many sizes, generated from a seed.
 fn made_up(body: Body, rounds: u64) {
     for seed in 0..rounds {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -171,7 +171,7 @@ fn threads_are_read_with_any_ring() {
     made_up(atf_fuzz::ring, 700);
 }
 
-/// Each seed has its target's input format, and no target panics on a seed.
+/// Every seed has its target's input format, and no target panics on its seeds.
 #[test]
 fn seeds_of_the_corpus_find_nothing() {
     let seeds = atf_fuzz::seeds::seeds(Path::new("..")).expect("the repository's own folders");
@@ -205,7 +205,7 @@ fn all_lists_of_targets_agree() {
     }
 }
 
-/// Bugs found by fuzzing stay fixed, and their cases record the checker's findings.
+/// Bugs found by fuzzing stay fixed, and their cases still match the checker's findings.
 #[test]
 fn found_bugs_stay_fixed() {
     let mut count = 0;
@@ -244,7 +244,7 @@ fn a_crash_becomes_a_small_case_that_names_the_rule() {
     };
     let case = "../conformance/corpus/v1/iftr-002-a-billion/files/index.atf";
     let mut input = fs::read(case).expect("a case of the corpus");
-    // The header also contains a billion, and the footer is missing.
+    // The header also claims a billion events, and the footer is missing.
     input[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
     input.truncate(64 + 5 * 32 + 9);
     let folder = tempfile::tempdir().expect("a place");
