@@ -1,4 +1,4 @@
-//! The command `atf-conformance`: grades traces against the rules of the format.
+//! The command `atf-conformance`, which grades traces against the rules of the format.
 
 mod cli;
 

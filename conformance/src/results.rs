@@ -1,4 +1,4 @@
-//! The results of a run: the model behind all reports.
+//! The results of a run, which all reports are generated from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -37,7 +37,7 @@ pub struct Results {
 /// When, where and how a run was made.
 #[derive(Debug, Clone, Serialize)]
 pub struct Made {
-    /// The start time in UTC: `2026-01-05T10:15:00Z`.
+    /// The start time in UTC, such as `2026-01-05T10:15:00Z`.
     pub at: String,
     /// The operating system and the processor's architecture.
     pub system: String,
@@ -54,7 +54,7 @@ pub struct Testee {
     pub version: String,
     /// As in its manifest.
     pub url: Option<String>,
-    /// Its roles.
+    /// The roles that it has.
     pub roles: Vec<Role>,
     /// The wire versions it supports.
     pub wire: Vec<u8>,
@@ -107,7 +107,7 @@ pub struct CaseResult {
     /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// SHOULDs that a writer's files break, and other notes. They are not failures unless SHOULDs
+    /// SHOULDs that a writer's files break, and other notes. Notes are not failures unless SHOULDs
     /// are denied.
     pub notes: Vec<Note>,
     /// The parts that were not graded because the manifest says that the implementation lacks them.
@@ -151,7 +151,7 @@ impl Results {
                 let of_reader = self.cases.iter().filter(|case| {
                     case.testee == cell.reader && case.role != Role::Write && case.case == *script
                 });
-                // An implementation that reads and validates may fail in both roles.
+                // An implementation that both reads and validates may fail in both roles.
                 let states: Vec<_> = of_reader.map(CaseResult::state).collect();
                 states.contains(&State::Known) && !states.contains(&State::Failed)
             };
@@ -206,7 +206,7 @@ impl CaseResult {
         }
     }
 
-    /// Returns the state of each rule. A failure counts only for the rules that the answer broke.
+    /// Returns the state of each rule. A failure only counts for the rules that the answer broke.
     #[must_use]
     pub fn by_rule(&self) -> BTreeMap<&str, State> {
         let blamed = self.blamed();
@@ -273,8 +273,8 @@ impl State {
 pub enum Outcome {
     /// As expected.
     Passed,
-    /// The implementation does not support the case: exit code 77, or a missing wire version or
-    /// feature.
+    /// The implementation does not support the case: it exited with code 77, or lacks a wire
+    /// version or feature.
     Skipped {
         /// The reason.
         why: String,
@@ -350,10 +350,10 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
-    /// No crash, no phantom event, no loss of a provably complete event, no wrong value, no read
-    /// outside the session.
+    /// No crashes, no phantom events, no loss of provably complete events, no wrong values, no
+    /// reads outside the session.
     Data,
-    /// Verdict, source of the count, checksum state, manifest state, trailing bytes.
+    /// The verdict, the count source, the checksum state, the manifest state, and trailing bytes.
     Label,
 }
 
@@ -422,9 +422,9 @@ pub enum Failure {
     WrongAccept,
     /// A file that must be read was rejected, so its events are lost.
     WrongReject,
-    /// The right verdict, but wrong values.
+    /// The correct verdict, but wrong values.
     WrongDecode,
-    /// The right data with a wrong label, such as the verdict.
+    /// Correct data with a wrong label, such as the verdict.
     WrongLabel,
     /// A writer's file breaks a MUST.
     Rule,
@@ -469,7 +469,7 @@ impl Failure {
 pub struct Difference {
     /// Whether data or a label differs.
     pub grade: Grade,
-    /// The place: a field of a document (`events[3].detail_seq`) or of a file
+    /// The field that differs, in a document (`events[3].detail_seq`) or a file
     /// (`thread_0/index.atf: footer.checksum`).
     pub place: String,
     /// The expected value.
@@ -505,7 +505,7 @@ pub struct CrossResult {
     pub writer: usize,
     /// The position of the reader.
     pub reader: usize,
-    /// The number of scripts whose files it read correctly.
+    /// The number of scripts whose files the reader read correctly.
     pub passed: usize,
     /// The scripts that failed, with the reason.
     pub failed: Vec<(String, String)>,

@@ -5,7 +5,8 @@ const SOURCES: [&str; 12] = [
     "c", "cc", "cpp", "cxx", "go", "h", "hpp", "java", "js", "py", "rs", "swift",
 ];
 
-/// Shortens a description of how a program ended: `SIGSEGV` from `killed by signal 11 (SIGSEGV)`.
+/// Shortens a description of how a program ended, for example `killed by signal 11 (SIGSEGV)` to
+/// `SIGSEGV`.
 pub(super) fn how(message: &str) -> &str {
     let message = message.split(", ").next().unwrap_or(message);
     match message.split_once('(') {

@@ -111,8 +111,8 @@ impl Cause {
         }
     }
 
-    /// Returns the cause "field misread" if all wrong values belong to one field, whatever the case's
-    /// rules.
+    /// Returns the cause "field misread" if all wrong values belong to one field, regardless of the
+    /// case's rules.
     fn misread(differences: &[Difference]) -> Option<Self> {
         let is_shown = |it: &&Difference| !it.place.ends_with(" more]");
         let data = differences.iter().filter(|it| it.grade == Grade::Data);
@@ -190,7 +190,7 @@ impl Cause {
     }
 }
 
-/// Returns the record and field of a difference if only a value is wrong.
+/// Returns the record and field of a difference, if it is only a wrong value.
 fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     let is_nothing = |text: &str| text == "nothing";
     // A place in a writer's output starts with the file.
@@ -216,7 +216,7 @@ fn named(rule: &str) -> String {
 struct Clues<'a> {
     grade: Grade,
     rule: &'a str,
-    /// The last name in the place: `detail_seq` of `threads[0].index.events[3].detail_seq`.
+    /// The last name in the place, such as `detail_seq` in `threads[0].index.events[3].detail_seq`.
     field: &'a str,
     turn: Turn,
     expected: &'a str,

@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::*;
 use crate::results::Role;
 
-/// Makes a failure with these differences: grade, place, expected, got, rule.
+/// Makes a failure with these differences, each given as grade, place, expected, got and rule.
 fn result(class: Failure, differences: &[(Grade, &str, &str, &str, &str)]) -> CaseResult {
     let difference =
         |(grade, place, expected, got, rule): &(Grade, &str, &str, &str, &str)| Difference {

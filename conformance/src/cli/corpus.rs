@@ -195,7 +195,8 @@ fn verdicts(case: &Case, between: &str) -> String {
     names.join(between)
 }
 
-/// Lists each case with its expected verdicts, then the number of cases by verdicts.
+/// Lists each case with its expected verdicts, followed by the number of cases for each set of
+/// verdicts.
 fn list_verdicts(cases: &[Case]) -> String {
     let width = cases.iter().map(|case| case.name.len()).max().unwrap_or(0);
     let mut text = String::new();

@@ -24,7 +24,7 @@ impl Interrupt {
         #[cfg(unix)]
         for number in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             use signal_hook::flag;
-            // Order matters: the first signal must see the flag still unset.
+            // Order matters: when the first signal arrives, the flag must not be set yet.
             flag::register_conditional_default(number, Arc::clone(&this.is_last))?;
             flag::register(number, Arc::clone(&this.is_last))?;
             let code = usize::try_from(number).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `testee`: the reference implementation, driven through the kit's protocol.
+//! `testee`: runs the reference implementation through the kit's protocol.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `warden`: the process that supervises implementations under test during a run.
+//! `warden`: supervises implementations under test during a run.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -27,7 +27,7 @@ pub(crate) fn derive_thread(thread: &mut Value) {
     }
 }
 
-/// Returns the values derived from all threads: counts, times, merged order.
+/// Returns the values derived from all threads: counts, times and merged order.
 pub(crate) fn derive_session(threads: &[Value], manifest: &str) -> Value {
     let mut merged: Vec<(u64, u64, usize)> = Vec::new();
     for thread in threads {

@@ -193,7 +193,7 @@ pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
     differences
 }
 
-/// Writes the corpus into a folder. Removes files of an older edition below `v1` and `v2`.
+/// Writes the corpus into a folder. Removes files that an older edition left below `v1` and `v2`.
 ///
 /// # Errors
 ///

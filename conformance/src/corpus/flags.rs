@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// A mistake that readers and writers are known to make.
+/// A mistake that readers or writers are known to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Flag {
-    /// Its permanent name.
+    /// The permanent name.
     pub name: &'static str,
     /// The mistake and its effect.
     pub note: &'static str,
@@ -183,7 +183,7 @@ const fn flag(name: &'static str, note: &'static str) -> Flag {
     Flag { name, note }
 }
 
-/// Returns the mistake revealed by any violation of a rule.
+/// Returns the mistake that every violation of a rule reveals.
 pub(super) fn flag_of(rule: &str) -> Option<&'static str> {
     let flag = match rule {
         "ATF-IHDR-005" => "other-layout",

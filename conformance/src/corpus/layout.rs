@@ -1,4 +1,4 @@
-//! The records' fields, typed by hand from the tables of S0, S1, S2 and S4.
+//! The fields of all records, typed by hand from the tables in S0, S1, S2 and S4.
 //!
 //! Expected results use these tables instead of the spec's tables: a mistake in the spec would
 //! affect every reader, and no test would reveal it.

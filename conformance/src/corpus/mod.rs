@@ -1,8 +1,8 @@
 //! The golden corpus: small traces, each with its expected result.
 //!
-//! A [`Recipe`] makes a case from a [valid session](Trace) with one edit. Expected results never
-//! come from a reader: they follow from the description of what was written, and field values are
-//! decoded with tables typed by hand from the format's documents.
+//! A [`Recipe`] turns a [valid session](Trace) into a case with a single edit. Expected results
+//! never come from a reader. They are derived from the description of what was written, and field
+//! values are decoded with tables typed by hand from the format's documents.
 
 #![allow(
     clippy::missing_panics_doc,
@@ -91,7 +91,7 @@ pub fn find(name: &str) -> Option<Case> {
 /// A small trace with its expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Its permanent name: `v1/iftr-004-one-bit-off`.
+    /// The case's permanent name, such as `v1/iftr-004-one-bit-off`.
     pub name: String,
     /// The wire version of its files.
     pub wire: u8,
@@ -125,11 +125,11 @@ pub struct Case {
     /// The threads of a session that a reader may skip.
     pub optional: Vec<u32>,
     /// The expected document with the mildest verdict. Readers may add header, footer and derived
-    /// values that the document omits.
+    /// values that it omits.
     pub expected: serde_json::Value,
     /// The broken rules that a checker must find, by file: `("thread_7/index.atf", "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
-    /// The position in the file where the first of these rules is broken.
+    /// The place in the file where the first of these rules is broken.
     pub place: Option<Place>,
     /// A dump of the trace files that names the field of every byte.
     pub dump: String,
@@ -205,7 +205,7 @@ pub struct FileVerdicts {
     pub thread: u32,
     /// `index` or `detail`.
     pub file: &'static str,
-    /// Its path in the case.
+    /// The file's path in the case.
     pub path: String,
     /// The correct verdicts, mildest first.
     pub verdicts: Vec<Verdict>,
@@ -226,7 +226,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Returns its name.
+    /// Returns the class's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -27,7 +27,7 @@ pub struct Recipe {
     verdicts: &'static [Verdict],
     /// Why the subject must be rejected, if the rules do not explain it.
     because: Option<&'static str>,
-    /// `None` if the clean session itself meets the rule.
+    /// The edit; `None` for the clean session itself.
     edit: Option<fn(&mut Trace)>,
     /// A file or folder of the session; empty for the whole session.
     subject: &'static str,
@@ -60,7 +60,7 @@ enum Offset {
     Bytes(u64),
     /// The offset of the field in an index file.
     Field,
-    /// The offset of this text, which occurs once in the file.
+    /// The offset of this text, which occurs exactly once in the file.
     Text(&'static str),
 }
 
@@ -155,7 +155,7 @@ impl Breaking {
         self.expect(file, field, Offset::Field, verdict)
     }
 
-    /// Expects a finding at this text of a text file.
+    /// Expects a finding at this text in a text file.
     pub(super) fn at_text(
         self,
         file: &'static str,
@@ -274,7 +274,7 @@ impl Recipe {
         self.subject
     }
 
-    /// Returns the permanent name of its case, without the wire version.
+    /// Returns the permanent name of the recipe's case, without the wire version.
     #[must_use]
     pub fn slug(&self) -> String {
         if self.is_named {
@@ -285,7 +285,7 @@ impl Recipe {
         slug(&format!("{rule} {}", self.name))
     }
 
-    /// Returns the rules that it tests in one wire version.
+    /// Returns the rules that the recipe tests in one wire version.
     #[must_use]
     pub fn rules_in(&self, wire: u8) -> Vec<&'static str> {
         let holds = |id: &&&'static str| {
@@ -312,7 +312,7 @@ impl Recipe {
         own.into_iter().chain(self.also.iter().copied()).collect()
     }
 
-    /// Builds its case in one wire version.
+    /// Builds the recipe's case in one wire version.
     pub(super) fn case(&self, wire: u8) -> Case {
         let trace = self.trace(wire);
         let place = self.found.as_ref().map(|found| found.place(&trace));

@@ -16,9 +16,9 @@ pub(crate) struct Shape {
     pub(crate) start: usize,
     /// The sizes of the events.
     pub(crate) events: Vec<usize>,
-    /// The number of original bytes at the start of the file.
+    /// The number of bytes at the start of the file that are as written.
     pub(crate) own: usize,
-    /// The sizes of the events that a reader finds, if it does not find every complete event.
+    /// The sizes of the events that a reader finds, if it cannot find every complete event.
     pub(crate) framed: Option<Vec<usize>>,
 }
 

@@ -21,7 +21,7 @@ pub const MANIFEST: &str = "manifest.json";
 /// The first timestamp of thread 7.
 pub const T: u64 = 1_234_567_000_000_000;
 
-/// The module of all functions; their symbol indices start at 1.
+/// The module of all functions. Symbol indices start at 1.
 const MODULE: u64 = 0x0644_4fc1 << 32;
 
 /// The module of functions in files outside the session. No reader may open these files.
@@ -62,7 +62,7 @@ pub struct Trace {
     files: BTreeMap<String, Vec<u8>>,
     folders: Vec<String>,
     symlinks: BTreeMap<String, String>,
-    /// The parts of the files, by path; files of arbitrary bytes have no entry.
+    /// The parts of the files, by path. Files of arbitrary bytes have no entry.
     shapes: BTreeMap<String, Shape>,
 }
 
@@ -93,7 +93,8 @@ impl Trace {
         this
     }
 
-    /// Returns a minimal session: one thread of two events, one with a detail, and no symbols.
+    /// Returns a minimal session without symbols: one thread with two events, one of which has a
+    /// detail.
     #[must_use]
     pub fn small(version: u8) -> Self {
         let mut this = Self::clean(version);
@@ -139,7 +140,8 @@ impl Trace {
         self.put_detail(DETAIL, &self.detail.clone());
     }
 
-    /// Removes the detail file, all links to it, the flag and `has_detail` in the manifest.
+    /// Removes the detail file, all links to it, the index's flag, and `has_detail` in the
+    /// manifest.
     pub fn without_details(&mut self) {
         self.events(|events| {
             for event in events {
@@ -181,14 +183,14 @@ impl Trace {
         self.shapes.remove(path);
     }
 
-    /// Adds an index file; its fields need not be consistent.
+    /// Adds an index file. Its fields need not be consistent.
     pub fn put_index(&mut self, path: &str, file: &IndexFile) {
         self.put(path, file.bytes());
         let shape = Shape::new(false, file.version, vec![32; file.events.len()]);
         self.shapes.insert(path.to_owned(), shape);
     }
 
-    /// Adds a detail file; its fields need not be consistent.
+    /// Adds a detail file. Its fields need not be consistent.
     pub fn put_detail(&mut self, path: &str, file: &DetailFile) {
         self.put(path, file.bytes());
         let sizes = file.events.iter().map(|event| 24 + event.payload.len());

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::Verdict;
 use crate::corpus::{CHECKSUMS, Case};
 
-/// A capability that a reader or validator may lack.
+/// A capability that readers or validators may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lack {
@@ -86,7 +86,7 @@ pub(crate) fn allows(
         || (lacks.contains(&Lack::Verdict) && reads(&verdict) && verdicts.iter().any(reads))
 }
 
-/// Removes the parts of an expected document that the implementation does not show.
+/// Removes the parts of an expected document that the implementation cannot show.
 pub(crate) fn leave_out(document: &mut Value, lacks: &[Lack]) {
     let Some(members) = document.as_object_mut() else {
         return;

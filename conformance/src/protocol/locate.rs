@@ -184,7 +184,7 @@ impl<'a> Document<'a> {
         Some(start..self.next(start)?)
     }
 
-    /// Returns the offset of the detail event after the one at `start`.
+    /// Returns the offset of the detail event that follows the event at `start`.
     fn next(&self, start: usize) -> Option<usize> {
         let bytes = self.bytes.get(start..)?.first_chunk()?;
         let length = usize::try_from(u32::from_le_bytes(*bytes)).ok()?;

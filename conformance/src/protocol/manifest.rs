@@ -20,19 +20,19 @@ pub const PROTOCOL: u32 = 1;
 pub struct Manifest {
     /// The folder that its program paths are relative to.
     pub folder: PathBuf,
-    /// Its name in reports.
+    /// The implementation's name in reports.
     pub name: String,
-    /// Its version.
+    /// The implementation's version.
     pub version: String,
-    /// Its home page.
+    /// The implementation's home page.
     pub url: Option<String>,
-    /// The wire versions that it supports, ascending.
+    /// The wire versions that it supports, in ascending order.
     pub wire: Vec<u8>,
     /// The features that it supports.
     pub features: Vec<Feature>,
     /// The capabilities that it declares that it lacks. They are not graded.
     pub lacks: Vec<Lack>,
-    /// Its failure list.
+    /// The implementation's failure list.
     pub failures: Option<PathBuf>,
     write: Option<Vec<String>>,
     read: Option<Vec<String>>,
@@ -71,7 +71,7 @@ impl Feature {
         Self::Space,
     ];
 
-    /// Returns its name in the manifest.
+    /// Returns the feature's name in the manifest.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ impl From<Subject> for Feature {
 pub struct ManifestError {
     /// The manifest.
     pub path: PathBuf,
-    /// Line and column, both starting at 1, if known.
+    /// The line and column, if known. Both start at 1.
     pub place: Option<(usize, usize)>,
     /// The error.
     pub message: String,
@@ -142,8 +142,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// Returns an error, with line and column, if the manifest is unreadable or has an unknown key
-    /// or an invalid value, or if a program is missing.
+    /// Returns an error, with line and column if known, if the manifest is unreadable, has an
+    /// unknown key or an invalid value, or if a program is missing.
     pub fn open(path: &Path) -> Result<Self, ManifestError> {
         let error = |place, message| ManifestError {
             path: path.to_owned(),
@@ -332,7 +332,7 @@ fn is_executable(meta: &fs::Metadata) -> bool {
     return meta.is_file();
 }
 
-/// Returns the line and column of a byte, both starting at 1.
+/// Returns the line and column of a byte. Both start at 1.
 fn position(text: &str, offset: usize) -> Option<(usize, usize)> {
     let before = text.get(..offset)?;
     let line = before.matches('\n').count().saturating_add(1);

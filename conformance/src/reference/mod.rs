@@ -29,7 +29,7 @@ pub fn read(path: &Path) -> Value {
     }
 }
 
-/// Returns the verdict on a file or session folder, with the broken rules.
+/// Returns the verdict on a file or session folder, and the broken rules.
 #[must_use]
 pub fn validate(path: &Path) -> Value {
     let document = read(path);
@@ -82,7 +82,7 @@ impl Verdicts {
         broken.any(|broken| READERS_IGNORE.iter().any(|rule| rule.id == broken))
     }
 
-    /// Returns the verdict on a file; unreadable files are rejected.
+    /// Returns the verdict on a file. Unreadable files are rejected.
     fn of_file(&self, path: &Path) -> Verdict {
         let mut files = self.files.iter();
         let found = files.find(|(file, _)| file == path);

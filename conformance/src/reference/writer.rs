@@ -1,4 +1,4 @@
-//! The reference writer: executes a script with the library.
+//! The reference writer, which executes a script with the library.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -12,7 +12,7 @@ use atf::session;
 use super::Printable;
 use crate::check::has_extension;
 
-/// A requested report: `html=report.html`, or `tap` for standard output.
+/// A requested report, such as `html=report.html`, or `tap` for standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The form.
@@ -128,9 +128,9 @@ impl Target {
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// One screen of text: scores and causes. For a check, the same as `Text`.
+    /// One screen of text with scores and causes. For a check, the same as `Text`.
     Summary,
-    /// Text with every failure in full; coloured on a terminal.
+    /// Text with every failure in full, coloured on a terminal.
     Text,
     /// The Test Anything Protocol, version 14.
     Tap,

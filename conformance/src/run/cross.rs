@@ -85,7 +85,7 @@ pub(super) struct CrossResults {
     pub(super) cases: Vec<CaseResult>,
 }
 
-/// Runs all readers on all writers' files. `testees` are the graded implementations with their
+/// Runs all readers on all writers' files. `testees` contains the graded implementations and their
 /// positions.
 ///
 /// # Errors
@@ -139,7 +139,7 @@ pub(super) fn cross(
 type Pairs = BTreeMap<(usize, usize, Role, String), CaseResult>;
 
 fn matrix(pairs: &Pairs) -> Vec<CrossResult> {
-    // An implementation that reads and validates must pass in both roles.
+    // An implementation that both reads and validates must pass in both roles.
     let mut worst: BTreeMap<(usize, usize, &str), &Outcome> = BTreeMap::new();
     for ((writer, reader, _, script), result) in pairs {
         let outcome = worst
@@ -210,12 +210,12 @@ fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
     }
 }
 
-/// A task: read or validate a part of a written session.
+/// A task to read or validate a part of a written session.
 struct CrossTask {
     role: Role,
     written: Arc<Written>,
     needs: [Feature; 1],
-    /// The path within the session's folder; empty for the folder itself.
+    /// The path within the session folder; empty for the folder itself.
     path: String,
 }
 

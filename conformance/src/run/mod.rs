@@ -47,7 +47,7 @@ pub struct Limits {
     pub time: Duration,
     /// Extra time in which the warden must answer.
     pub margin: Duration,
-    /// Resident memory of the process and its children, in bytes.
+    /// Resident memory of the process and its descendants, in bytes.
     pub memory: u64,
     /// Size of standard output, in bytes.
     pub output: u64,
@@ -94,14 +94,14 @@ impl Options {
 /// A requested implementation.
 #[derive(Debug, Clone)]
 pub enum Candidate {
-    /// Its manifest.
+    /// The implementation's manifest.
     Manifest(Box<Manifest>),
     /// Why its manifest is unusable.
     Unusable(ManifestError),
 }
 
 impl Candidate {
-    /// Returns its manifest, if usable.
+    /// Returns the manifest, if usable.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         match self {

@@ -26,7 +26,7 @@ use crate::{Place, Verdict};
 /// The place of a wrong verdict.
 const VERDICT: &str = "verdict";
 
-/// A task: read or validate a case of the corpus.
+/// A task to read or validate a case of the corpus.
 #[derive(Debug)]
 pub struct Reading {
     role: Role,
@@ -339,7 +339,7 @@ pub(super) fn wrong_verdict_class(verdict: Verdict) -> Failure {
     }
 }
 
-/// Returns the keys that are not compared in an implementation's documents.
+/// Returns the keys that are ignored when an implementation's documents are compared.
 pub(super) fn ignored(manifest: &Manifest) -> Vec<&'static str> {
     let function = (!manifest.has(Feature::Function)).then_some("function");
     let verdict = manifest.lacks.contains(&Lack::Verdict).then_some("verdict");

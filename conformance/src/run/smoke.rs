@@ -10,7 +10,8 @@ use super::warden::End;
 use crate::protocol::Manifest;
 use crate::results::Failure;
 
-/// Runs one simple task for each role, feature and wire version that an implementation claims.
+/// Runs one simple task for each role, feature and wire version that an implementation claims to
+/// support.
 ///
 /// Fails if a program cannot be started, if an answer violates the protocol (which would make
 /// comparing it meaningless), or if a role produces no answer at all. The run itself grades the

@@ -12,7 +12,7 @@ use crate::results::{Failure, Role};
 use crate::scripts::Scripted;
 use crate::written::Graded;
 
-/// A task for an implementation: a case to read or a script to write.
+/// A task for an implementation, such as a case to read or a script to write.
 pub trait Task: Send + Sync {
     /// Returns the role whose program is started.
     fn role(&self) -> Role;

@@ -17,7 +17,7 @@ use crate::written;
 const SIGKILL: i32 = 9;
 const SCRIPT: &str = "script.txt";
 
-/// A task: write the files of a script.
+/// A task to write the files of a script.
 #[derive(Debug)]
 pub struct Writing {
     scripted: Arc<Scripted>,
@@ -73,7 +73,8 @@ impl Writing {
         }
     }
 
-    /// Returns whether a writer ended as its script requires; `Ok(false)` if it does not support the script.
+    /// Returns whether a writer ended as its script requires, or `Ok(false)` if it does not support
+    /// the script.
     fn is_done(&self, ended: &Ended) -> Result<bool, Broken> {
         let Scripted { limit, script, .. } = &*self.scripted;
         if script.is_killed() && ended.end == End::Killed(SIGKILL) {

@@ -42,7 +42,7 @@ pub enum Operation {
     Index(Index),
     /// Adds the details of the previous event to `detail.atf`.
     Detail(Detail),
-    /// Finalizes a thread: writes footers and headers.
+    /// Finalizes a thread by writing footers and headers.
     Finalize {
         /// The thread.
         thread_id: u32,
@@ -57,7 +57,7 @@ pub enum Operation {
         /// The thread.
         thread_id: u32,
     },
-    /// Frees space on the simulated full disk: the program raises its own file size limit.
+    /// Frees space on the simulated full disk. The program raises its own file size limit.
     Space,
     /// Ends the program after it has written its buffers, without finalizing open threads.
     Abort,
@@ -91,9 +91,9 @@ pub struct Index {
     pub function_id: u64,
     /// 1 call, 2 return, 3 exception.
     pub event_kind: u8,
-    /// The depth of the call stack, which wire version 2 does not store.
+    /// The depth of the call stack. Wire version 2 does not store it.
     pub call_depth: u32,
-    /// The position of its details in `detail.atf`, if it has any.
+    /// The position of the event's details in `detail.atf`, if it has any.
     pub detail_seq: Option<u64>,
 }
 
@@ -102,9 +102,9 @@ pub struct Index {
 pub struct Detail {
     /// The thread.
     pub thread_id: u32,
-    /// The position of its event in `index.atf`.
+    /// The position of the index event in `index.atf`.
     pub index_seq: u64,
-    /// The time in nanoseconds, the same as in its index event.
+    /// The time in nanoseconds, which equals the time of the index event.
     pub timestamp: u64,
     /// 3 for a call, 4 for a return, or a tracer-defined type.
     pub event_type: u16,
@@ -117,13 +117,13 @@ pub struct Detail {
 /// The expected content of a thread's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread<'a> {
-    /// Its header values.
+    /// The thread's header values.
     pub open: &'a Open,
     /// The events of `index.atf`, in order.
     pub events: Vec<&'a Index>,
     /// The events of `detail.atf`, in order.
     pub details: Vec<&'a Detail>,
-    /// Whether the script finalizes it.
+    /// Whether the script finalizes the thread.
     pub is_finalized: bool,
     /// The numbers of events and details that must survive, however the process ends.
     pub flushed: (usize, usize),

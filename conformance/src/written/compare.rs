@@ -25,7 +25,7 @@ pub(super) enum Ending {
 /// A file, read up to its last relevant byte.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The file's path relative to the session folder, with `/`.
+    /// The file's path relative to the session folder, separated by `/`.
     pub(super) file: String,
     pub(super) bytes: Vec<u8>,
     /// The size of the whole file in bytes.
@@ -33,7 +33,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Reads a file of `expected` bytes; returns `None` if it does not exist.
+    /// Reads a file of `expected` bytes. Returns `None` if the file does not exist.
     pub(super) fn read(out: &Path, file: &str, expected: usize) -> Result<Option<Self>, Wrong> {
         let path = out.join(file);
         let failed = |error: io::Error| Wrong::new(format!("{file}: {error}"));

@@ -11,9 +11,9 @@ use atf_samples::files::crc32c;
 #[derive(Debug)]
 pub(super) struct Expected {
     wire: u8,
-    /// Its fields, contiguous from the first byte.
+    /// The fields, contiguous from the first byte on.
     pub(super) fields: Vec<Placed>,
-    /// Its size in bytes.
+    /// The file's size in bytes.
     pub(super) size: usize,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Freedom {
     Any,
 }
 
-/// The choices that the script leaves to the writer.
+/// Choices that the script leaves to the writer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given {
     /// Whether `arch` and `os` must match the script.
@@ -89,7 +89,7 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
         _ => both(name, thread.open, *b"ATI2"),
     };
     let freedom = |name| match name {
-        // In finalized files, the rules check these fields.
+        // In finalized files, rules cover these fields.
         "flags" => Freedom::Or(1),
         "footer_offset" => Freedom::Or(64),
         _ => platform(name, given),

@@ -1,4 +1,4 @@
-//! Grades a writer's files by the rules and against the script, byte by byte.
+//! Grades a writer's files, by the rules and by comparing them with the script byte by byte.
 //!
 //! The library's reader is never the only judge of a file, because it could share a mistake with
 //! the library's writer. Every byte is also compared with the corpus's hand-typed tables.
@@ -23,9 +23,9 @@ use crate::scripts::{Script, Scripted};
 
 /// The size of each header and footer, in bytes.
 const END_SIZE: usize = Record::IndexHeader.size();
-/// The size of an event of `index.atf`, in bytes.
+/// The size of an event in `index.atf`, in bytes.
 const EVENT_SIZE: usize = Record::IndexEvent.size();
-/// The size of an event of `detail.atf` without its payload, in bytes.
+/// The size of an event in `detail.atf` without its payload, in bytes.
 const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 
 /// The grade of a writer's files.

@@ -24,7 +24,7 @@ struct Finding {
     message: String,
 }
 
-/// A broken MUST; its message lists the other broken MUSTs.
+/// A broken MUST, with a message that lists the other broken MUSTs.
 #[derive(Debug)]
 pub(super) struct Broken<'a> {
     pub(super) message: String,
@@ -50,7 +50,7 @@ impl Output for Collect {
         self.findings.extend(findings);
     }
 
-    // The comparison with the script reports unreadable files.
+    // Unreadable files are reported by the comparison with the script.
     fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }
 

@@ -18,7 +18,7 @@ const ENTRIES: usize = 1000;
 /// The maximum nesting of folders.
 const DEPTH: usize = 16;
 
-/// Rejects the folder `out` if it contains more than a writer of the script can need.
+/// Rejects the folder `out` if it contains more than any writer needs for the script.
 pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
     // A symlink may lead anywhere.
     if fs::symlink_metadata(out).is_ok_and(|meta| !meta.is_dir()) {

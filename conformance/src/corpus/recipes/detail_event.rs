@@ -1,6 +1,6 @@
-//! Rules of the detail event. The events begin at 64, 188 and 329 and end at 461. Their fields,
-//! from the tables of S1 and S2: `total_length` at 0, `event_type` at 4, flags at 6, `index_seq` at
-//! 8, `thread_id` at 12 in version 1, timestamp at 16.
+//! Recipes for the rules on detail events. The events begin at 64, 188 and 329; the last one ends
+//! at 461. Fields and offsets, from the tables in S1 and S2: `total_length` at 0, `event_type` at
+//! 4, flags at 6, `index_seq` at 8, `thread_id` at 12 in version 1, timestamp at 16.
 
 use crate::Verdict::{Accept, Reject};
 

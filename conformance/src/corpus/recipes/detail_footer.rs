@@ -1,6 +1,6 @@
-//! Rules of the detail footer and the end of the detail file. The footer begins at 461. Its fields,
-//! from the table of S2: magic at 0, checksum at 4, `event_count` at 8, `bytes_length` at 16,
-//! `time_start_ns` at 24, `time_end_ns` at 32, reserved at 40.
+//! Recipes for the rules on the detail footer and the end of the detail file. The footer begins at
+//! 461. Fields and offsets, from the table in S2: magic at 0, checksum at 4, `event_count` at 8,
+//! `bytes_length` at 16, `time_start_ns` at 24, `time_end_ns` at 32, reserved at 40.
 
 use crate::Verdict::{Accept, Recover, Reject};
 

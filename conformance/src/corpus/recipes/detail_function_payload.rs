@@ -1,6 +1,6 @@
-//! Rules of the detail function payload. It begins 24 bytes into its event. Its fields, from the
-//! table of S1: `function_id` at 0, registers from 8 to 96, `stack_size` at 96, reserved at 98, the
-//! stack at 100.
+//! Recipes for the rules on the function payload of a detail. The payload begins 24 bytes into the
+//! event. Fields and offsets, from the table in S1: `function_id` at 0, registers from 8 to 96,
+//! `stack_size` at 96, reserved at 98, the stack at 100.
 
 use crate::Verdict::Accept;
 

@@ -1,7 +1,7 @@
-//! Rules of the detail header. Its fields, from the table of S2: magic at 0, endian at 4, version
-//! at 5, arch at 6, os at 7, flags at 8, `thread_id` at 12, reserved at 16, and unaligned
-//! `events_offset` at 20, `event_count` at 28, `bytes_length` at 36, `index_seq_start` at 44 and
-//! `index_seq_end` at 52; reserved at 60.
+//! Recipes for the rules on the detail header. Fields and offsets, from the table in S2: magic at
+//! 0, endian at 4, version at 5, arch at 6, os at 7, flags at 8, `thread_id` at 12, reserved at 16,
+//! and unaligned `events_offset` at 20, `event_count` at 28, `bytes_length` at 36,
+//! `index_seq_start` at 44 and `index_seq_end` at 52; reserved at 60.
 
 use crate::Verdict::{Accept, Recover, Reject};
 

@@ -1,7 +1,7 @@
-//! Rules of the index event. Event k begins at 64 + 32 k. Its fields, from the tables of S0 and S2:
-//! `timestamp_ns` at 0, `function_id` at 8; in version 1 `thread_id` at 16, `event_kind` at 20,
-//! `call_depth` at 24, `detail_seq` at 28; in version 2 `detail_seq` at 16, `event_kind` at 24, 7
-//! reserved bytes at 25.
+//! Recipes for the rules on index events. Event k begins at 64 + 32 k. Fields and offsets, from the
+//! tables in S0 and S2: `timestamp_ns` at 0, `function_id` at 8; in version 1 `thread_id` at 16,
+//! `event_kind` at 20, `call_depth` at 24, `detail_seq` at 28; in version 2 `detail_seq` at 16,
+//! `event_kind` at 24, 7 reserved bytes at 25.
 
 use crate::Verdict::{Accept, Recover};
 

@@ -1,6 +1,6 @@
-//! Rules of the index footer and the end of the index file. The footer begins at 256. Its fields,
-//! from the tables of S0 and S2: magic at 0, checksum at 4, `event_count` at 8, `time_start_ns` at
-//! 16, `time_end_ns` at 24, `bytes_written` at 32, reserved at 40.
+//! Recipes for the rules on the index footer and the end of the index file. The footer begins at
+//! 256. Fields and offsets, from the tables in S0 and S2: magic at 0, checksum at 4, `event_count`
+//! at 8, `time_start_ns` at 16, `time_end_ns` at 24, `bytes_written` at 32, reserved at 40.
 
 use crate::Verdict::{Accept, Recover, Reject};
 

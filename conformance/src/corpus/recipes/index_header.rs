@@ -1,4 +1,4 @@
-//! Rules of the index header. Its fields, from the tables of S0 and S2:
+//! Recipes for the rules on the index header. Fields and offsets, from the tables in S0 and S2:
 //!
 //! | offset | field         | offset | field                                        |
 //! |--------|---------------|--------|----------------------------------------------|

@@ -1,6 +1,6 @@
-//! Rules of the links. Events 0, 2 and 3 of the index link to detail events 0, 1 and 2, which begin
-//! at 64, 188 and 329. An index event's `detail_seq` is at 28 in version 1 and at 16 in version 2,
-//! a detail event's `index_seq` at 8.
+//! Recipes for the rules on links. Events 0, 2 and 3 of the index link to detail events 0, 1 and 2,
+//! which begin at 64, 188 and 329. An index event's `detail_seq` is at 28 in version 1 and at 16 in
+//! version 2; a detail event's `index_seq` is at 8.
 
 use crate::Verdict::{Accept, Reject};
 

@@ -1,4 +1,4 @@
-//! Rules of manifest.json. Offsets point to the invalid text.
+//! Recipes for the rules on manifest.json. Offsets point to the invalid text.
 
 use crate::Verdict::{Accept, Recover};
 

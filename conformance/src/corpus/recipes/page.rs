@@ -127,7 +127,7 @@ fn details(trace: &mut Trace, end: usize, more: usize) {
     let mut left = end - END;
     let mut stacks = Vec::new();
     while left > 0 {
-        // The remaining space always fits another event.
+        // The remaining space must always fit another event.
         let size = if left <= GREATEST {
             left
         } else {
@@ -157,7 +157,7 @@ fn details(trace: &mut Trace, end: usize, more: usize) {
     manifest(trace, "7", (T, T + count - 1));
 }
 
-/// Like [`details`], but without a footer; a torn event fills the file from `end` to `size`.
+/// Like [`details`], but without a footer. A torn event fills the file from `end` to `size`.
 fn open_detail(trace: &mut Trace, end: usize, size: usize) {
     details(trace, end, usize::from(end < size));
     trace.detail(|file| *file = file.clone().placeholder());

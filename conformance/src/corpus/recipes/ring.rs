@@ -1,5 +1,5 @@
-//! Rules of ring.atf. The ring contains one event that the files lack; a reader that wrongly trusts
-//! the ring returns this event.
+//! Recipes for the rules on ring.atf. The ring contains one event that the files lack; a reader
+//! that wrongly trusts the ring returns this event.
 
 use crate::Verdict::{Accept, Recover};
 
@@ -74,7 +74,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     ]
 }
 
-/// Makes a recipe with a ring that does not belong to the unfinalized files next to it.
+/// Makes a recipe where the ring does not belong to the unfinalized files next to it.
 fn broken(
     name: &'static str,
     field: &'static str,
@@ -112,7 +112,7 @@ fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
     trace.put(RING, ring.bytes());
 }
 
-/// Returns a ring with one event in its index area, which belongs after the file's six events.
+/// Returns a ring with one event in its index area. The event belongs after the file's six events.
 fn with_event(trace: &Trace) -> RingFile {
     let mut other = Trace::clean(trace.version);
     other.without_details();

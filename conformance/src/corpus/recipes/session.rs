@@ -1,4 +1,4 @@
-//! Rules of the session folder.
+//! Recipes for the rules on the session folder.
 
 use crate::Verdict::{Accept, Recover};
 

@@ -1,9 +1,10 @@
-//! Descriptions of findings, shared by several forms.
+//! Describes findings, for several report forms.
 
 use crate::check::{Finding, Place};
 use crate::report::Printable;
 
-/// Formats `footer.checksum (at 0x70c4): 0, expected 1; 5 times in all, next at events[3].depth`.
+/// Formats a finding, such as `footer.checksum (at 0x70c4): 0, expected 1; 5 times in all, next at
+/// events[3].depth`.
 pub(super) fn what(finding: &Finding) -> String {
     let (place, message) = (place(&finding.place), Printable(&finding.message));
     let more = finding.more.first().map_or(String::new(), |next| {
@@ -13,13 +14,14 @@ pub(super) fn what(finding: &Finding) -> String {
     format!("{place}{message}{more}")
 }
 
-/// Formats `must ATF-IFTR-004 footer.checksum (at 0x70c4): 0, expected 1`.
+/// Formats a finding with its rule, such as `must ATF-IFTR-004 footer.checksum (at 0x70c4): 0,
+/// expected 1`.
 pub(super) fn line(finding: &Finding) -> String {
     let (severity, id) = (finding.rule.severity.name(), finding.rule.id);
     format!("{severity} {id} {}", what(finding))
 }
 
-/// Formats `footer.checksum (at 0x70c4): `; either part may be missing.
+/// Formats a place, such as `footer.checksum (at 0x70c4): `. Either part may be missing.
 fn place(place: &Place) -> String {
     match (place.field.as_str(), place.offset) {
         ("", None) => String::new(),

@@ -18,7 +18,7 @@ use crate::results::Results;
 
 pub use tally::{Counted, Scores, Tally};
 
-/// Writes a run's report in one form. Text is coloured; `out` may strip the colours.
+/// Writes a run's report in one form. Text is coloured, but `out` may strip the colours.
 ///
 /// # Errors
 ///

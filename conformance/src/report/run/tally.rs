@@ -16,7 +16,7 @@ pub struct Tally {
     pub failed: u64,
     /// Failures on a failure list.
     pub known: u64,
-    /// Skipped because the implementation does not support them.
+    /// Cases skipped because the implementation does not support them.
     pub skipped: u64,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for Counted {
     }
 }
 
-/// One column of a matrix: an implementation in a role.
+/// A column of a matrix: an implementation in a role.
 pub(super) type Column = (usize, Role);
 
 /// Returns the implementations with their graded roles or, if refused, with all their roles.
@@ -120,8 +120,8 @@ pub(super) fn columns(results: &Results) -> Vec<Column> {
     columns.into_iter().collect()
 }
 
-/// Counts results by column and by the keys that `keys` returns. A result may have several keys,
-/// each with its own state.
+/// Counts results by column and by each of the keys that `keys` returns. A result may have several
+/// keys, each with its own state.
 pub(super) fn matrix<'a, Key: Ord>(
     results: &'a Results,
     keys: impl Fn(&'a CaseResult) -> BTreeMap<Key, State>,

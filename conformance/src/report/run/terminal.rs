@@ -252,7 +252,7 @@ pub(super) fn editions(results: &Results, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// Writes both scores of each graded implementation.
+/// Writes the scores of each graded implementation.
 fn scores(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     for testee in 0..results.testees.len() {
         let cases: Vec<_> = results
@@ -268,7 +268,7 @@ fn scores(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A table of cells; the first column is left-aligned, the others right-aligned.
+/// A table of cells. The first column is left-aligned; all others are right-aligned.
 pub(super) struct Table {
     rows: Vec<(String, Vec<(String, Style)>)>,
 }

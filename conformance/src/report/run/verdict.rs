@@ -44,7 +44,7 @@ pub(super) fn headline(results: &Results) -> String {
     }
 }
 
-/// Formats both scores: `data 290 of 327, labels 211 of 300`.
+/// Formats both scores, as in `data 290 of 327, labels 211 of 300`.
 pub(super) fn scores<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult>,
@@ -58,7 +58,8 @@ pub(super) fn scores<'a>(
     }
 }
 
-/// Formats both scores and the parts that were not graded: `…; not graded: footers (321 cases)`.
+/// Formats both scores and the parts that were not graded, as in `…; not graded: footers (321
+/// cases)`.
 pub(super) fn graded<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult> + Clone,
@@ -70,7 +71,7 @@ pub(super) fn graded<'a>(
     }
 }
 
-/// Formats the parts that were not graded: `footers (321 cases)`.
+/// Formats the parts that were not graded, as in `footers (321 cases)`.
 pub(super) fn gaps<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Option<String> {
     let mut counts: BTreeMap<Lack, u64> = BTreeMap::new();
     for lack in cases.into_iter().flat_map(|case| &case.not_graded) {

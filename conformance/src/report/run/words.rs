@@ -1,4 +1,4 @@
-//! Descriptions of failures, shared by all forms.
+//! Describes failures, for all report forms.
 
 use crate::cause::Cause;
 use crate::report::hexdump;
@@ -8,7 +8,7 @@ use crate::rules::{self, Severity};
 
 /// The maximum number of characters to show of a value; JSON contains all of them.
 const VALUE_LETTERS: usize = 200;
-/// The number of lines shown from the end of standard error.
+/// The number of lines to show from the end of standard error.
 const STDERR_LINES: usize = 20;
 const STDERR_LETTERS: usize = 300;
 
@@ -20,13 +20,13 @@ pub(super) fn name(results: &Results, testee: usize) -> String {
     }
 }
 
-/// Formats `ada-c read v1/iftr-004-one-bit-off`.
+/// Formats a result's title, such as `ada-c read v1/iftr-004-one-bit-off`.
 pub(super) fn title(results: &Results, case: &CaseResult) -> String {
     let name = name(results, case.testee);
     format!("{name} {} {}", case.role.name(), Printable(&case.case))
 }
 
-/// Formats `wrong-accept: accept, expected reject`.
+/// Formats a failure, such as `wrong-accept: accept, expected reject`.
 pub(super) fn failure(case: &CaseResult) -> Option<String> {
     match &case.outcome {
         Outcome::Failed { class, message, .. } => {

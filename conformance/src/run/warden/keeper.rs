@@ -1,4 +1,4 @@
-//! Supervises a warden, because an implementation may stop or kill its parent.
+//! Supervises a warden, because an implementation may stop or kill its parent process.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;

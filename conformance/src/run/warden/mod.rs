@@ -49,7 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Job {
     /// The program and its arguments.
     command: Vec<String>,
-    /// Its working folder and its `TMPDIR`.
+    /// The working folder, which is also `TMPDIR`.
     folder: PathBuf,
     time: Duration,
     memory: u64,
@@ -88,17 +88,17 @@ struct Report {
 /// The kit's handle to a warden.
 #[derive(Debug)]
 pub struct Warden {
-    /// Its keeper.
+    /// The warden's keeper.
     process: Child,
     /// `None` once told to end.
     input: Option<ChildStdin>,
-    /// Its answers, until the keeper ends.
+    /// The warden's answers, until the keeper ends.
     answers: Receiver<Ended>,
 }
 
 impl Warden {
-    /// Starts a warden: `kit warden --keep CASES`. It removes the folder `cases` if the kit ends before the
-    /// warden is dropped.
+    /// Starts a warden with `kit warden --keep CASES`. The warden removes the folder `cases` if the
+    /// kit ends before the warden is dropped.
     ///
     /// # Errors
     ///

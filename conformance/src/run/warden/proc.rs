@@ -66,7 +66,7 @@ fn pid(text: &str) -> Option<Pid> {
     Pid::from_raw(text.parse().ok()?)
 }
 
-/// Returns the resident bytes of the processes if there are more than `limit`.
+/// Returns the number of resident bytes of the processes, if it exceeds `limit`.
 ///
 /// Shared pages count only once: if the plain sum is above the limit, the proportional set size
 /// decides, which takes longer to read.

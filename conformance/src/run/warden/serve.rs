@@ -17,9 +17,9 @@ use super::streams::{bounded, ends};
 use super::tree::{adopt_orphans, descendants, end_all, wait};
 use super::{End, Job, Report};
 
-/// The time a process may take to end after SIGTERM.
+/// The time that a process has to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
-/// The longest interval between two memory checks.
+/// The maximum interval between two memory checks.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// An event in the warden's loop.
@@ -226,7 +226,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
     }
 }
 
-/// Sets, until dropped, the file size limit that the next process inherits.
+/// Sets the file size limit that the next process inherits. Restores the limit on drop.
 struct FileSize(Rlimit);
 
 impl FileSize {
@@ -260,7 +260,7 @@ fn ended(process: Pid) -> End {
     }
 }
 
-/// Returns the resident bytes of the implementation and its descendants if there are more than
+/// Returns the number of resident bytes of the implementation and its descendants, if it exceeds
 /// `limit`. Only Linux reports resident bytes.
 fn memory_above(limit: u64) -> Option<u64> {
     #[cfg(target_os = "linux")]

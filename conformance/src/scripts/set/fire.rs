@@ -185,7 +185,7 @@ fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     script
 }
 
-/// Adds events of thread 0; two out of three have details.
+/// Adds events of thread 0. Two out of three events have details.
 fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) {
     for seq in seqs {
         let event = nested(seq);

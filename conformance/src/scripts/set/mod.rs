@@ -14,13 +14,13 @@ use crate::rules::table;
 /// A script with its name and purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scripted {
-    /// Its permanent name: `v1/write-no-event`.
+    /// The script's permanent name, such as `v1/write-no-event`.
     pub name: String,
     /// The wire version of its files.
     pub wire: u8,
     /// The rules that it tests.
     pub rules: Vec<&'static str>,
-    /// The script's content, and the mistake that it reveals.
+    /// What the script does, and the mistake that it reveals.
     pub note: &'static str,
     /// Whether `arch` and `os` must match the script. If not, a tracer may write the values of the
     /// machine that it runs on.

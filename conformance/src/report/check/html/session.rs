@@ -10,7 +10,7 @@ use crate::report::check::session::{name, within};
 use crate::report::page::{escaped, shown, shown_value};
 use crate::rules::Severity;
 
-/// The maximum number of findings shown for one session.
+/// The maximum number of findings to show for a session.
 const FINDINGS: usize = 200;
 /// The approximate size of the markup around an item, in bytes.
 const MARKUP: usize = 250;
@@ -50,7 +50,7 @@ pub(super) struct FindingView {
     message: String,
     times: u64,
     next: Option<String>,
-    /// Whether it is the session's first finding for the rule; the cell links to it.
+    /// Whether this is the session's first finding for the rule, which the cell links to.
     pub(super) is_first: bool,
 }
 

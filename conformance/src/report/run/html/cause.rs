@@ -16,7 +16,7 @@ pub(super) struct CauseView {
     title: String,
     state: &'static str,
     count: usize,
-    /// The number of failures per implementation: `ada-c 12, ada-py 3`.
+    /// The number of failures per implementation, such as `ada-c 12, ada-py 3`.
     testees: String,
     failures: Vec<FailureView>,
 }

@@ -157,7 +157,7 @@ fn cell(
     }
 }
 
-/// Returns a cell's class, its text and its label.
+/// Returns a cell's class, text and label.
 fn texts(tally: Tally) -> (&'static str, String, String) {
     let Tally {
         passed,
