@@ -1,4 +1,4 @@
-/* Reads index.atf, detail.atf or a session and prints the document of the conformance kit.
+/* Reads an index.atf, a detail.atf or a session, and prints its document for the conformance kit.
  *
  *     reader PATH
  *

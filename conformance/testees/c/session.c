@@ -1,4 +1,4 @@
-/* A session: a folder of thread folders, and manifest.json. */
+/* Reads a session, which is a folder with thread folders and a manifest.json. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "reader.h"
@@ -98,7 +98,7 @@ static bool is_at_home(const Thread *thread, uint64_t seq) {
     return from < thread->index.count && is_linked(thread, from, &to, &leads_back) && to == seq;
 }
 
-/* A detail file of the other wire version belongs to another thread. */
+/* A detail file of the other wire version must belong to another thread. */
 static void refuse_other_wire(Thread *thread) {
     const Index *index = &thread->index;
     Detail *detail = &thread->detail;

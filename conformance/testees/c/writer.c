@@ -1,4 +1,4 @@
-/* Executes a script of the conformance kit: one operation per line, one folder per thread.
+/* Executes a script of the conformance kit, line by line, and creates one folder per thread.
  *
  *     writer SCRIPT OUT
  */

@@ -1,4 +1,5 @@
-// Reads index.atf, detail.atf or a session and prints the document of the conformance kit.
+// Reads an index.atf, a detail.atf or a session, and prints the document that the conformance kit
+// expects.
 //
 //     reader PATH
 //

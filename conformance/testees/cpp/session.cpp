@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using Seq = std::uint64_t;
-// An event in the merged order of all threads: time, thread, position.
+// An event in the merged order of all threads, as time, thread and position.
 using Moment = std::tuple<std::uint64_t, std::uint32_t, Seq>;
 
 // A thread's file and its verdict.
@@ -131,7 +131,7 @@ class Thread {
     }
 
   private:
-    // A detail file of the other wire version belongs to another thread.
+    // A detail file of the other wire version must belong to another thread.
     void refuse_other_wire() {
         if (!is_read() || detail.read() == nullptr) return;
         if (detail.read()->wire != index.read()->wire) detail.refuse();

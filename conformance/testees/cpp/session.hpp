@@ -1,4 +1,4 @@
-// A session: a folder of thread folders, and manifest.json.
+// Reads a session, which is a folder with thread folders and a manifest.json.
 #pragma once
 
 #include "document.hpp"

@@ -1,4 +1,4 @@
-// Executes a script of the conformance kit: one operation per line, one folder per thread.
+// Executes a script of the conformance kit, line by line, and creates one folder per thread.
 //
 //     writer SCRIPT OUT
 //
@@ -135,7 +135,7 @@ class Thread {
             atf_v2_detail_event_header_set_index_seq(&event, index_seq);
             bytes = bytes_of(event);
         }
-        // These four have the same offsets in both wire versions.
+        // These four fields have the same offsets in both wire versions.
         auto *event = reinterpret_cast<AtfV1DetailEventHeader *>(bytes.data());
         atf_v1_detail_event_header_set_total_length(
             event, static_cast<std::uint32_t>(bytes.size() + payload.size()));

@@ -3,7 +3,7 @@
 import struct
 
 U64 = "Q"
-# 64 bits in wire version 2, so strings in both versions.
+# Links have 64 bits in wire version 2, so they are strings in both versions.
 LINKS = ("detail_seq", "index_seq")
 
 

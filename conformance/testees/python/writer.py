@@ -1,4 +1,4 @@
-"""Executes a script: one operation per line, one folder per thread."""
+"""Executes a script, line by line, and creates one folder per thread."""
 
 import json
 import os

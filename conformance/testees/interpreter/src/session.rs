@@ -1,4 +1,4 @@
-//! A session: a folder of thread folders, and `manifest.json`.
+//! Reads a session, which is a folder with thread folders and a `manifest.json`.
 
 use std::fs::{self, FileType};
 use std::io;
@@ -146,7 +146,7 @@ impl Thread {
         } else {
             (File::Absent, File::Absent)
         };
-        // A detail file of the other wire version belongs to another thread.
+        // A detail file of the other wire version must belong to another thread.
         if let (Some(of_index), Some(of_detail)) = (index.read(), detail.read())
             && of_index.wire != of_detail.wire
         {

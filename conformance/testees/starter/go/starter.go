@@ -108,7 +108,7 @@ func decode(data []byte) *index {
 	return file
 }
 
-// findFooter looks for a footer whose numbers match its offset.
+// findFooter looks for a footer with numbers that match its offset.
 func findFooter(data []byte, start int) (int, bool) {
 	last := start + (len(data)-start)/eventSize*eventSize
 	for at := last; at >= start; at -= eventSize {
@@ -230,7 +230,7 @@ func run(arguments []string) (int, error) {
 	return 0, errors.New("usage: starter read PATH | write SCRIPT OUT")
 }
 
-// read prints the document of a file and returns the exit code, 1 if it rejects the file.
+// read prints the document of a file and returns the exit code, which is 1 if it rejects the file.
 func read(path string, output io.Writer) (int, error) {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return unsupported, err

@@ -213,7 +213,7 @@ fn main() {
     }));
 }
 
-/// Prints the document of a file and returns the exit code, 1 if it rejects the file.
+/// Prints the document of a file and returns the exit code, which is 1 if it rejects the file.
 fn read(path: &Path) -> io::Result<i32> {
     if path.is_dir() {
         return Ok(UNSUPPORTED);
