@@ -77,25 +77,25 @@ fn after_the_last(problems: &[atf::Error]) -> AtfStatus {
 /// Like [`capi`], for bytes opened as an index file.
 pub fn capi_index(data: &[u8]) {
     let mut reader: *mut AtfIndexReader = ptr::null_mut();
-    // SAFETY: the size matches the bytes; the output pointer is for one handle.
+    // SAFETY: the pointer is valid for `data.len()` bytes, and the output pointer for one handle.
     let status = unsafe { atf_index_open_bytes(data.as_ptr().cast(), data.len(), &raw mut reader) };
     assert_ne!(status, AtfStatus::Panic);
     let expected = IndexReader::from_bytes(data);
     assert_eq!(status == AtfStatus::Ok, expected.is_ok());
-    // SAFETY: an open reader, or null.
+    // SAFETY: the reader is open or null.
     let count = unsafe { atf_index_event_count(reader) };
     assert_eq!(count, expected.as_ref().map_or(0, IndexReader::event_count));
-    // SAFETY: numbers, for which every bit pattern is valid.
+    // SAFETY: all fields are numbers, so every bit pattern is valid.
     let mut events: [AtfEvent; 7] = unsafe { std::mem::zeroed() };
     // SAFETY: as above.
     let mut info: AtfFileInfo = unsafe { std::mem::zeroed() };
-    // SAFETY: an open reader, or null; an output pointer for that size.
+    // SAFETY: the reader is open or null, and the output pointer is valid for this size.
     let status = unsafe { atf_index_info(reader, &raw mut info, size_of::<AtfFileInfo>()) };
     assert_eq!(status == AtfStatus::Ok, expected.is_ok());
     let (mut start, mut end) = (0, 0);
-    // SAFETY: numbers, as above: 0 is a value of this enumeration.
+    // SAFETY: 0 is a valid value of this enumeration.
     let mut sum = unsafe { std::mem::zeroed() };
-    // SAFETY: an open reader, or null; valid output pointers.
+    // SAFETY: the reader is open or null, and the output pointers are valid.
     let [range, summed] = unsafe {
         [
             atf_index_time_range(reader, &raw mut start, &raw mut end),
@@ -104,7 +104,7 @@ pub fn capi_index(data: &[u8]) {
     };
     if let Ok(expected) = &expected {
         for seq in (0..count.min(SOME)).chain([count, u64::MAX]) {
-            // SAFETY: an open reader, an output pointer for one event.
+            // SAFETY: the reader is open, and the output pointer is valid for one event.
             let status = unsafe { atf_index_get(reader, seq, &raw mut events[0]) };
             match expected.get(seq).expect("bytes in memory can be read") {
                 Some(event) => {
@@ -119,7 +119,8 @@ pub fn capi_index(data: &[u8]) {
         let mut all = expected.events_in(..);
         while read > 0 {
             assert_eq!(status, AtfStatus::Ok);
-            // SAFETY: an open reader, output pointers for seven events and one count.
+            // SAFETY: the reader is open, and the output pointers are valid for seven events and
+            // one count.
             status = unsafe {
                 atf_index_read(
                     reader,
@@ -150,7 +151,7 @@ pub fn capi_index(data: &[u8]) {
         assert_eq!(summed, AtfStatus::Ok);
         assert_eq!(sum, checksum(expected.checksum().expect("as above")));
     }
-    // SAFETY: an open reader, or null, not used afterwards.
+    // SAFETY: the reader is open or null, and is not used afterwards.
     let closed = unsafe { atf_index_close(reader) };
     assert_ne!(closed, AtfStatus::Panic);
 }
@@ -158,37 +159,38 @@ pub fn capi_index(data: &[u8]) {
 /// Like [`capi`], for bytes opened as a detail file.
 pub fn capi_detail(data: &[u8]) {
     let mut reader: *mut AtfDetailReader = ptr::null_mut();
-    // SAFETY: the size matches the bytes; the output pointer is for one handle.
+    // SAFETY: the pointer is valid for `data.len()` bytes, and the output pointer for one handle.
     let status =
         unsafe { atf_detail_open_bytes(data.as_ptr().cast(), data.len(), &raw mut reader) };
     assert_ne!(status, AtfStatus::Panic);
     let expected = DetailReader::from_bytes(data);
     assert_eq!(status == AtfStatus::Ok, expected.is_ok());
-    // SAFETY: an open reader, or null.
+    // SAFETY: the reader is open or null.
     let count = unsafe { atf_detail_event_count(reader) };
-    // SAFETY: numbers, for which every bit pattern is valid.
+    // SAFETY: all fields are numbers, so every bit pattern is valid.
     let mut info: AtfFileInfo = unsafe { std::mem::zeroed() };
-    // SAFETY: an open reader, or null; an output pointer for that size.
+    // SAFETY: the reader is open or null, and the output pointer is valid for this size.
     let status = unsafe { atf_detail_info(reader, &raw mut info, size_of::<AtfFileInfo>()) };
     assert_eq!(status == AtfStatus::Ok, expected.is_ok());
-    // SAFETY: numbers, as above: 0 is a value of this enumeration.
+    // SAFETY: 0 is a valid value of this enumeration.
     let mut sum = unsafe { std::mem::zeroed() };
-    // SAFETY: an open reader, or null, and an output pointer for a checksum.
+    // SAFETY: the reader is open or null, and the output pointer is valid for a checksum.
     let summed = unsafe { atf_detail_checksum(reader, &raw mut sum) };
     if let Ok(expected) = &expected {
         assert_eq!(count, expected.event_count());
         for (seq, event) in (0..SOME).zip(expected.events_in(..)) {
             let event = event.expect("bytes in memory can be read");
-            // SAFETY: numbers, as above.
+            // SAFETY: all fields are numbers, so every bit pattern is valid.
             let mut given: AtfDetailEvent = unsafe { std::mem::zeroed() };
-            // SAFETY: an open reader, an output pointer for one event.
+            // SAFETY: the reader is open, and the output pointer is valid for one event.
             let status = unsafe { atf_detail_get(reader, seq, &raw mut given) };
             assert_eq!(status, AtfStatus::Ok);
             assert_eq!(given, detail_event(&event));
             let wanted = expected.payload_bytes(&event).expect("they are in memory");
             let mut buffer = [0; 32];
             let mut size = 0;
-            // SAFETY: an open reader, a buffer of 32 bytes, an output pointer for one size.
+            // SAFETY: the reader is open, the buffer has 32 bytes, and the output pointer is valid
+            // for one size.
             let status = unsafe {
                 let buffer = buffer.as_mut_ptr().cast();
                 atf_detail_payload(reader, seq, 0, buffer, 32, &raw mut size)
@@ -207,7 +209,7 @@ pub fn capi_detail(data: &[u8]) {
         assert_eq!(summed, AtfStatus::Ok);
         assert_eq!(sum, checksum(expected.checksum().expect("as above")));
     }
-    // SAFETY: an open reader, or null, not used afterwards.
+    // SAFETY: the reader is open or null, and is not used afterwards.
     let closed = unsafe { atf_detail_close(reader) };
     assert_ne!(closed, AtfStatus::Panic);
 }

@@ -55,7 +55,7 @@ fn is_same(read: &Value, interpreted: &Value) -> bool {
         && events.len().abs_diff(others.len()) <= 2
 }
 
-/// Returns the index events up to the last one that is not all zeros.
+/// Returns the index events without all-zero events at the end.
 fn without_zeros(events: &[Value]) -> &[Value] {
     let is_zero = |event: &&Value| {
         let [time, function] = ["timestamp_ns", "function_id"].map(|field| &event[field]);

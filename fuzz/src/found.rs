@@ -55,7 +55,8 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     })
 }
 
-/// Turns an input into a case: minimizes and describes it, and writes both files below `folder`.
+/// Turns an input into a case: minimizes and describes the input, and writes both files below
+/// `folder`.
 ///
 /// # Errors
 ///

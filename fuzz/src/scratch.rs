@@ -1,4 +1,4 @@
-//! A temporary folder for the files of one input.
+//! Provides a temporary folder for the files of one input.
 
 use std::fs;
 use std::path::Path;

@@ -13,7 +13,7 @@ use crate::{TARGETS, packed, ring};
 /// Seeds by target, then by name.
 pub type Seeds = BTreeMap<&'static str, BTreeMap<String, Vec<u8>>>;
 
-/// Collects the seeds of all targets, given the repository's root.
+/// Collects the seeds of all targets from the repository at `root`.
 ///
 /// # Errors
 ///

@@ -212,7 +212,7 @@ fn followed(session: &SessionReader) {
             continue;
         };
         let all: Vec<_> = index.events_in(..).map_while(Result::ok).collect();
-        // Followers do not read the ring, and an event of zeros at the end may not be certain yet.
+        // Followers do not read the ring, and cannot be certain yet about zeros at the end.
         let common = given.len().min(all.len());
         same(
             "followed",

@@ -106,7 +106,7 @@ fn made_up(body: Body, rounds: u64) {
                 state ^= state << 13;
                 state ^= state >> 7;
                 state ^= state << 17;
-                // Small numbers are frequent, as in the inputs that a fuzzer finds.
+                // Makes small numbers frequent, as in the inputs that a fuzzer finds.
                 let [byte, choice, ..] = state.to_le_bytes();
                 if choice < 128 { byte & 3 } else { byte }
             })

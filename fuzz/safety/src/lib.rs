@@ -3,10 +3,10 @@
 //!
 //! | module | attack |
 //! |---|---|
-//! | [`exhaustive`] | every file of the corpus is truncated at every byte, and every bit of it is flipped |
+//! | [`exhaustive`] | every file of the corpus is truncated at every byte, and every bit is flipped |
 //! | [`faults`] | every system call fails in turn, and the disk is full at every byte |
-//! | [`crashes`] | power is lost at every step of a writer, and any unsynchronized data is missing |
-//! | [`hostile`] | counts, lengths, links and names crafted to cost much memory and time |
+//! | [`crashes`] | power is lost at every step of a writer, and any unsynchronized data may be missing |
+//! | [`hostile`] | counts, lengths, links and names are crafted to cost a lot of memory and time |
 //! | [`limits`] | limits on open files, file sizes and memory; sparse files, deep folders, file modes |
 //! | [`races`] | files are truncated, overwritten and replaced while they are read |
 //!

@@ -25,7 +25,7 @@ const READ: u64 = 64 << 20;
 /// An unusual limit, file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
-    /// More threads than allowed open files (`ulimit -n`).
+    /// More threads in a session than files may be open (`ulimit -n`).
     Files,
     /// Output larger than the allowed file size (`ulimit -f`).
     Size,
@@ -33,7 +33,7 @@ pub enum Case {
     Memory,
     /// Sparse files of 1 TiB.
     Holes,
-    /// A folder whose copy would have a path that is too long.
+    /// A folder nested so deeply that the path of its copy would be too long.
     Deep,
     /// Files that only their owner may read.
     Modes,
@@ -144,7 +144,7 @@ fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
     let mut file = io::BufWriter::new(File::create(&manifest)?);
     write!(file, "{{\"threads\": [{}0]}}", "0,".repeat(12_000_000))?;
     file.flush()?;
-    // One detail with a sparse payload of almost 4 GiB.
+    // A detail with a sparse payload of almost 4 GiB.
     let detail = DetailFile::finalized(1, 1).placeholder().without_footer();
     let mut file = File::create(session.join("thread_0/detail.atf"))?;
     file.write_all(detail.get(..64).unwrap_or_default())?;

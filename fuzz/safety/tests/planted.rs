@@ -169,7 +169,7 @@ fn a_checker_that_ignores_headers() {
     );
 }
 
-/// A C API that returns a different result for files of one size.
+/// A C API that returns a different result for files of a certain size.
 struct Differs;
 
 impl Subject for Differs {

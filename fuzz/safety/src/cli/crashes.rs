@@ -8,7 +8,7 @@ use atf_safety::crashes::{self, Library};
 /// Options of `crashes`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// The maximum number of states read per file and step
+    /// The maximum number of states to read per file and step
     #[arg(long, default_value_t = 2048)]
     limit: u64,
 }

@@ -11,7 +11,8 @@ use atf_safety::exhaustive::{self, Library, Scope, Session, Tally, unnoticed};
 /// Options of `exhaustive`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Skip nothing: every flip of large files and every two adjacent bits, and recover everything
+    /// Skip nothing: also flip every bit of large files and every two adjacent bits, and recover
+    /// everything
     #[arg(long)]
     all: bool,
     /// Write the list of bits that no reader can verify from the file alone

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// Options of `faults`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// The number of small disks: of one page up to this many, with a trace that fills the last one
+    /// Try small disks, from one page up to this many pages, with a trace that fills the largest
     #[arg(long, default_value_t = 64)]
     disks: u64,
     /// Recover with a planted bug, which must be found; the first fault ends the run

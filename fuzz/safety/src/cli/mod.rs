@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Attacks the library; exit status 1 if a guarantee is broken.
+/// Attacks the library. The exit status is 1 if a guarantee is broken.
 #[derive(Parser)]
 #[command(name = "atf-safety", version, max_term_width = 100)]
 struct Cli {
@@ -24,11 +24,11 @@ struct Cli {
 enum Command {
     /// Truncate every file of the corpus at every byte, and flip every bit
     Exhaustive(exhaustive::Options),
-    /// Fail every system call in turn, during recover and in writers
+    /// Make every system call fail in turn, during recover and in writers
     Faults(faults::Options),
-    /// Read every state that power loss can leave a writer's files in
+    /// Read every state in which power loss can leave a writer's files
     Crashes(crashes::Options),
-    /// Read traces crafted to cost much memory, or instructions as they grow
+    /// Read traces crafted to need a lot of memory, or disproportionate time as they grow
     Hostile(hostile::Options),
     /// Limit the process's resources, and read unusual files and folders
     #[cfg(target_os = "linux")]

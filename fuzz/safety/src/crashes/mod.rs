@@ -270,7 +270,8 @@ impl Run<'_> {
                 && header.thread_id == 7
                 && header.event_type == DetailEventType::FUNCTION_CALL
                 && found.payload_size() == payload.len() as u64;
-            // The index shows the change: its event links to another detail or has another time.
+            // The index shows the change, because its event links to another detail or has another
+            // time.
             let is_told = !is_good
                 && found.seq >= lasting
                 && (header.index_seq != seq || header.timestamp != event(seq).timestamp_ns);

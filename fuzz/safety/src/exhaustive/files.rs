@@ -27,8 +27,8 @@ pub struct File {
     pub fields: BTreeMap<usize, String>,
 }
 
-/// Returns all distinct files, sorted by content. Of all earlier files, a file's predecessor shares
-/// the longest prefix with it.
+/// Returns all distinct files, sorted by kind and content. Of all earlier files, a file's
+/// predecessor shares the longest prefix with it.
 #[must_use]
 pub fn files() -> Vec<File> {
     let cases = corpus::cases();
@@ -77,7 +77,7 @@ pub fn files() -> Vec<File> {
         let key = |file: &File| file.kind == FileKind::Index;
         (key(one), &one.bytes).cmp(&(key(other), &other.bytes))
     });
-    // All headers have the same fields at the same offsets.
+    // All headers of a kind and version have the same fields at the same offsets.
     for at in 0..files.len() {
         let File { kind, wire, .. } = files[at];
         let is_clean = |file: &&File| {

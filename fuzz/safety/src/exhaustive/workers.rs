@@ -10,7 +10,7 @@ use std::thread;
 use super::Tally;
 
 thread_local! {
-    /// The message of the last panic, for the report.
+    /// The message of the thread's last panic, for the report.
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 

@@ -66,7 +66,7 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
         if !session.ring.is_empty() {
             fs::write(thread.join("ring.atf"), &session.ring)?;
         }
-        // Without a file's header, nothing shows that a ring belongs to the file.
+        // If a file's header is unreadable, nothing shows that a ring belongs to the file.
         let first = usize::from(state == State::Ring) * SECTOR;
         for (name, bytes) in [
             ("index.atf", &session.index),

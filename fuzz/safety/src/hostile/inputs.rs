@@ -8,7 +8,7 @@ type Files = Vec<(&'static str, Vec<u8>)>;
 /// A hostile trace.
 #[derive(Debug)]
 pub struct Input {
-    /// Its name on the command line.
+    /// The input's name on the command line.
     pub name: &'static str,
     /// Creates a trace of about this many bytes.
     pub make: fn(usize) -> Files,
