@@ -1,4 +1,4 @@
-//! The versions that reports show.
+//! The versions shown in reports.
 
 use serde::Serialize;
 

@@ -454,7 +454,7 @@ impl Failure {
         }
     }
 
-    /// Returns whether there was no answer at all, as opposed to a wrong one.
+    /// Returns whether there was no answer at all, rather than a wrong answer.
     #[must_use]
     pub const fn is_broken(self) -> bool {
         matches!(

@@ -60,8 +60,8 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
 ///
 /// # Errors
 ///
-/// Returns an error if the target does not panic on the input or the name is taken or invalid, and
-/// errors of the file system.
+/// Returns an error if the target does not panic on the input, if the name is taken or invalid, or
+/// if the file system fails.
 pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::Result<Value> {
     let is_name = name
         .bytes()

@@ -1,5 +1,5 @@
-//! Generates sessions, which are folders with a manifest and threads, and reads them. Both valid
-//! and damaged sessions occur.
+//! Generates and reads sessions, which are folders with a manifest and threads. Some sessions are
+//! valid and some are damaged.
 
 use std::fs;
 use std::path::Path;

@@ -413,12 +413,12 @@ pub fn event(kind: u8, timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecor
     }
 }
 
-/// Returns a call to a function.
+/// Returns the event of a function call.
 pub fn call(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
     event(1, timestamp_ns, symbol, depth)
 }
 
-/// Returns a return from a function.
+/// Returns the event of a function return.
 pub fn ret(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
     event(2, timestamp_ns, symbol, depth)
 }

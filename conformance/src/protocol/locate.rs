@@ -1,4 +1,4 @@
-//! Finds the file bytes behind a place in a document.
+//! Finds the bytes in a file that a place in a document was read from.
 
 use std::ops::Range;
 

@@ -84,7 +84,7 @@ pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<
     }))
 }
 
-/// Returns the fields of a header or footer, without magic and reserved fields. 64-bit numbers
+/// Returns the fields of a header or footer, except for magic and reserved fields. 64-bit numbers
 /// become text.
 fn fields(record: Record, wire: Wire, bytes: &[u8]) -> Map<String, Value> {
     let has_meaning = |field: &&Field| match field.name {

@@ -10,7 +10,7 @@ use super::{Detail, Index, Open, Operation, Script, order};
 pub struct ScriptError {
     /// The line, starting at 1.
     pub line: usize,
-    /// The byte in the line, starting at 1.
+    /// The position in the line in bytes, starting at 1.
     pub column: usize,
     /// The error.
     pub message: String,

@@ -82,7 +82,7 @@ fn fields() -> Vec<Recipe> {
     ]
 }
 
-/// Changes an event's length, so a reader that follows the lengths finds events of these sizes.
+/// Changes an event's length. A reader that follows the lengths then finds events of these sizes.
 fn length(trace: &mut Trace, offset: usize, total_length: u32, events: &[usize]) {
     trace.patch_detail(offset, &total_length.to_le_bytes());
     trace.survive(DETAIL, events);

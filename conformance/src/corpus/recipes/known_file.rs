@@ -1,4 +1,4 @@
-//! Real implementations' mistakes in a single file: header, events, footer.
+//! Mistakes that real implementations make in a single file: header, events, footer.
 
 use crate::Verdict::{Accept, Recover, Reject};
 

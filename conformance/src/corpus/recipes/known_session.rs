@@ -1,4 +1,4 @@
-//! Real implementations' mistakes that span files: links, ids, threads, the manifest.
+//! Mistakes that real implementations make across files: links, ids, threads, the manifest.
 
 use crate::Verdict::{Accept, Recover, Reject};
 

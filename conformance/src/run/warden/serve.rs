@@ -29,9 +29,9 @@ enum Event {
     Done,
     /// The kit is gone.
     Gone,
-    /// The process of this job number ended and can be reaped.
+    /// This job's process ended and can be reaped.
     Ended(u64, End),
-    /// The process of this job number wrote too much.
+    /// This job's process wrote too much output.
     TooMuch(u64),
 }
 
@@ -84,7 +84,7 @@ struct Warden {
     events: Receiver<Event>,
 }
 
-/// An error: the kit is gone, and the warden has ended its processes.
+/// The kit is gone, and the warden has ended its own processes.
 struct Gone;
 
 impl Warden {

@@ -139,8 +139,8 @@ impl Field {
         self.name != "magic" && !self.name.trim_start_matches('_').starts_with("reserved")
     }
 
-    /// Returns whether the field is a position in the other file, which is a string in all wire
-    /// versions.
+    /// Returns whether the field is a position in the other file. Documents show positions as
+    /// strings in all wire versions.
     fn is_link(&self) -> bool {
         self.name.ends_with("_seq")
     }

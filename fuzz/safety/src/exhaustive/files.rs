@@ -103,7 +103,7 @@ pub fn files() -> Vec<File> {
     files
 }
 
-/// Parses the field names by offset from lines such as `00000008 01000000 header.flags 1`.
+/// Parses the field names by offset from lines such as `00000008  01000000  header.flags  1`.
 fn fields(dump: &str) -> BTreeMap<usize, String> {
     let field = |line: &str| {
         let offset = usize::from_str_radix(line.split_whitespace().next()?, 16).ok()?;

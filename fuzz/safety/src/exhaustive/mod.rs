@@ -80,8 +80,8 @@ pub struct Tally {
     pub faults: BTreeMap<String, (u64, String)>,
     /// The number of [explained](EXPLAINED) faults.
     pub explained: u64,
-    /// The bits in valid files whose flips a checker did not notice, by kind, version and field, as
-    /// a mask of the field's value.
+    /// The bit flips in valid files that a checker did not notice, by kind, version and field, as a
+    /// mask of the field's value.
     pub unnoticed: BTreeMap<(String, u8, String), u64>,
 }
 

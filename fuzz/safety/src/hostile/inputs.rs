@@ -265,7 +265,7 @@ fn broken_often(size: usize) -> Files {
     with_details(bytes, fits)
 }
 
-/// Every 24 bytes, there is what looks like the beginning of a detail that reaches to the end.
+/// What looks like a detail that reaches to the end of the file, starting anew every 24 bytes.
 fn false_starts(size: usize) -> Files {
     let file = DetailFile::of(1, vec![record(0, size)]).placeholder();
     let mut bytes = file.without_footer();

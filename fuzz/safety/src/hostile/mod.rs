@@ -31,7 +31,7 @@ pub const PER_BYTE: usize = 12;
 /// becomes a position in the text, a thread and a problem.
 pub const PER_MANIFEST_BYTE: usize = 74;
 /// The maximum growth in instructions for a trace of twice the size, not counting the instructions
-/// for an empty trace. Growth must be linear, plus a logarithm for sorting.
+/// for an empty trace. This allows for linear growth, plus a logarithm for sorting.
 pub const GROWTH: f64 = 2.5;
 
 /// Writes a hostile trace of about `size` bytes into a folder, and returns its exact size.
