@@ -1,4 +1,5 @@
-//! The clock of times: the trace's own, or that of a recording, by the timing anchors of sessions.
+//! The clock used for times: the trace's own, or a recording's, converted with the sessions' timing
+//! anchors.
 
 use std::path::Path;
 
@@ -8,17 +9,17 @@ use atf::session::SessionReader;
 use crate::output::Failure;
 use crate::text::Counted;
 
-/// The clock of the times in an output, and of those in its options.
+/// The clock used for times in a command's options and output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Clock {
     /// The trace's own.
     Trace,
-    /// That of a sound or screen recording, which sessions of several machines can share.
+    /// The clock of a sound or screen recording, which sessions from several machines can share.
     Media,
 }
 
-/// Returns the clock of each trace, from the anchors of all its sessions. Refuses traces without anchors, and those
-/// with anchors to different recordings.
+/// Returns each trace's clock, derived from the anchors of all its sessions. Refuses traces without
+/// anchors and traces whose anchors refer to different recordings.
 pub(crate) fn media_clocks<'a>(
     traces: impl IntoIterator<Item = (&'a Path, &'a [SessionReader])>,
 ) -> Result<Vec<MediaClock>, Failure> {
@@ -58,8 +59,8 @@ pub(crate) fn no_anchors(path: &Path) -> Failure {
     refusal(path, "the manifest has no timing anchors")
 }
 
-/// Returns the times of a trace's first and last events on the recording's clock. Refuses events before
-/// its time 0, which no output can show.
+/// Returns the times of a trace's first and last events on the recording's clock. Refuses events
+/// before the recording's start, which no output can show.
 pub(crate) fn media_times(
     path: &Path,
     clock: &MediaClock,

@@ -29,7 +29,7 @@ pub(crate) fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A function: its id, its name if it has one, and the length of the name if it is truncated.
+/// A function: its id, its name if it has one, and the full length of a truncated name.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Named<'a> {
     function_id: U64,

@@ -14,8 +14,8 @@ use crate::output::{Failure, Outcome, stdout};
 
 /// The only page that may read the trace.
 const PAGE: &str = "https://ui.perfetto.dev";
-/// The maximum size of a request in bytes, and the time limit for the request and for each write of
-/// the answer.
+/// The maximum request size in bytes, and the time limit for the request and for each write of the
+/// answer.
 const LONGEST: u64 = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -54,7 +54,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
         if line.is_empty() {
             break;
         }
-        // A page whose host name resolves to this machine is still another site.
+        // A page is a different site even if its host name resolves to this machine.
         if let Some((name, value)) = line.split_once(':') {
             is_for_us |= name.eq_ignore_ascii_case("host") && value.trim() == host;
             is_from_page |= name.eq_ignore_ascii_case("origin") && value.trim() == PAGE;
@@ -64,7 +64,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     let mut client = client;
     match (words.next(), words.next()) {
         _ if !is_for_us => answer(&mut client, "403 Forbidden", 0)?,
-        // Browsers ask first whether a public page may read from this machine.
+        // Browsers first ask whether a public page may read from this machine.
         (Some("OPTIONS"), Some("/trace")) => answer(&mut client, "204 No Content", 0)?,
         // Another page cannot read the trace but could use up the only request.
         (Some("GET"), Some("/trace")) if !is_from_page => answer(&mut client, "403 Forbidden", 0)?,
@@ -110,7 +110,7 @@ fn answer(client: &mut impl Write, status: &str, size: u64) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A client that has sent a request, and the server's end of the connection.
+    /// Returns a client that has sent a request, and the server's end of the connection.
     fn connection(request: &[u8]) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -77,7 +77,7 @@ pub(crate) fn complain(message: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "atf: {}", Printable(message));
 }
 
-/// Lists the choices below a message.
+/// Lists the available choices below a message.
 pub(crate) fn offer(names: &[String]) {
     for name in names {
         let _ = writeln!(io::stderr(), "  {}", Printable(name));

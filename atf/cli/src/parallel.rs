@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Calls `work` on each item, with as many parallel calls as there are processors, and returns the
-/// results in the order of the items.
+/// Calls `work` on each item, using all processors, and returns the results in the order of the
+/// items.
 pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let next = AtomicUsize::new(0);
@@ -24,7 +24,7 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) 
     };
     thread::scope(|scope| {
         for _ in 1..processors.min(items.len()) {
-            // This thread does the work of threads that cannot be started.
+            // If a thread cannot be started, this one does its work.
             let _ = thread::Builder::new().spawn_scoped(scope, take_turns);
         }
         take_turns();

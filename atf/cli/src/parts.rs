@@ -28,12 +28,12 @@ const NAMED: usize = 20;
 /// A session, the segments of a process, a thread's folder or an index file.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// The path, or that of the first segment.
+    /// The path, or the first segment's path.
     pub(crate) path: PathBuf,
-    /// The times of the first event, from which relative times count, and of the last event. Parts that share a
-    /// clock have the same.
+    /// The times of the first event (the origin of relative times) and the last event. Parts that
+    /// share a clock share these times.
     times: Option<(u64, u64)>,
-    /// The clock of all times, if it is not the trace's own.
+    /// The clock of all times, unless it is the trace's own.
     clock: Option<MediaClock>,
     reader: Reader,
     names: OtherNames,
@@ -59,14 +59,15 @@ pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
 enum Reader {
     /// A process, with all segments of its recording.
     Process(Segments),
-    /// A thread's folder, and the session that it belongs to, if any.
+    /// A thread's folder and its session, if any.
     Thread(Box<ThreadReader>, Option<Box<SessionReader>>),
     Index(Box<IndexReader>),
 }
 
 impl Part {
-    /// Opens what is at some paths. The inner error is that of a thread or a file alone. Functions get
-    /// the names in `names`, or else those in the trace's own manifests. Times are those of `clock`.
+    /// Opens the traces at these paths. The inner error concerns only a thread or a file. Function
+    /// names come from `names` or else from the trace's own manifests. Times are converted to
+    /// `clock`.
     pub(crate) fn all(
         paths: &[PathBuf],
         names: &OtherNames,
@@ -123,7 +124,7 @@ impl Part {
         Ok(Ok(parts))
     }
 
-    /// Sets the clock of each part to that of the recording that its anchors name.
+    /// Sets each part's clock to the recording that its anchors refer to.
     fn use_recording(parts: &mut [Self]) -> Result<(), Failure> {
         let clocks = media_clocks(parts.iter().map(|part| (&*part.path, part.sessions())))?;
         for (part, clock) in parts.iter_mut().zip(clocks) {
@@ -146,23 +147,23 @@ impl Part {
         }
     }
 
-    /// The time that relative times count from: the first event's.
+    /// Returns the origin of relative times: the first event's time.
     pub(crate) fn start_ns(&self) -> Option<u64> {
         self.times.map(|(start_ns, _)| start_ns)
     }
 
-    /// The last event's time.
+    /// Returns the last event's time.
     pub(crate) fn end_ns(&self) -> Option<u64> {
         self.times.map(|(_, end_ns)| end_ns)
     }
 
-    /// The time that times in text count from; `None` to show a recording's times as they are.
+    /// Returns the origin of times in text, or `None` to show a recording's times as they are.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
         let start_ns = self.start_ns().unwrap_or(0);
         self.clock.is_none().then_some(start_ns)
     }
 
-    /// The options for an analysis of a time range.
+    /// Returns the options for analyzing a time range.
     pub(crate) fn options(&self, from: Option<Time>, to: Option<Time>) -> Result<Options, Failure> {
         let (from_ns, to_ns) = Time::range(from, to, self.start_ns())?;
         let options = Options::default().from_ns(from_ns).to_ns(to_ns);
@@ -177,7 +178,7 @@ impl Part {
         (from_ns > 0 || to_ns < u64::MAX).then(range_ns)
     }
 
-    /// Its threads, for an analysis.
+    /// Returns the part's threads, for an analysis.
     pub(crate) fn threads(&self) -> Threads<'_> {
         match &self.reader {
             Reader::Process(segments) => segments.into(),
@@ -215,7 +216,7 @@ impl Part {
         }
     }
 
-    /// Returns the part's sessions, or the session of the thread.
+    /// Returns the part's sessions, or the thread's session.
     pub(crate) fn sessions(&self) -> &[SessionReader] {
         match &self.reader {
             Reader::Process(segments) => segments.sessions(),
@@ -248,7 +249,7 @@ impl Part {
         self.sessions().last()?.manifest()
     }
 
-    /// Returns the tracer's losses of events of threads without files, in all segments.
+    /// Returns the events that the tracer lost in threads without files, over all segments.
     pub(crate) fn lost_events(&self) -> Option<Loss> {
         let lost = match &self.reader {
             Reader::Process(segments) => segments.lost_events(),
@@ -286,7 +287,7 @@ impl Part {
         }
     }
 
-    /// Returns the ids of the selected threads of the part; all if `ids` is empty.
+    /// Returns the ids of the part's selected threads, or of all its threads if `ids` is empty.
     pub(crate) fn selected(&self, ids: &[u32]) -> BTreeSet<u32> {
         let mut selected = self.thread_ids();
         selected.retain(|id| ids.is_empty() || ids.contains(id));
@@ -295,7 +296,7 @@ impl Part {
 }
 
 impl Reader {
-    /// Returns the times of the first and the last event across all threads of the session.
+    /// Returns the times of the first and the last event across all threads.
     fn times(&self) -> Option<(u64, u64)> {
         let threads: Threads<'_> = match self {
             Self::Process(segments) => segments.into(),
@@ -307,14 +308,14 @@ impl Reader {
     }
 }
 
-/// Makes the times of parts those of the first and the last event of all.
+/// Sets the times of all parts to those of the first and the last event overall.
 fn share_times(parts: &mut [Part]) {
     let times = parts.iter().filter_map(|part| part.times);
     let all = times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
     parts.iter_mut().for_each(|part| part.times = all);
 }
 
-/// States which segments of a recording are not there any more: it keeps only some, as it was told to.
+/// Reports the segments that the recording deleted because it was told to keep only some.
 pub(crate) fn tell_deleted(segments: &Segments) {
     let path = segments.sessions().first().map(SessionReader::path);
     if let (Some(path), Some(deleted)) = (path, segments.deleted()) {
@@ -329,7 +330,7 @@ pub(crate) fn tell_deleted(segments: &Segments) {
     }
 }
 
-/// States how many events of each part the tracer had not yet written when it ended.
+/// Reports, for each part, how many events the tracer had not yet written when it ended.
 pub(crate) fn tell_unwritten(parts: &[Part]) {
     for part in parts {
         let manifest = part.sessions().last().and_then(SessionReader::manifest);
@@ -358,7 +359,7 @@ pub(crate) fn tell_unnamed(parts: &[Part]) {
     }
 }
 
-/// Refuses ids that no part has.
+/// Refuses thread ids that exist in no part.
 pub(crate) fn check_threads(parts: &[Part], ids: &[u32]) -> Result<(), Failure> {
     let all: BTreeSet<u32> = parts.iter().flat_map(Part::thread_ids).collect();
     let Some(id) = ids.iter().find(|id| !all.contains(id)) else {

@@ -1,4 +1,5 @@
-//! Finds out what a path is: a file, a thread's folder, a session, or folders with sessions.
+//! Determines what a path refers to: a file, a thread's folder, a session, or folders with
+//! sessions.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,8 +21,8 @@ const DEPTH: usize = 3;
 pub(crate) enum Target {
     /// A file with the magic bytes of `index.atf` or `detail.atf`.
     File(PathBuf, FileKind),
-    /// A file without these bytes that may be a damaged trace file: it has the name of one, is too
-    /// short, or begins with zeros.
+    /// A file without these bytes that may be a damaged trace file, because of its name, because it
+    /// is too short, or because it begins with zeros.
     OtherFile(PathBuf),
     /// A folder with `index.atf` or `detail.atf`.
     Thread(PathBuf),
@@ -32,7 +33,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Finds out what a path is. Reads only the magic bytes of files.
+    /// Determines what a path refers to. Reads only the magic bytes of files.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
         if !fs::metadata(path).map_err(failed)?.is_dir() {
@@ -41,7 +42,7 @@ impl Target {
                 None => Self::other_file(path)?,
             });
         }
-        // An error while listing the folder is different from a folder without a trace.
+        // Failing to list the folder is different from finding no trace in it.
         fs::read_dir(path).map_err(failed)?;
         if has_file(path, INDEX_FILE) || has_file(path, DETAIL_FILE) {
             return Ok(Self::Thread(path.to_owned()));
@@ -60,7 +61,7 @@ impl Target {
 }
 
 impl Target {
-    /// Returns a damaged file, or an error if it is not an ATF file.
+    /// Classifies the file as damaged, or returns an error if it is not an ATF file.
     fn other_file(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
         let mut begin = Vec::new();

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 /// Text that may come from a file or its name. Escapes everything that could control a terminal:
-/// control characters, line breaks, marks that change the writing direction.
+/// control characters, line breaks, and marks that change the writing direction.
 #[derive(Debug)]
 pub(crate) struct Printable<T>(pub(crate) T);
 
@@ -82,7 +82,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A time as seconds since an origin, negative before it; without one, of its clock.
+/// A time in seconds since an origin (negative if earlier), or on its own clock if there is none.
 pub(crate) struct Since {
     /// The time, in nanoseconds.
     pub(crate) time_ns: u64,

@@ -1,4 +1,4 @@
-//! `cut`: writes a time range of a session as a session of its own.
+//! `cut`: writes a time range of a session as a new session.
 
 use std::collections::BTreeSet;
 use std::slice;

@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn check(command: &mut clap::Command) {
-        // A longer line of the source would be broken where it is rendered.
+        // Longer source lines would be wrapped when rendered.
         let source = command.get_after_help().map(ToString::to_string);
         let rendered = command.render_long_help().to_string();
         let lines = source.iter().chain([&rendered]);

@@ -1,4 +1,4 @@
-//! The options, progress display and report shared by `recover`, `convert`, `scrub` and `cut`.
+//! The options, progress display and report that `recover`, `convert`, `scrub` and `cut` share.
 
 use std::fmt::Display;
 use std::fs;
@@ -101,8 +101,8 @@ impl Common {
         ProcessName::of(&self.path).is_some() && folders[0] == folders[1]
     }
 
-    /// Reports the system's error if the new trace could not be written, without the temporary name
-    /// that files have until the trace is complete.
+    /// Converts an error into a failure. If the new trace could not be written, reports the
+    /// system's error without the temporary file name.
     fn failure(&self, error: atf::Error) -> Failure {
         let is_about_input = error
             .path()
@@ -128,7 +128,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Reads another run's manifest. Reports its problems and returns the readable rest, if any.
+    /// Reads another run's manifest, reports its problems and returns its readable part, if any.
     pub(super) fn manifest(&self) -> Result<Option<Manifest>, Failure> {
         let Some(path) = &self.symbols else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! `scrub`: writes a copy that can be shared.
+//! `scrub`: writes a copy that is safe to share.
 
 use atf::rewrite::{ScrubOptions, scrub};
 

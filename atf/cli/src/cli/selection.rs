@@ -1,4 +1,5 @@
-//! Options that select a part of a trace, shared by `export`, `flamegraph` and `open`; the clock, by more commands.
+//! Options that select a part of a trace, shared by `export`, `flamegraph` and `open`. Other
+//! commands use the clock option too.
 
 use std::path::PathBuf;
 

@@ -7,10 +7,10 @@ use atf::{FileSource, ReadAt};
 
 use crate::output::Failure;
 
-/// The number of bytes to read at once; enough for the longest payload that has fields.
+/// The number of bytes to read at a time, enough for the longest payload that has fields.
 const PIECE: usize = 128 << 10;
 
-/// A file and the piece read last.
+/// A file and the piece that was last read.
 pub(super) struct Bytes {
     source: FileSource,
     name: String,

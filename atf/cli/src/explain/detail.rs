@@ -35,7 +35,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     end(walk, &reader)
 }
 
-/// Returns the wire version in a header; 1 if it is unknown.
+/// Returns the wire version in a header, or 1 if it is unknown.
 pub(super) fn wire_of(walk: &mut Walk<'_>) -> Result<Wire, Failure> {
     let header = walk.peek(64)?;
     // The field has the same offset in every header.
@@ -58,7 +58,7 @@ fn events(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows an event that ends at `end`. Only its header and a function's payload have fields.
+/// Shows an event that ends at `end`. Only headers and function payloads have fields.
 pub(super) fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Result<(), Failure> {
     walk.record(Shape::of("detail_event_header", wire), Some(seq), end, "")?;
     let size = end.saturating_sub(walk.place());

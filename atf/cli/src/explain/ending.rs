@@ -6,13 +6,14 @@ use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
 
-/// The rest of an unfinalized file.
+/// The remaining bytes of an unfinalized file.
 pub(super) struct Rest {
     pub(super) trailing_bytes: u64,
     pub(super) zero_tail_bytes: u64,
 }
 
-/// Shows the footer or its existing part. Returns the rest to show of an unfinalized file.
+/// Shows the footer, or as much of it as exists. Returns the bytes of an unfinalized file that
+/// remain to be shown.
 pub(super) fn footer(
     walk: &mut Walk<'_>,
     footer: Shape,

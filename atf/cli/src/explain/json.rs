@@ -1,4 +1,4 @@
-//! JSON lines: an object per field.
+//! JSON Lines output: one object per field.
 
 use std::io::Write;
 
@@ -42,7 +42,7 @@ struct Stretch<'a> {
 }
 
 impl<W: Write> Json<W> {
-    /// Makes a sink that writes to `out`.
+    /// Creates a sink that writes to `out`.
     pub(crate) const fn new(out: W) -> Self {
         Self {
             out,

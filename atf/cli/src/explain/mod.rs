@@ -1,5 +1,5 @@
-//! Shows the meaning of every byte of a file: walks from the first byte to the last over the
-//! records that the readers find, using the fields of the layout.
+//! Shows the meaning of every byte of a file: walks over the records that the readers find, from
+//! the first byte to the last, and decodes them using the layout's fields.
 //!
 //! A walk only moves forward, so it shows no byte twice. It also shows the bytes between records
 //! and after the last one.
@@ -46,7 +46,7 @@ pub(crate) enum Selection {
 }
 
 impl Selection {
-    /// Returns the positions to show out of `count` events, ascending and disjoint.
+    /// Returns the positions to show out of `count` events, as ascending, disjoint ranges.
     fn of(&self, count: u64) -> [Range<u64>; 2] {
         match self {
             Self::All => [0..count, count..count],
@@ -90,7 +90,7 @@ enum Kind {
     Ring,
 }
 
-/// Returns the kind of file, judged by its magic bytes or, if these are damaged, by its name.
+/// Determines the kind of file from its magic bytes or, if they are damaged, from its name.
 fn kind(walk: &mut Walk<'_>, path: &Path) -> Result<Option<Kind>, Failure> {
     let magic = walk.peek(4)?.first_chunk().copied();
     let by_magic = match magic {

@@ -1,4 +1,4 @@
-//! A walk over `ring.atf`: a header, and two areas with the ends of the other two files.
+//! A walk over `ring.atf`: a header, followed by two areas with the ends of the other two files.
 
 use atf::Wire;
 use atf::detail::DetailEventHeader;
@@ -10,7 +10,7 @@ use crate::format::Shape;
 use crate::output::Failure;
 use crate::text::Counted;
 
-/// The maximum size in bytes of an area; the format allows no larger one.
+/// The maximum size of an area in bytes, as defined by the format.
 const LARGEST: u64 = 16 << 20;
 
 pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
@@ -64,7 +64,7 @@ fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure
 }
 
 fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure> {
-    // The offset of each event and the end of the last one; few, because an area is small.
+    // The offset of each event and the end of the last one. An area is small, so there are few.
     let mut places = vec![walk.place()];
     let mut place = walk.place();
     let header = DetailEventHeader::SIZE as u64;

@@ -1,9 +1,9 @@
-//! The output of a walk, independent of its form.
+//! The output of a walk, independent of the output format.
 
 use crate::format::Meaning;
 use crate::output::Failure;
 
-/// The start of a record or of a stretch of other bytes.
+/// The start of a record or of a run of other bytes.
 #[derive(Debug)]
 pub(crate) struct Heading<'a> {
     /// Its name in the spec, or a description if it is not a record.
@@ -14,7 +14,7 @@ pub(crate) struct Heading<'a> {
     pub(crate) offset: u64,
     /// Its size in bytes.
     pub(crate) size: u64,
-    /// Remarks, if any.
+    /// Remarks, or an empty string.
     pub(crate) about: &'a str,
     /// Whether it is invalid.
     pub(crate) is_wrong: bool,
@@ -29,9 +29,9 @@ pub(crate) struct Row<'a> {
     pub(crate) offset: u64,
     /// Its bytes.
     pub(crate) bytes: &'a [u8],
-    /// Its value for people.
+    /// Its value in human-readable form.
     pub(crate) text: &'a str,
-    /// Its value for programs.
+    /// Its value in machine-readable form.
     pub(crate) value: &'a serde_json::Value,
     /// The meaning of the value.
     pub(crate) meaning: &'a Meaning,
@@ -41,19 +41,19 @@ pub(crate) struct Row<'a> {
 
 /// Receives the output of a walk, in the order of the file's bytes.
 pub(crate) trait Sink {
-    /// Takes the file itself.
+    /// Takes the file's name and size.
     fn file(&mut self, name: &str, size: u64) -> Result<(), Failure>;
 
-    /// Begins a record or a stretch of other bytes.
+    /// Begins a record or a run of other bytes.
     fn heading(&mut self, heading: &Heading<'_>) -> Result<(), Failure>;
 
     /// Takes a field of the last heading's record.
     fn row(&mut self, row: &Row<'_>) -> Result<(), Failure>;
 
-    /// Takes bytes without fields, `start` bytes after the start of their stretch.
+    /// Takes bytes without fields, `start` bytes into their run.
     fn opaque(&mut self, name: &str, start: u64, offset: u64, bytes: &[u8]) -> Result<(), Failure>;
 
-    /// Takes the size of a part that the options exclude.
+    /// Takes the offset and size of a part that the options exclude.
     fn left_out(&mut self, what: &str, offset: u64, size: u64) -> Result<(), Failure>;
 
     /// Ends the output.

@@ -1,4 +1,4 @@
-//! Text output: a line per field, at most eight bytes per line.
+//! Text output: one line per field, with at most eight bytes per line.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ pub(crate) struct Text<W> {
 }
 
 impl<W: Write> Text<W> {
-    /// Makes a sink that writes to `out`.
+    /// Creates a sink that writes to `out`.
     pub(crate) const fn new(out: W, colours: Colours) -> Self {
         Self { out, colours }
     }

@@ -14,9 +14,9 @@ use crate::info::Problem;
 use crate::output::{Failure, complain};
 use crate::text::Counted;
 
-/// The number of bytes shown of a stretch without fields, unless all are shown.
+/// How many bytes of a run without fields are shown by default.
 const OPAQUE: u64 = 64;
-/// The number of bytes passed to a sink at once.
+/// The maximum number of bytes passed to a sink at once.
 const PIECE: u64 = 4 << 10;
 
 /// A walk over a file. All bytes up to `place` have been shown.
@@ -52,7 +52,7 @@ impl<'s> Walk<'s> {
         })
     }
 
-    /// Writes problems of the file to standard error, like `info`.
+    /// Writes the file's problems to standard error, as `info` does.
     pub(super) fn tell(&mut self, kind: Kind, problems: impl IntoIterator<Item = Error>) {
         for problem in problems {
             complain(Problem::of(kind, &problem));
@@ -75,12 +75,12 @@ impl<'s> Walk<'s> {
         self.bytes.get(self.place, size)
     }
 
-    /// Returns bytes at any offset, without moving on.
+    /// Returns the bytes at any offset, without moving on.
     pub(super) fn peek_at(&mut self, offset: u64, size: u64) -> Result<&[u8], Failure> {
         self.bytes.get(offset, size)
     }
 
-    /// Shows the part of a record that is before `end`.
+    /// Shows the part of a record that lies before `end`.
     pub(super) fn record(
         &mut self,
         shape: Shape,
@@ -139,7 +139,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Shows the bytes up to `end` as a stretch without fields.
+    /// Shows the bytes up to `end` as a run without fields.
     pub(super) fn opaque(&mut self, end: u64, name: &str, about: &str) -> Result<(), Failure> {
         let end = end.min(self.size());
         let size = end.saturating_sub(self.place);

@@ -7,7 +7,7 @@ use atf_spec::layout::{Field, Value};
 use super::enumeration;
 use crate::text::{Hex, Printable, Seconds, Since};
 
-/// The fields shown in hexadecimal: addresses, ids with two halves, checksums.
+/// The fields shown in hexadecimal: addresses, two-part ids and checksums.
 const IN_HEX: [&str; 6] = ["checksum", "function_id", "x_regs", "lr", "fp", "sp"];
 
 /// A field and its bytes in a file.
@@ -15,7 +15,7 @@ const IN_HEX: [&str; 6] = ["checksum", "function_id", "x_regs", "lr", "fp", "sp"
 pub(crate) struct Decoded<'a> {
     /// The field, as the layout describes it.
     pub(crate) field: &'static Field,
-    /// The field's bytes; fewer than its size if the file ends within it.
+    /// The field's bytes, which are incomplete if the file ends within the field.
     pub(crate) bytes: &'a [u8],
 }
 
@@ -150,7 +150,7 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Prints the field's value for people. Arrays of numbers are printed element by element; see
+/// Formats the field's value for people. Number arrays are formatted element by element; see
 /// [`elements`](Decoded::elements).
 impl fmt::Display for Decoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// The meaning of a field of a version 1 index header with one byte changed.
+    /// Returns the meaning of a field in a version 1 index header with one byte changed.
     fn meaning(name: &str, offset: usize, byte: u8) -> Meaning {
         let mut bytes = [0; 64];
         bytes[..4].copy_from_slice(b"ATI2");

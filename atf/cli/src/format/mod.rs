@@ -18,12 +18,12 @@ fn layout() -> &'static Layout {
     })
 }
 
-/// An enumeration or a set of flags.
+/// Returns the enumeration or set of flags with this name.
 pub(crate) fn enumeration(name: &str) -> Option<&'static Enum> {
     layout().enumeration(name)
 }
 
-/// The name of a value of an enumeration.
+/// Returns the name of an enumeration value.
 pub(crate) fn member(enumeration: &str, value: u64) -> Option<&'static str> {
     let members = &self::enumeration(enumeration)?.members;
     let member = members.iter().find(|member| member.value == value)?;
@@ -66,7 +66,7 @@ impl Shape {
         self.record.size.into()
     }
 
-    /// Returns the record's fields, as far as the bytes reach; the last field may be truncated.
+    /// Decodes as many of the record's fields as the bytes cover; the last field may be truncated.
     pub(crate) fn decode<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = Decoded<'a>> {
         self.fields.iter().filter_map(move |field| {
             let start = usize::try_from(field.offset).ok()?;

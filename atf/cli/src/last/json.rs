@@ -1,4 +1,4 @@
-//! JSON lines: an object per session.
+//! JSON Lines output: one object per session.
 
 use std::io::Write;
 
@@ -38,7 +38,7 @@ struct Session<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unwritten_events: Option<U64>,
     threads: Vec<Thread<'a>>,
-    /// The messages of problems, including those on standard error.
+    /// The problems' messages, which are also written to standard error.
     problems: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ use crate::parts::{Part, check_threads, other_names};
 use json::Json;
 use text::Text;
 
-/// A trace whose end to show, and the options.
+/// The trace whose end is shown, and the options.
 #[derive(Debug)]
 pub(crate) struct Ends<'a> {
     /// The trace.

@@ -1,4 +1,4 @@
-//! Text: several lines per thread.
+//! Text output: several lines per thread.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ pub(super) struct Text<W> {
 
 type Written = Result<(), Failure>;
 
-/// A thread with the data needed to show its functions and times.
+/// A thread, with everything needed to show its functions and times.
 struct Shower<'a> {
     part: &'a Part,
     origin_ns: Option<u64>,

@@ -1,4 +1,4 @@
-//! `symbolize`: finds names for a session's functions in the files of its modules.
+//! `symbolize`: looks up the names of a session's functions in the files of its modules.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::json::U64;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// The functions that got names, and those that did not.
+/// Which functions got names and which did not.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     manifest: String,
@@ -26,7 +26,7 @@ pub(crate) struct Report {
     unread_threads: U64,
 }
 
-/// The functions of one module in the events.
+/// The functions of one module that occur in the events.
 #[derive(Debug, Serialize)]
 struct ModuleReport {
     module_id: u32,
@@ -39,7 +39,7 @@ struct ModuleReport {
     /// The file with the names.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// Why functions were not searched for, or which check was not possible.
+    /// Why functions were not looked up, or which check was impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
     /// The files that were refused, and why.
@@ -48,7 +48,7 @@ struct ModuleReport {
 }
 
 impl Report {
-    /// Adds names for the functions of a session and writes the session's manifest.
+    /// Adds names for a session's functions and writes its manifest.
     pub(crate) fn of(path: &Path, debug_dirs: &[PathBuf]) -> Result<Self, Failure> {
         let session = SessionReader::open(path)?;
         let path = session.path().join(MANIFEST_FILE);
@@ -116,8 +116,8 @@ impl Report {
         Ok(report)
     }
 
-    /// Returns the ids of the functions in the events. Problems other than unread events are left
-    /// to `atf check`.
+    /// Returns the ids of the functions in the events. `atf check` reports problems other than
+    /// unread events.
     fn functions(&mut self, session: &SessionReader) -> HashSet<u64> {
         let mut ids = HashSet::new();
         for entry in session.threads() {
@@ -149,7 +149,7 @@ impl Report {
         ids
     }
 
-    /// Returns whether a function still has no name, or events were not read.
+    /// Returns whether any function still lacks a name or any events were not read.
     pub(crate) fn lacks_something(&self) -> bool {
         let is_lacking = |module: &ModuleReport| module.named < module.functions;
         self.modules.iter().any(is_lacking) || self.without_module.0 + self.unread_threads.0 > 0
