@@ -1,4 +1,4 @@
-//! A cut has the numbers that an analysis finds in its time range.
+//! Analyzing a cut gives the same numbers as analyzing its time range in the original.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ proptest! {
         let first = cut_to(*range.start(), *range.end(), original.path(), "cut");
         let path = first.path().to_path_buf();
         assert_numbers(first, &Expected::of(&threads, &range));
-        // A cut of a cut is a cut to what both ranges have.
+        // A cut of a cut is a cut to the intersection of both ranges.
         let to_ns = again.0 + again.1;
         let second = cut_to(again.0, to_ns, &path, "again");
         let both = again.0.max(from_ns)..=to_ns.min(*range.end());

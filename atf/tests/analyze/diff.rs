@@ -6,7 +6,7 @@ use atf::symbols::{Function, SymbolTable};
 
 use crate::{CALL, RETURN, Short, session};
 
-/// Calls one after another: function and self time.
+/// A run of consecutive calls, given by function and self time.
 fn run(calls: &[(u64, u64)], names: &SymbolTable) -> Run {
     let mut now_ns = 0;
     let mut events: Vec<Short> = Vec::new();
@@ -47,7 +47,7 @@ fn rows(diff: &Diff) -> Vec<(String, i128, bool)> {
 fn functions_are_matched_by_name_and_file_name_of_their_module() {
     const A: u64 = 1 << 32;
     const B: u64 = 2 << 32;
-    // The second build has other ids, and its modules are elsewhere and in another order.
+    // The second build has different ids, and its modules are elsewhere and in a different order.
     let before = names(
         &[(1, "/old/liba.so"), (2, "/old/libb.so")],
         &[(A | 7, "init"), (B | 7, "init"), (A | 9, "gone")],
@@ -66,7 +66,7 @@ fn functions_are_matched_by_name_and_file_name_of_their_module() {
         .iter()
         .map(|it| (it.subject.to_string(), it.subject.module(), it.change_ns()))
         .collect();
-    // Function 5 has no name: module 1 is another one in the second build.
+    // Function 5 has no name, and module 1 is a different module in the second build.
     assert_eq!(
         found,
         [
@@ -116,7 +116,7 @@ fn single_runs_differ_by_noise_up_to_a_share_of_the_greater_value() {
         let diff = analyze::diff(&[before(100)], &[before(ns)], percent);
         assert_eq!(rows(&diff)[0].2, is_noise, "{ns}");
     }
-    // Equal times, but other counts of calls.
+    // Equal times, but different call counts.
     let diff = analyze::diff(&[before(100)], &[run(&[(1, 50), (1, 50)], &none())], 20);
     assert_eq!(rows(&diff), [("0x1".to_owned(), 0, false)]);
 }
@@ -140,7 +140,7 @@ fn several_runs_differ_by_noise_if_their_ranges_overlap() {
     let [before, after] = [diff.changes[0].before, diff.changes[0].after].map(|it| it.self_ns);
     let spread = |it: Spread| (it.min, it.median, it.max);
     assert_eq!((spread(before), spread(after)), ((10, 20, 30), (1, 2, 4)));
-    // A function that one of the runs lacks.
+    // A function that is missing from one of the runs.
     let mut before = runs(&[10, 10]);
     before.push(Run::default());
     let diff = analyze::diff(&before, &[Run::default()], 0);
@@ -153,7 +153,7 @@ fn the_chance_of_ranges_apart_follows_from_counting() {
         let mut found = (0, 0);
         for choice in 0_u32..1 << (before + after) {
             if choice.count_ones() == before {
-                // The least or the greatest ones are in the first side.
+                // The first side has the smallest or the largest values.
                 let least = (1 << before) - 1;
                 found.0 += u64::from(choice == least || choice == least << after);
                 found.1 += 1;

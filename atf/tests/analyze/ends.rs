@@ -52,7 +52,7 @@ fn events_only_in_the_ring_are_the_last_ones() {
     let events = [(10, CALL, 1), (20, CALL, 2), (30, RETURN, 2), (40, CALL, 3)];
     let whole = file(3, &events).placeholder();
     let bytes = whole.without_footer();
-    // Half of the third event reached the file.
+    // Only half of the third event reached the file.
     let start = bytes.len() - 64;
     fs::write(thread.join("index.atf"), &bytes[..start + 16]).unwrap();
     let mut ring = RingFile::of(1, 3);

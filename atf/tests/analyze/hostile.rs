@@ -1,4 +1,4 @@
-//! Traces made to take much memory or time.
+//! Traces crafted to use a lot of memory or time.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
     );
 }
 
-/// The problems that threads end with.
+/// The problems reported at the ends of threads.
 #[derive(Default)]
 struct Told(Vec<atf::ErrorKind>);
 

@@ -1,4 +1,4 @@
-//! Analyses compared with a naive computation, on any events.
+//! Compares analyses of arbitrary events with a naive computation.
 
 mod cut;
 mod diff;
@@ -23,7 +23,7 @@ const CALL: u32 = 1;
 const RETURN: u32 = 2;
 const EXCEPTION: u32 = 3;
 
-/// The file of a thread with these events.
+/// The index file of a thread with these events.
 fn file(thread: u32, events: &[Short]) -> IndexFile {
     let event = |(timestamp_ns, kind, function_id): &Short| EventRecord {
         timestamp_ns: *timestamp_ns,
@@ -38,7 +38,7 @@ fn file(thread: u32, events: &[Short]) -> IndexFile {
     file
 }
 
-/// A session of these threads, with ids from 0.
+/// A session of these threads, with ids starting at 0.
 fn session(threads: &[Vec<Short>]) -> (TempDir, SessionReader) {
     let folder = TempDir::new().unwrap();
     for (id, events) in (0..).zip(threads) {

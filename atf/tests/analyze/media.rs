@@ -1,4 +1,5 @@
-//! An analysis in the time of a recording has the numbers of a trace whose timestamps are converted.
+//! An analysis on a recording's clock gives the same numbers as converting the trace's timestamps
+//! first.
 
 use atf::analyze::{Options, functions, last, tree};
 use atf::clock::{MediaClock, MediaTime, TimingAnchor};
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 use crate::numbers::{broken, ranges, well_formed};
 use crate::{Short, session};
 
-/// A clock of these steps, in nanoseconds of both clocks.
+/// A clock with these steps, each in nanoseconds on both clocks.
 fn clock(steps: &[(u64, u64)]) -> MediaClock {
     let (mut host_ns, mut media_ns) = (0, 0);
     let anchors: Vec<_> = steps

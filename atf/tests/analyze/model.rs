@@ -1,4 +1,4 @@
-//! The same numbers, computed from all pairs of calls and moments.
+//! A naive model of the analyses, computed from all pairs of calls and points in time.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,11 +9,11 @@ use crate::{CALL, EXCEPTION, RETURN, Short};
 struct Call {
     function_id: u64,
     start_seq: usize,
-    /// The number of events if it is open at the end.
+    /// The return's position, or the number of events if the call is open at the end.
     end_seq: usize,
 }
 
-/// The totals of the calls of a function, of a pair or of a path.
+/// The totals for the calls of a function, a caller-callee pair or a call path.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) calls: u64,

@@ -1,4 +1,4 @@
-//! Segments of a process have the numbers of their events in one file, however these are split.
+//! However events are split into segments, the numbers are the same as for one file.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::model::Expected;
 use crate::numbers::{broken, check_all, ranges, well_formed};
 use crate::{CALL, RETURN, Short, file, session};
 
-/// A thread's events, and where its segments end: parts of 1000.
+/// A thread's events, and where its segments end, in thousandths.
 pub(crate) type Split = (Vec<Short>, Vec<usize>);
 
 /// The name of a segment's folder.
@@ -41,8 +41,8 @@ fn parts((events, ends): &Split) -> Vec<&[Short]> {
         .collect()
 }
 
-/// Writes segments beside each other. A thread has no folder before its first event and after its last
-/// one.
+/// Writes segments next to each other. A thread has no folder before its first or after its last
+/// event.
 pub(crate) fn write(folder: &Path, threads: &[Split]) {
     for (id, thread) in (0..).zip(threads) {
         let parts = parts(thread);
@@ -88,16 +88,16 @@ pub(crate) fn events(threads: &[Split]) -> Vec<Vec<Short>> {
     threads.iter().map(|(events, _)| events.clone()).collect()
 }
 
-/// Each call that ended: thread, function, start, end, self time.
+/// The calls that ended: thread, function, start, end, self time.
 #[derive(Default)]
 struct Ended {
     thread: u32,
     calls: Vec<(u32, u64, u64, u64, u64, SpanEnd)>,
     unmatched: Vec<(u32, u64)>,
-    /// The folder that was seen last, and that of each call's start.
+    /// The last folder seen, and the folder where each call began.
     folder: PathBuf,
     starts: Vec<(u64, PathBuf)>,
-    /// The size that index files get once they are open.
+    /// The size to which index files are truncated once they are open.
     cut: Option<u64>,
 }
 
@@ -211,7 +211,7 @@ proptest! {
         let number = u32::try_from(missing).unwrap();
         let gap = ErrorKind::SegmentsMissing { first: number, last: number };
         prop_assert_eq!(kinds(&functions.problems), [gap]);
-        // The events before and after the gap are like two threads.
+        // The events before and after the gap act like two threads.
         let pieces = threads.iter().flat_map(|thread| {
             let parts = parts(thread);
             [parts[..missing - 1].concat(), parts[missing..].concat()]
@@ -249,7 +249,7 @@ proptest! {
     }
 }
 
-/// A call of function 7 from 100 to 900 over three segments; function 8 is called in each of them.
+/// A call of function 7 from 100 to 900 across three segments, each with a call of function 8.
 fn three(folder: &Path) {
     let mut events = vec![(100, CALL, 7)];
     for start in [200, 400, 600] {
@@ -321,7 +321,7 @@ fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
     analyze::calls(&open(folder.path()), &Options::default(), &mut ended).unwrap();
     let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
     assert_eq!(outer.5, SpanEnd::Interrupted);
-    // The other one's call is the last event of the first segment.
+    // The other return's call is the last event of the first segment.
     assert_eq!(ended.unmatched.len(), 2);
 }
 
@@ -341,7 +341,7 @@ fn calls_that_are_open_at_the_start_of_a_range_come_with_their_folders() {
 fn calls_that_were_given_up_before_a_gap_are_not_open_at_the_end() {
     const COUNT: u64 = 270_000;
     let folder = TempDir::new().unwrap();
-    // More open calls than are kept.
+    // More open calls than the analysis keeps.
     let events: Vec<Short> = (0..COUNT).map(|time| (time, CALL, 7)).collect();
     write(folder.path(), &[(events, vec![999, 999])]);
     fs::remove_dir_all(folder.path().join(name(2))).unwrap();

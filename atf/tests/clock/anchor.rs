@@ -58,7 +58,7 @@ fn results_are_rounded_to_the_nearest_and_halves_away_from_the_anchor() {
 
 #[test]
 fn a_time_of_another_timescale_is_exact() {
-    // Anchor at 1/600 s, asked at 1/48000 s: -79/48000 s = -1 645 833.3 ns.
+    // The anchor is at 1/600 s and the query at 1/48000 s: -79/48000 s = -1 645 833.3 ns.
     let anchor = anchor(5_000_000_000, 1, 600);
     assert_eq!(anchor.to_host_ns(media(1, 48_000)), Some(4_998_354_167));
     // 80/48000 s is 1/600 s.

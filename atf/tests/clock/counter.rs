@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use atf::clock::{CounterClock, now_ns};
 
-/// How far readings of two clocks may be apart, in nanoseconds. The rate is known to about 50 ppm after
-/// the first millisecond, and is off by far more if the conversion is wrong.
+/// How far apart the two clocks' readings may be, in nanoseconds. After the first millisecond the
+/// rate is known to about 50 ppm; a wrong conversion would be off by far more.
 const LIMIT: u64 = 100_000;
 
 /// How far the counter's time was outside the clock's readings before and after it.
@@ -62,6 +62,6 @@ fn a_clock_that_nobody_adjusts_keeps_its_first_rate() {
     let before = difference(&clock);
     assert!(before < 10 * LIMIT, "{before}");
     clock.adjust();
-    // The difference that it had is what it tells.
+    // The clock reports at least the difference that it had.
     assert!(clock.error_ns() + LIMIT >= before);
 }

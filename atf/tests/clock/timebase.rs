@@ -1,4 +1,4 @@
-//! Ticks to nanoseconds.
+//! Converts ticks to nanoseconds.
 
 use atf::clock::Timebase;
 

@@ -1,4 +1,4 @@
-//! The programs in `examples/` run on real data and print what they promise.
+//! Runs the programs in `examples/` on real data and checks their output.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

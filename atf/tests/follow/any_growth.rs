@@ -1,4 +1,4 @@
-//! Files with any contents that grow in any pieces.
+//! Files with arbitrary contents that grow in arbitrary steps.
 
 use atf::follow::{DetailFollower, IndexFollower};
 use atf::index::IndexReader;
@@ -49,7 +49,7 @@ fn detail() -> impl Strategy<Value = DetailRecord> {
     )
 }
 
-/// Makes two consecutive events look like a footer at their place, a valid one or nearly so.
+/// Makes two consecutive events look like a valid or nearly valid footer at their offset.
 fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
     let Some([first, second]) = events.get_mut(seq..seq + 2) else {
         return;
@@ -64,7 +64,7 @@ fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// At any time, the events returned are a prefix of what a reader returns in the end.
+    /// At any time, the returned events are a prefix of the events that a reader finally returns.
     #[test]
     fn events_of_any_content_are_returned_once_each_and_in_order(
         version in 1..=2_u8,

@@ -7,7 +7,7 @@ use atf::{Completeness, ErrorKind};
 use crate::{End, Written, drain_details};
 use atf_samples::files::{DetailFile, DetailRecord};
 
-/// If an event's length is the footer's magic, `2DTA`, it is more than a gigabyte.
+/// The footer's magic, `2DTA`. As an event's length, it is more than a gigabyte.
 const MAGIC: &[u8; 4] = b"2DTA";
 
 fn files() -> Vec<DetailFile> {
@@ -16,14 +16,15 @@ fn files() -> Vec<DetailFile> {
         for count in [0, 1, 2, 9] {
             files.push(DetailFile::finalized(version, count));
         }
-        // An event's timestamp is at the same offset as a footer's length of the preceding events.
+        // An event has its timestamp where a footer has the length of the preceding events.
         for place in [1, 4, 8] {
             let mut file = DetailFile::finalized(version, 9);
             let length = file.places()[place] - 64;
             file.events[place].timestamp = length;
             files.push(DetailFile::of(version, file.events));
         }
-        // A payload larger than the read-ahead buffer, and payloads with copies of a footer.
+        // A payload larger than the read-ahead buffer, and payloads that contain copies of a
+        // footer.
         let mut events = DetailFile::finalized(version, 4).events;
         let payload = (0..40_000_u32).map(|byte| (byte % 251).to_le_bytes()[0]);
         events[1].payload = payload.collect();
@@ -44,13 +45,13 @@ fn records(events: &[(DetailEvent, Vec<u8>)]) -> Vec<DetailRecord> {
     events.iter().map(record).collect()
 }
 
-/// How many events end at or before an offset.
+/// Returns how many events end at or before an offset.
 fn whole(file: &DetailFile, size: u64) -> usize {
     let ends = &file.places()[1..];
     ends.iter().filter(|end| **end <= size).count()
 }
 
-/// The sizes through which a file grows: byte by byte, if it is small.
+/// Returns the sizes through which a file grows; small files grow byte by byte.
 fn steps(file: &DetailFile) -> Vec<usize> {
     match file.bytes().len() {
         0..5000 => vec![1, 7, 24, 64, 100, 100_000],
@@ -147,7 +148,7 @@ fn zeros_that_are_filled_later_are_not_events_before() {
     }
 }
 
-/// A length that is the footer's magic: it is an event only if all of its bytes exist.
+/// A length equal to the footer's magic begins an event only if all of the event's bytes exist.
 #[test]
 fn a_damaged_footer_is_never_an_event() {
     for version in [1, 2] {
@@ -166,7 +167,7 @@ fn a_damaged_footer_is_never_an_event() {
     }
 }
 
-/// An impossible length in a finalized file is reported as by a reader.
+/// An impossible length in a finalized file is reported the way a reader reports it.
 #[test]
 fn damage_in_a_finalized_file_ends_it_as_for_a_reader() {
     for length in [0_u32, 23, 1 << 30] {
@@ -211,12 +212,12 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// The header's statements about the five events before the place under test.
+/// The header's claims about the five events before the offset under test.
 #[derive(Debug, Clone, Copy)]
 enum Says {
     /// Nothing: it is a placeholder.
     Nothing,
-    /// Their length, with another count.
+    /// Their length, but a different count.
     Length,
     /// Their length and their count.
     Both,
@@ -224,7 +225,7 @@ enum Says {
     Other,
 }
 
-/// Returns how many of the events of a file with five events, followed by `behind`, are returned.
+/// Returns how many events a follower returns from a file with five events followed by `behind`.
 fn given(says: Says, behind: &[Vec<u8>]) -> usize {
     let mut file = DetailFile::finalized(1, 5);
     match says {
@@ -242,7 +243,7 @@ fn given(says: Says, behind: &[Vec<u8>]) -> usize {
     events.len()
 }
 
-/// An event of some bytes.
+/// Returns an event of this size.
 fn event(size: usize, timestamp: u64) -> Vec<u8> {
     let record = DetailRecord {
         event_type: 3,
@@ -253,12 +254,12 @@ fn event(size: usize, timestamp: u64) -> Vec<u8> {
     DetailFile::of(1, vec![record]).section()
 }
 
-/// The length of the five events, which in a footer is where an event has its timestamp.
+/// The length of the five events, which a footer stores where an event has its timestamp.
 fn length() -> u64 {
     DetailFile::finalized(1, 5).footer_bytes
 }
 
-/// The footer of the five events, with an event's length instead of its magic.
+/// The footer of the five events, with an event's length in place of the magic.
 fn footer_without_magic() -> Vec<u8> {
     let mut footer = DetailFile::finalized(1, 5).footer();
     footer[..4].copy_from_slice(&64_u32.to_le_bytes());
@@ -292,7 +293,7 @@ fn no_event_is_returned_after_the_end_in_a_confirmed_header() {
     assert_eq!(given(Says::Other, &[event(64, 1)]), 6);
 }
 
-/// The header has only the length right: a footer may be there, if it fits.
+/// Only the header's length is right: a footer may follow if it fits.
 #[test]
 fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
     for timestamp in [1, length()] {
@@ -315,7 +316,7 @@ fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
     );
 }
 
-/// A header may be read half-written: its contents count once they stay the same.
+/// A header may be read while half-written, so its contents count only once they stop changing.
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
     let mut file = DetailFile::finalized(1, 5);
@@ -327,12 +328,12 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
         drain_details(&mut follower, &mut events).unwrap(),
         End::NotYet
     );
-    // While it is a placeholder, however often one looks.
+    // While the header is a placeholder, polling again changes nothing.
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
     file.header_count = 4;
     written.patch(0, &file.header());
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
-    // A header that is wrong in another way, seen for the first time.
+    // A header that is wrong in a different way, seen for the first time.
     (file.header_count, file.header_bytes) = (5, file.header_bytes + 1);
     written.patch(0, &file.header());
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);

@@ -7,10 +7,10 @@ use atf::{Checksum, Completeness, ErrorKind};
 use crate::{End, Written, drain};
 use atf_samples::files::{EventRecord, IndexFile};
 
-/// A low word of a timestamp that is the footer's magic, `2ITA`.
+/// The footer's magic, `2ITA`, as the low word of a timestamp.
 const MAGIC: u64 = 0x4154_4932;
 
-/// Returns the events that must be returned of a file.
+/// Returns the events that a follower must return.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     let event = |event: &EventRecord| {
         IndexEvent::new(event.timestamp_ns, event.function_id, event.kind.into())
@@ -21,7 +21,7 @@ fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     file.events.iter().map(event).collect()
 }
 
-/// Files of both wire versions: ordinary ones, and some with events that begin like a footer.
+/// Files of both wire versions; some have events that begin like a footer.
 fn files() -> Vec<IndexFile> {
     let mut files = Vec::new();
     for version in [1, 2] {
@@ -53,14 +53,14 @@ fn each_event_is_returned_once_it_is_whole_for_any_growth() {
                 written.append(piece);
                 let end = drain(&mut follower, &mut events).unwrap();
                 let size = usize::try_from(written.size()).unwrap();
-                // A finalized file without events looks like one with a placeholder.
+                // A finalized file without events looks like an unfinalized one.
                 let is_whole = size == placeholder.bytes().len();
                 assert_eq!(end == End::Finalized, is_whole && expected.is_empty());
                 let whole = (size.saturating_sub(64) / 32).min(expected.len());
                 assert_eq!(events, expected[..events.len()]);
                 assert!(events.len() <= whole);
-                // A possible footer waits for the 64 bytes that decide, and for a nonzero byte
-                // after them; anything else waits for its own 32 bytes and such a byte.
+                // A possible footer waits for the 64 bytes that decide, then for a nonzero byte.
+                // Anything else waits for its own 32 bytes and a nonzero byte after them.
                 let decided = size.saturating_sub(64 + 64 + 8) / 32;
                 assert!(events.len() >= decided.min(expected.len()));
                 if let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
@@ -159,7 +159,7 @@ fn an_event_whose_function_is_its_position_does_not_wait() {
     }
 }
 
-/// Preallocated space: no event is returned before all of it was written.
+/// In preallocated space, an event is returned only after all of its bytes were written.
 #[test]
 fn zeros_that_are_filled_later_are_not_events_before() {
     for file in files() {
@@ -239,7 +239,7 @@ fn events_that_begin_elsewhere_wait_for_the_footer_that_proves_it() {
     assert_eq!(events, expected(&file));
 }
 
-/// More events than one look can return.
+/// More events than one poll can return.
 #[test]
 fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     let file = IndexFile::finalized(1, 20_000);
@@ -264,7 +264,7 @@ fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     assert_eq!(again, events);
 }
 
-/// A tracer that writes its header before its footer, with a wrong count.
+/// A tracer that writes its header, with a wrong count, before its footer.
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
     let file = IndexFile::finalized(1, 5);
@@ -288,7 +288,8 @@ fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
     for version in [1, 2] {
         let file = IndexFile::of(version, vec![]);
         let mut bytes = file.bytes();
-        // A placeholder in which only the footer's offset is rewritten: no flags, no footer_offset.
+        // A placeholder with neither flags nor a footer offset, until the offset alone is
+        // rewritten.
         bytes[8..12].fill(0);
         bytes[40..48].fill(0);
         let written = Written::new("index.atf");

@@ -63,14 +63,14 @@ fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// How a look at a file ended.
+/// The outcome of polling a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     NotYet,
     Finalized,
 }
 
-/// Adds all certain events to `events`.
+/// Adds all events that are certain to `events`.
 fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Result<End> {
     loop {
         assert_eq!(follower.next_seq(), events.len() as u64);

@@ -53,7 +53,7 @@ fn a_path_that_is_not_a_folder_is_an_error() {
     let error = error.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(_)));
     assert_eq!(error.path(), Some(file.path()));
-    // Below a file there can never be a session.
+    // A session can never exist below a file.
     let mut below = SessionFollower::new(file.path().join("session"));
     let kind = ErrorKind::Io(std::io::ErrorKind::NotADirectory);
     assert_eq!(below.poll_threads().unwrap_err().kind(), &kind);
@@ -114,7 +114,7 @@ fn names_are_updated_whenever_the_manifest_changes() {
         assert!(!session.poll_manifest().unwrap());
         assert_eq!(session.symbols().function(7).name, Some(name));
     }
-    // Tracers in the field rewrite it in place, so a look may find part of it.
+    // Tracers in the field rewrite the manifest in place, so a poll may find only part of it.
     let path = folder.join("manifest.json");
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..40]).unwrap();

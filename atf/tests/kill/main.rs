@@ -33,7 +33,7 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// The payload of a detail: of all sizes, some larger than the buffer.
+/// Returns a detail's payload. Sizes vary; some exceed the buffer.
 fn payload(seq: u64) -> Vec<u8> {
     let size = match seq % 1000 {
         998 => 9000,
@@ -48,7 +48,7 @@ fn has_detail(seq: u64) -> bool {
     !seq.is_multiple_of(3)
 }
 
-/// The number of details of the first `count` events.
+/// Returns how many of the first `count` events have details.
 fn details(count: u64) -> u64 {
     count - count.div_ceil(3)
 }
@@ -112,7 +112,7 @@ fn said(folder: &Path) -> Vec<u64> {
         .collect()
 }
 
-/// Kills a writing process some milliseconds after its threads began, and returns its counts.
+/// Kills a writing process some milliseconds after its threads start, and returns its counts.
 fn kill(folder: &Path, with_ring: bool, moment: Duration) -> Vec<u64> {
     let mut child = start(folder, with_ring);
     let began = Instant::now();
@@ -126,7 +126,7 @@ fn kill(folder: &Path, with_ring: bool, moment: Duration) -> Vec<u64> {
     said(folder)
 }
 
-/// Returns a moment below 8 ms, a different one in each round and each run.
+/// Returns a delay below 8 ms that differs in each round and each run.
 fn moment(round: u64) -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let noise = now.unwrap().subsec_nanos();
@@ -172,7 +172,7 @@ fn sigkill_loses_no_event_whose_call_had_returned() {
             assert!(count == said || count == said + 1, "{count} of {said}");
             from_rings += thread.ring().unwrap().index_bytes / 32;
 
-            // Without the ring there is a prefix, in which each event has its detail.
+            // Without the ring, a prefix of the events remains, complete with details.
             fs::remove_file(entry.path().join("ring.atf")).unwrap();
             let prefix = entry.open().unwrap();
             assert_eq!(prefix.ring(), None);

@@ -1,4 +1,4 @@
-//! Merges files: very many of them, and some that fail.
+//! Merges very many files, some of which fail.
 
 use std::fs;
 use std::path::Path;
@@ -34,11 +34,11 @@ fn threads(count: u32, events: u64) -> Vec<Thread> {
     (0..count).map(thread).collect()
 }
 
-/// Tells the test below that it runs with few files.
+/// Tells the test below that it runs with few open files.
 #[cfg(unix)]
 const FEW_FILES: &str = "ATF_TEST_WITH_FEW_FILES";
 
-/// The test runs itself again in a process that may have 64 open files.
+/// The test runs itself again in a process that may open only 64 files.
 #[cfg(unix)]
 #[test]
 fn more_threads_than_a_process_may_have_open_files_merge() {
@@ -171,7 +171,7 @@ fn killed(folder: &Path, threads: u32, events: u64) {
             let event = Event::new(1000 * seq + u64::from(id), seq, atf::EventKind::CALL, 1);
             writer.write(&event).unwrap();
         }
-        // In a killed process nothing is dropped.
+        // A killed process runs no destructors.
         std::mem::forget(writer);
     }
 }

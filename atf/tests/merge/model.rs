@@ -1,4 +1,4 @@
-//! Threads as numbers, and the expected result of merging them.
+//! A simple model of threads, and the expected result of merging them.
 
 use std::ops::RangeInclusive;
 
@@ -30,7 +30,7 @@ impl Thread {
         file.thread_id = self.id;
         file.checksum = crc32c(&file.section());
         if !self.times.is_sorted() {
-            // The ends prove nothing about the times between them.
+            // The first and last times prove nothing about the times between them.
             let first = self.times.first().copied().unwrap_or_default();
             file.header_times = (first.wrapping_add(1), 0);
         }
@@ -64,8 +64,8 @@ pub(crate) fn places(events: impl Iterator<Item = atf::Result<MergedEvent>>) -> 
     events.map(place).collect()
 }
 
-/// Returns the thread and position of each event in these times, in the guaranteed order: always
-/// the thread whose next event is least by time, then by id.
+/// Returns the thread and position of each event in this time range, in the guaranteed order: the
+/// next event is always the earliest one, with ties broken by thread id.
 pub(crate) fn expected(threads: &[Thread], times: RangeInclusive<u64>) -> Vec<(u32, u64)> {
     let mut threads: Vec<_> = threads
         .iter()
@@ -90,7 +90,7 @@ pub(crate) fn expected(threads: &[Thread], times: RangeInclusive<u64>) -> Vec<(u
     }
 }
 
-/// Timestamps that are often equal, far apart, or the greatest.
+/// Timestamps that are often equal, far apart or the maximum.
 fn time() -> impl Strategy<Value = u64> {
     prop_oneof![
         8 => 0..20_u64,
@@ -101,7 +101,7 @@ fn time() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Threads with ascending or other ids; some empty, some in runs.
+/// Threads, some of them empty, with ordered or arbitrary times and runs of equal times.
 pub(crate) fn threads(is_ordered: bool) -> impl Strategy<Value = Vec<Thread>> {
     let times = vec((time(), 1..20_usize), 0..30).prop_map(move |runs| {
         let mut runs = runs;

@@ -1,4 +1,4 @@
-//! The order of the events, compared with a model that looks at all threads for each event.
+//! Compares the order of events with a model that examines all threads for each event.
 
 use std::ops::Bound;
 
@@ -25,7 +25,7 @@ fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
     ]
 }
 
-/// Returns the partitions, concatenated.
+/// Returns the concatenated partitions.
 fn joined(merge: &Merge, count: usize) -> Vec<(u32, u64)> {
     let parts = merge.partitions(count);
     assert!((1..=count.max(1)).contains(&parts.len()));
@@ -170,7 +170,7 @@ fn regular_turns_and_ties_among_them_are_in_order() {
         let threads: Vec<Thread> = (0..count).map(thread).chain([seldom]).collect();
         let expected = expected(&threads, 0..=u64::MAX);
         for places in both_ways(&threads, 1) {
-            // Not assert_eq, which would print them all.
+            // `assert_eq` would print all events.
             assert!(places == expected, "{count} threads, {first} then {second}");
         }
     }

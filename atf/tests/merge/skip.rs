@@ -1,4 +1,4 @@
-//! Merges of a time range: the parts of files that they read, and the values that they do not trust.
+//! Merges of a time range: which parts of the files they read, and which values they do not trust.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use atf::merge::Merge;
 use crate::counted::Counted;
 use crate::model::Thread;
 
-/// The size of a block, for this test: twice that may be read per thread.
+/// The block size in this test. A merge may read two blocks per thread.
 const BLOCK: u64 = 4096;
 
 /// Threads of 100,000 events each, one microsecond apart; thread `n` begins at `n` seconds.
@@ -23,7 +23,7 @@ fn threads() -> Vec<Thread> {
     (0..4).map(thread).collect()
 }
 
-/// A merge of files that count the bytes read.
+/// A merge of files, each with a counter of the bytes read.
 fn counted(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<AtomicU64>>) {
     let counts: Vec<_> = files.iter().map(|_| Arc::new(AtomicU64::new(0))).collect();
     let open = |((id, bytes), count): ((u32, Vec<u8>), &Arc<AtomicU64>)| {
@@ -90,7 +90,7 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
             .map(|event| event.unwrap().event.timestamp_ns);
         assert_eq!(times.collect::<Vec<_>>(), [20, 30]);
     }
-    // Nor does an unfinalized file.
+    // An unfinalized file's times are not trusted either.
     let unfinalized = Thread { id: 0, times }
         .file(1)
         .placeholder()
@@ -104,7 +104,7 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
 
 #[test]
 fn a_search_that_meets_disorder_checks_all_events() {
-    // The ends agree on the times, but between them every other event is out of order.
+    // The first and last times are right, but every other event between them is out of order.
     let mut times: Vec<u64> = (0..10_000)
         .map(|seq| 1_000_000 + (seq * 7_919) % 10_000)
         .collect();

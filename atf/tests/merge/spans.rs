@@ -12,14 +12,14 @@ const CALL: u32 = 1;
 const RETURN: u32 = 2;
 const EXCEPTION: u32 = 3;
 
-/// Events of kind and function, at times 10, 20, 30, …
+/// Events given by kind and function, at times 10, 20, 30, …
 fn events(events: &[(u32, u64)]) -> impl Iterator<Item = atf::Result<IndexEvent>> {
     events.iter().zip(1..).map(|((kind, function_id), place)| {
         Ok(IndexEvent::new(10 * place, *function_id, EventKind(*kind)).thread_id(1))
     })
 }
 
-/// A span's function, start and end, how it ended and its depth; for an unmatched return its
+/// A span's function, start, end, how it ended and its depth. For an unmatched return: its
 /// function, its position twice, and `None`.
 type Short = (u64, u64, Option<u64>, Option<(SpanEnd, u32)>);
 
@@ -49,7 +49,7 @@ fn pair(of: &[(u32, u64)]) -> Vec<Short> {
         .collect()
 }
 
-/// Does the same by searching the whole stack each time.
+/// Pairs the events by searching the whole stack each time.
 fn model(events: &[(u32, u64)]) -> (Vec<Short>, Vec<u32>) {
     let mut stack: Vec<(u64, u64)> = Vec::new();
     let (mut spans, mut depths) = (Vec::new(), Vec::new());
