@@ -1,5 +1,4 @@
-//! Statements in the documents about readers that no file can show: `held_by` in the spec names
-//! these tests.
+//! Statements about readers that no file can show. `held_by` in the spec refers to these tests.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +29,7 @@ fn count(thread: &Path) -> usize {
     thread.index().events_in(..).map(Result::unwrap).count()
 }
 
-/// S0, S1, S4: other threads' folders, if there are any, are not read.
+/// S0, S1, S4: other threads' folders are never read.
 #[test]
 fn a_thread_is_read_from_its_own_files_alone() {
     let folder = session(3);
@@ -64,7 +63,7 @@ fn threads_are_read_in_parallel() {
     assert_eq!(counts, [5, 6, 7, 8, 9, 10, 11, 12]);
 }
 
-/// S2 names the crate and its three readers by their paths; this only compiles with them.
+/// S2 gives the paths of the crate and its three readers; without them, this would not compile.
 #[test]
 fn the_readers_have_the_published_names() {
     let index = IndexReader::from_bytes(IndexFile::finalized(2, 3).bytes()).unwrap();

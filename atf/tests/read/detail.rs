@@ -25,7 +25,7 @@ pub(crate) fn damage(detail: &DetailReader) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// Trailing bytes, bytes of a zero tail, torn footer.
+/// Returns the trailing bytes, the size of the zero tail, and the torn footer.
 pub(crate) fn tail(detail: &DetailReader) -> (u64, u64, Option<PartialFooter>) {
     let Completeness::Unfinalized {
         trailing_bytes,
@@ -394,7 +394,7 @@ fn a_torn_footer_is_reported() {
     }
 }
 
-/// Five events, and two more past the end stated in the header, where there is no footer.
+/// Five events, then two more past the end stated in the header, where there is no footer.
 fn stated(header_count: u64) -> (DetailFile, DetailReader) {
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = header_count;
@@ -411,7 +411,7 @@ fn a_header_whose_length_and_count_are_confirmed_ends_the_events() {
     let end = file.places()[5];
     assert_eq!(damage(&detail)[0], ("footer.magic".to_owned(), end));
     assert_eq!((detail.events_end(), detail.missing_events()), (end, 0));
-    // With another count it proves nothing.
+    // With a different count, the header proves nothing.
     let (_, detail) = stated(4);
     assert_eq!(detail.event_count(), 7);
     assert_eq!(tail(&detail), (0, 0, None));
@@ -468,7 +468,7 @@ fn a_header_that_counts_events_without_a_length_ends_none_of_them() {
     let detail = ways::detail(bytes).unwrap();
     assert_eq!(details(&detail, &file), file.events);
 
-    // Nor does one with only a length.
+    // Nor does a header with only a length.
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = 0;
     let behind = DetailFile::of(1, vec![DetailRecord::call(15, 1, 0)]).section();

@@ -1,4 +1,4 @@
-//! Files with each single bit flipped.
+//! Files with a single flipped bit, for every bit.
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
@@ -30,7 +30,7 @@ fn flipped_bits_of_an_index_file_never_change_an_event_unnoticed() {
             };
             let read = events(&index);
             match bit / 8 {
-                // In version 2 each event has the header's thread.
+                // In version 2, the header's thread applies to every event.
                 12..16 => {
                     let thread_id = match index.wire() {
                         Wire::V1 => file.thread_id,
@@ -65,7 +65,7 @@ fn flipped_bits_of_count_offsets_and_times_in_an_index_header_are_noticed() {
     }
 }
 
-/// Errors that no reader can detect, by field: nothing else in the file repeats these fields.
+/// Errors that no reader can detect, by field: these fields occur nowhere else in the file.
 #[test]
 fn only_flipped_bits_of_platform_and_thread_in_an_index_header_go_unnoticed() {
     for version in [1, 2] {

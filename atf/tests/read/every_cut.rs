@@ -1,4 +1,4 @@
-//! Files truncated after each of their bytes.
+//! Files truncated after every byte.
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
@@ -42,7 +42,7 @@ fn an_index_file_truncated_anywhere_has_its_whole_events() {
 
 #[test]
 fn an_index_file_of_version_2_with_zeros_after_any_cut_has_its_whole_events() {
-    // In version 1 the last bytes of a torn event are indistinguishable from small numbers.
+    // In version 1, a torn event's last bytes are indistinguishable from small numbers.
     for file in [
         IndexFile::finalized(2, 9),
         IndexFile::finalized(2, 9).placeholder(),

@@ -1,4 +1,4 @@
-//! `index.atf` without a footer: how it may end.
+//! The possible ends of an `index.atf` without a footer.
 
 use atf::index::IndexReader;
 use atf::{Completeness, CountSource, PartialFooter};
@@ -9,7 +9,7 @@ use atf_samples::files::{EventRecord, IndexFile, padded};
 
 const MAGIC: u64 = 0x4154_4932;
 
-/// Trailing bytes, bytes of a zero tail, torn footer.
+/// Returns the trailing bytes, the size of the zero tail, and the torn footer.
 fn tail(index: &IndexReader) -> (u64, u64, Option<PartialFooter>) {
     assert_eq!(index.count_source(), CountSource::FileSize);
     let Completeness::Unfinalized {
@@ -67,7 +67,7 @@ fn zeros_before_a_partial_event_are_not_events() {
 fn an_event_torn_before_zeros_is_not_an_event() {
     for (version, sizes) in [(1, 1..=20), (2, 1..=24)] {
         let mut file = IndexFile::finalized(version, 10).placeholder();
-        // The torn event must have no zero byte where it was written, or its length is unknown.
+        // The torn event's written bytes must not be zero, or its length would be unknown.
         file.events[9].timestamp_ns = u64::MAX;
         file.events[9].function_id = u64::MAX;
         file.events[9].detail_seq = Some(if version == 1 { 1 } else { u64::MAX - 1 });
@@ -153,7 +153,8 @@ fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
         let at = bytes.len() - 64;
         bytes[at..].fill(0);
         bytes[at..at + 4].copy_from_slice(b"2ITA");
-        // The start time, 16 bytes in, is that of the first event: 0. Reserved bytes begin 40 bytes in.
+        // The start time, 16 bytes in, is the first event's: 0. The reserved bytes begin 40 bytes
+        // in.
         bytes[at + 43..at + 45].copy_from_slice(&[7, 9]);
         let index = ways::index(bytes).unwrap();
         assert_eq!((index.event_count(), tail(&index)), (5, (0, 0, None)));

@@ -1,4 +1,4 @@
-//! Lookups share a window: they return the same wherever the previous one was, and read little.
+//! Lookups share a window: they read little, and their results do not depend on earlier lookups.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use atf_samples::files::{DetailFile, IndexFile};
 
 const EVENTS: u64 = 1_000;
 
-/// A reader of positioned bytes, and how many it has read.
+/// A reader with positioned reads, and the number of bytes it has read.
 fn counted(bytes: Vec<u8>) -> (Counted, Arc<AtomicU64>) {
     let count = Arc::new(AtomicU64::new(0));
     (Counted(bytes, Arc::clone(&count)), count)
@@ -93,7 +93,7 @@ fn lookups_in_order_share_reads_of_64_kib() {
     for seq in 0..10 * EVENTS {
         index.get(seq).unwrap().unwrap();
     }
-    // 32 bytes, 512 bytes, then twice as many each time: 128 KiB of 320 KiB in nine reads.
+    // 32 bytes, 512 bytes, then twice as much each time: 128 KiB of 320 KiB in nine reads.
     let reads = count.load(Ordering::Relaxed) - before;
     assert!(reads <= 13, "{reads} reads");
 }

@@ -93,7 +93,7 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     let expected = &events[positions.clone()];
     let found: Vec<_> = index.events_in(start..end).map(Result::unwrap).collect();
     assert_eq!(found, expected);
-    // A collection allocates once; an error may end the events early.
+    // Collecting allocates only once, but an error may end the events early.
     let hint = index.events_in(start..end).size_hint();
     assert_eq!(hint.1, Some(expected.len()));
     assert!(hint.0 <= expected.len());
@@ -135,7 +135,7 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     }
 }
 
-/// Compares a scan with one written in the simplest way.
+/// Compares a scan with the simplest possible implementation.
 fn scanned(index: &IndexReader, events: &[IndexEvent]) {
     let scan = index.scan().unwrap();
     assert_eq!(index.scan_parallel(NonZero::new(3).unwrap()).unwrap(), scan);

@@ -1,4 +1,4 @@
-//! `manifest.json`: what can be read, and where the problems are.
+//! `manifest.json`: its readable parts, and the places of its problems.
 
 use std::fs;
 

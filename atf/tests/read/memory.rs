@@ -1,5 +1,5 @@
-//! The guarantees of `docs/safety.md` for events and payloads that look like parts of the format:
-//! both contain whatever is in the traced program's memory, which may be a trace.
+//! The guarantees of `docs/safety.md` for events and payloads that look like parts of the format.
+//! Both may contain anything in the traced program's memory, even a trace.
 
 use atf::Completeness;
 use atf::detail::DetailReader;
@@ -9,8 +9,7 @@ use proptest::prelude::*;
 use crate::{details, events, expected};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile, padded};
 
-/// A part of a file, or a piece of one: magics, headers, footers with numbers that may match,
-/// zeros.
+/// All or part of a magic, a header, a footer whose numbers may match, or zeros.
 fn part() -> impl Strategy<Value = Vec<u8>> {
     let whole = (1..3_u8, 0..4_u64, any::<bool>(), 0..8_usize).prop_map(
         |(version, count, is_last, what)| {
@@ -61,7 +60,7 @@ fn detail_file() -> impl Strategy<Value = DetailFile> {
     })
 }
 
-/// A number of eight bytes from a part.
+/// An eight-byte number taken from such a part.
 fn number() -> impl Strategy<Value = u64> {
     part().prop_map(|bytes| {
         bytes
@@ -94,7 +93,7 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file truncated at any byte has exactly its whole events.
+    /// A file truncated at any byte yields exactly its whole events.
     #[test]
     fn a_truncated_detail_file_has_its_whole_events_whatever_they_hold(file in detail_file()) {
         let (bytes, places) = (file.bytes(), file.places());
@@ -117,8 +116,8 @@ proptest! {
         }
     }
 
-    /// Zeros after the end, as in preallocated space, hide no event; a torn event may be taken for
-    /// a whole one.
+    /// Zeros after the end, as in preallocated space, hide no events, although a torn event may be
+    /// mistaken for a whole one.
     #[test]
     fn zeros_after_a_cut_hide_no_detail_whatever_it_holds(file in detail_file()) {
         let (bytes, places) = (file.without_footer(), file.places());
@@ -132,7 +131,7 @@ proptest! {
         }
     }
 
-    /// A flipped bit in the events is always noticed if there is a checksum.
+    /// If there is a checksum, a flipped bit in the events is always noticed.
     #[test]
     fn a_flipped_bit_is_reported_whatever_the_events_hold(
         detail in detail_file(),

@@ -24,8 +24,8 @@ fn flipped(version: u8) -> Vec<u8> {
     bytes
 }
 
-/// Returns the name of each problem after `events` good events. Every way of reading the file must
-/// give the same.
+/// Returns the names of the problems after `events` good events, which must be the same for every
+/// way of reading the file.
 fn told(bytes: &[u8], events: usize) -> Vec<String> {
     let in_memory = || IndexReader::from_bytes(bytes).unwrap();
     let at_positions = || counted(bytes.to_vec()).0;
@@ -71,7 +71,7 @@ fn an_intact_file_ends_without_a_problem() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 3000);
         assert_eq!(told(&file.bytes(), 3000), [""; 0]);
-        // Without a checksum nothing can be proven, and no problem is known.
+        // Without a checksum, nothing can be proven, so there are no known problems.
         let unchecked = IndexFile {
             checksum: 0,
             ..file

@@ -459,7 +459,7 @@ fn a_ring_that_cannot_be_read_is_reported_and_hides_nothing() {
     let kind = ErrorKind::NotRegular { found: "folder" };
     assert_eq!(thread.ring_error().unwrap().kind(), &kind);
 
-    // A ring's header alone is an empty ring; less of it is not a ring.
+    // A header alone is an empty ring; anything shorter is not a ring.
     fs::remove_dir(folder.path().join("ring.atf")).unwrap();
     let mut ring = [b"ATR2\x01\x01\0\0\x07\0\0\0".as_slice(), &[0; 116]].concat();
     ring[24] = 64;

@@ -14,7 +14,7 @@ use crate::ways::mapped;
 use crate::{details, events, expected};
 use atf_samples::files::{DetailFile, IndexFile};
 
-/// Reads one byte at a time, and is interrupted every other time.
+/// Reads one byte at a time, and every other read is interrupted.
 struct Stuttering(Vec<u8>, AtomicU64);
 
 impl ReadAt for Stuttering {
@@ -31,7 +31,7 @@ impl ReadAt for Stuttering {
     }
 }
 
-/// Fails from this read on, counted from 0.
+/// Fails from the read with this index on.
 struct Failing(Vec<u8>, AtomicU64);
 
 impl ReadAt for Failing {
@@ -142,7 +142,7 @@ fn events_beyond_4_gib_are_read() {
     const END: u64 = 64 + 32 * COUNT;
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("index.atf");
-    // Between the first event and the other two is a hole, which takes no disk space.
+    // The hole between the first event and the other two takes no disk space.
     let short = IndexFile::finalized(1, 3);
     let mut bytes = short.bytes();
     let mut footer = bytes.split_off(64 + 3 * 32);
@@ -302,7 +302,8 @@ fn an_error_is_one_word() {
     assert_eq!(size_of::<atf::Result<()>>(), size_of::<usize>());
 }
 
-/// The cost of mapping: this test starts itself, and the process that mapped the file is killed.
+/// The price of mapping: this test starts itself, and the child process that mapped the file is
+/// killed.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
@@ -353,7 +354,7 @@ fn bytes_that_are_only_part_of_a_source_are_not_used() {
     assert_eq!(events(&index), expected(&file));
 }
 
-/// A file of 1 TiB: a header and a hole. Counts the bytes read.
+/// A 1 TiB file that consists of a header and a hole. Counts the bytes read.
 struct Sparse {
     header: Vec<u8>,
     read: AtomicU64,

@@ -1,4 +1,4 @@
-//! Time ranges: a search by order finds the same as a look at each event.
+//! Time ranges: searching by order finds the same events as examining each one.
 
 use std::io::{self, Cursor};
 use std::num::NonZero;
@@ -46,7 +46,7 @@ fn check(index: &IndexReader, times: &[u64], time: (Bound<u64>, Bound<u64>)) {
     }
 }
 
-/// Checks both bounds at, before and after times of the file, and at the extremes of time.
+/// Checks both bounds at, before and after the file's times, and at the extremes.
 fn check_all(version: u8, times: &[u64], keys: &[u64]) {
     let bytes = file(version, times).bytes();
     let memory = IndexReader::from_bytes(bytes.clone()).unwrap();
@@ -119,7 +119,7 @@ impl ReadAt for Counted {
 #[test]
 fn a_query_reads_few_events_for_any_times() {
     let even: Vec<u64> = (0..100_000).map(|seq| 1000 + seq * 7).collect();
-    // Each guess by time is as wrong as possible.
+    // Makes each interpolation by time as wrong as possible.
     let steep: Vec<u64> = (0..100_000)
         .map(|seq| {
             if seq < 99_990 {

@@ -1,5 +1,5 @@
-//! The ways to open a file: from bytes, at positions, mapped, through anything that can seek. A
-//! reader's results must not depend on the way.
+//! The ways to open a file: from bytes, with positioned reads, mapped, or through anything that can
+//! seek. A reader's results must not depend on how the file was opened.
 
 use std::fs;
 use std::io::Cursor;
@@ -66,7 +66,7 @@ fn agree<R>(
     first
 }
 
-/// Returns an error without its path, as bytes have none.
+/// Formats an error without its path, because files in memory have none.
 fn error_says(error: &Error) -> String {
     format!(
         "{:?} {:?} {:?}",

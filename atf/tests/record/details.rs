@@ -33,7 +33,7 @@ const fn link(index_seq: u64, detail_seq: u64) -> Link {
     }
 }
 
-/// Returns which events have details, after checking each detail against what was recorded.
+/// Checks each detail against what was recorded, and returns which events have details.
 #[track_caller]
 fn with_details(reader: &ThreadReader) -> Vec<u64> {
     let mut found = Vec::new();
@@ -91,7 +91,7 @@ fn payloads_stay_with_their_events_when_their_lane_wraps() {
 fn a_payload_that_does_not_fit_leaves_its_event_without_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // 60, 61 and 62 bytes: two fit, and the third leaves the room to smaller ones.
+    // 60, 61 and 62 bytes: two fit, and the third leaves its space to smaller payloads.
     let (mut recorder, mut drain) = ring(8, 125);
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(60), Ok(link(0, 0)));
@@ -120,7 +120,7 @@ fn a_payload_larger_than_its_lane_and_one_without_a_lane_are_lost() {
         let (mut recorder, mut drain) = ring(4, size);
         let recorded = recorder.record_with_detail(&event(11), &detail(11, &payload(11)));
         assert_eq!(recorded, Err(Lost::Detail));
-        // An empty payload needs no room.
+        // An empty payload needs no space.
         recorder
             .record_with_detail(&event(97), &detail(97, &[]))
             .unwrap();
@@ -145,7 +145,7 @@ fn a_lost_event_loses_its_detail_too() {
     }
     let drained = drain.drain_into(&mut writer).unwrap();
     assert_eq!(drained, crate::drained(2, 2, 3, 0));
-    // Nothing of the lost ones is left in the lane.
+    // Lost payloads leave nothing in the lane.
     recorder
         .record_with_detail(&event(50), &detail(50, &payload(50)))
         .unwrap();

@@ -1,4 +1,4 @@
-//! One end is dropped before the other.
+//! One end of a ring is dropped before the other.
 
 use std::io;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn a_dropped_recorder_leaves_its_events_and_its_losses() {
         let _ = recorder.record(&event(n));
     }
     drop(recorder);
-    // Not before its events were drained.
+    // The ring is not finished until its events are drained.
     assert!(!drain.is_finished());
     let drained = drain.drain_into(&mut writer).unwrap();
     assert_eq!((drained.events, drained.lost_events), (3, 2));

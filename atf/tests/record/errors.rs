@@ -73,7 +73,8 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
         assert_eq!(*error.kind(), full);
         assert!(error.path().unwrap().ends_with("index.atf"));
     }
-    // The buffer took 128 events; their slots in the ring are free, but no more will be.
+    // The buffer took 128 events, which freed their slots in the ring. No other slots will be
+    // freed.
     assert_eq!(drain.totals().events, 128);
     assert_eq!(writer.next_index_seq(), 128);
     for n in 200..400 {
@@ -179,7 +180,7 @@ fn while_the_manifest_cannot_be_written_no_thread_is_created() {
     assert_listed(&memory, &[0, 3]);
     last.record(&event(0)).unwrap();
     drop((first, last));
-    // The first error counts, and the session is finalized all the same.
+    // The first error is returned, and the session is finalized anyway.
     assert_eq!(*recording.stop().unwrap_err().kind(), full);
     assert_listed(&memory, &[0, 3]);
 }

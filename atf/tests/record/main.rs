@@ -33,12 +33,13 @@ fn event(n: u64) -> Event {
     )
 }
 
-/// How many events two threads exchange: under Miri each takes thousands of times as long.
+/// Returns how many events two threads exchange. Under Miri, each event takes thousands of times as
+/// long.
 const fn many(events: u64) -> u64 {
     if cfg!(miri) { events / 5_000 } else { events }
 }
 
-/// A ring for this many events and payload bytes.
+/// Creates a ring for this many events and payload bytes.
 fn ring(events: usize, payload_size: usize) -> (Recorder, Drain) {
     ring_with(events, payload_size, Overflow::default())
 }

@@ -1,4 +1,4 @@
-//! Which events are drained, in which order, and how many are counted as lost.
+//! Which events are drained, in what order, and how many are counted as lost.
 
 use std::thread;
 
@@ -14,7 +14,8 @@ fn events_are_drained_as_recorded_when_the_ring_wraps() {
         let (mut recorder, mut drain) = ring(capacity, 0);
         let mut recorded = 0;
         for batch in 0..200 {
-            // Batches of all sizes that fit the ring, so that each slot is a batch's first.
+            // Batches of every size that fits the ring, so that each slot gets to be the first of a
+            // batch.
             let count = batch % capacity as u64 + 1;
             for _ in 0..count {
                 recorder.record(&event(recorded)).unwrap();
@@ -73,7 +74,7 @@ fn an_event_that_does_not_fit_is_counted_once_and_later_ones_are_recorded() {
 
 #[test]
 fn between_two_threads_each_event_is_written_once_or_counted_once() {
-    // The small ring loses events depending on its drain's speed, the large one none.
+    // The small ring may lose events if its drain is slow; the large one loses none.
     for (capacity, events) in [(16, many(300_000)), (1 << 17, many(100_000))] {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = writer(folder.path());

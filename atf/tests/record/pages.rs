@@ -1,4 +1,4 @@
-//! The system's work for a traced thread while it records.
+//! The kernel's work for a traced thread while it records.
 
 #![cfg(target_os = "linux")]
 
@@ -12,10 +12,10 @@ use atf::write::{Detail, Memory, SessionWriter, WriteOptions};
 
 use crate::event;
 
-/// Returns how often this thread touched a page that had no memory yet.
+/// Returns the number of minor page faults of this thread.
 fn faults() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
-    // After the name, which may contain anything but ends with the last bracket: state, ppid, pgrp,
+    // The name may contain anything, but it ends at the last bracket. After it: state, ppid, pgrp,
     // session, tty_nr, tpgid, flags, minflt.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').nth(7).unwrap().parse().unwrap()
@@ -31,7 +31,7 @@ fn a_ring_is_in_memory_before_the_first_event() {
         recorder.record_with_detail(&event(n), &detail).unwrap();
     }
     let touched = faults() - before;
-    // 3 MiB of memory are 768 pages, if they were not resident.
+    // If they were not resident, 3 MiB would cause 768 faults.
     assert!(touched < 16, "{touched}");
 }
 

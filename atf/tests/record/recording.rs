@@ -1,4 +1,4 @@
-//! Sessions that are recorded: threads, losses, the end.
+//! Recorded sessions: their threads, losses and ends.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use atf::{DetailEventType, ErrorKind};
 
 use crate::{event, many, read};
 
-/// Long enough for any machine; nothing waits so long unless it fails.
+/// Long enough for any machine. Only a failing test waits this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
@@ -22,7 +22,7 @@ pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) 
     Recording::start(SessionWriter::create(folder, &write).unwrap(), options).unwrap()
 }
 
-/// A ring of so many events, which blocks.
+/// Options for a blocking ring of this many events.
 fn blocking(events: usize) -> RecordOptions {
     RecordOptions::default()
         .capacity(Capacity::default().events(events))
@@ -118,7 +118,7 @@ fn what_a_full_ring_lost_is_in_the_manifest() {
     let summary = recording.stop().unwrap();
     assert_eq!((summary.lost_events, summary.lost_details), (6, 3));
     assert_eq!(summary.totals.event_count, 4);
-    // Those after the stop are not: the manifest is written.
+    // Events after the stop are not counted, because the manifest has been written.
     assert!(thread.is_abandoned());
     assert_eq!(thread.record(&event(10)), Err(Lost::Event));
 
@@ -191,7 +191,7 @@ fn a_flush_writes_what_was_recorded_before_it() {
 fn a_thread_that_cannot_be_written_loses_its_events_and_the_others_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let recording = start(folder.path(), false, &blocking(64));
-    // A file where the second thread's folder would be.
+    // Puts a file where the second thread's folder would be.
     fs::write(thread_folder(folder.path(), 1), []).unwrap();
     recording.record(&event(0)).unwrap();
     thread::scope(|scope| {
@@ -268,7 +268,7 @@ fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() 
     recording.record(&event(0)).unwrap();
     session.set_modules(vec![atf::manifest::Module::new(3)]);
     thread::scope(|scope| {
-        // A flush that the stop overtakes does not wait for its deadline.
+        // If the recording stops during a flush, the flush does not wait for its deadline.
         scope.spawn(|| while recording.flush(Duration::MAX).is_ok() {});
         assert_eq!(recording.stop().unwrap().totals.event_count, 1);
     });

@@ -1,4 +1,4 @@
-//! Recordings in several sessions.
+//! Recordings that span several sessions.
 
 use std::fs;
 use std::io;
@@ -26,7 +26,7 @@ fn options(segment: Segment) -> RecordOptions {
         .segment(Some(segment))
 }
 
-/// Starts to record in memory.
+/// Starts a recording in memory.
 fn start_on(memory: &Memory, options: &RecordOptions) -> Recording {
     let (storage, write) = (Arc::new(memory.clone()), WriteOptions::default());
     let session = SessionWriter::create_on(storage, "pid_42", &write).unwrap();
@@ -158,7 +158,7 @@ fn of_the_segments_the_last_ones_are_kept() {
     found.iter().for_each(|session| accept(session));
 }
 
-/// Records an event in each of so many segments.
+/// Records one event in each of this many segments.
 fn fill_segments(recording: &Recording, count: u64) {
     let mut thread = recording.thread(None).unwrap();
     for n in 0..count {
@@ -332,7 +332,7 @@ fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
     ] {
         for is_transient in [true, false] {
             let memory = Memory::new();
-            // The drain looks only when it is told to.
+            // The drain runs only when it is told to.
             let options = options(Segment::default().size(Some(1))).interval(DEADLINE);
             let recording = start_on(&memory, &options);
             let is_full = Arc::new(AtomicBool::new(true));
@@ -358,14 +358,14 @@ fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
                 let second = Path::new("pid_42_segment_000002");
                 memory.folders().iter().any(|path| path == second)
             };
-            // Of what could not be created, nothing stays.
+            // A segment that could not be created leaves nothing behind.
             assert!(!has_second(&memory), "{end}");
             is_full.store(!is_transient, Ordering::SeqCst);
             while is_transient && !has_second(&memory) {
                 assert!(recording.flush(DEADLINE).unwrap());
             }
             if is_transient {
-                // Its threads are listed from the beginning.
+                // Its manifest lists the threads from the beginning.
                 let second = manifest_in(&memory, "pid_42_segment_000002");
                 assert_eq!(second.threads.len(), 2);
             }

@@ -20,7 +20,8 @@ use crate::recording::{DEADLINE, manifest, start, thread_folder};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// A ring of so many events and payload bytes. The drain looks only when it is told to.
+/// Options for a ring of this many events and payload bytes, whose drain runs only when it is told
+/// to.
 pub(crate) fn sleepy(events: usize, payload_size: usize, window: Window) -> RecordOptions {
     RecordOptions::default()
         .capacity(
@@ -32,7 +33,7 @@ pub(crate) fn sleepy(events: usize, payload_size: usize, window: Window) -> Reco
         .window(Some(window))
 }
 
-/// Far in the future: the drain decides on nothing by time.
+/// Returns a time far in the future, so that the drain makes no decisions based on time.
 pub(crate) fn base() -> u64 {
     now_ns() + 3_600_000_000_000
 }
@@ -45,7 +46,7 @@ pub(crate) fn detail(payload: &[u8]) -> Detail<'_> {
     Detail::new(DetailEventType::FUNCTION_CALL, payload)
 }
 
-/// Returns the times of a thread's events, and whether they have details.
+/// Returns the times of a thread's events and whether each has a detail.
 pub(crate) fn times(session: &Path, id: u32) -> Vec<(u64, bool)> {
     let reader = IndexReader::open(thread_folder(session, id).join("index.atf")).unwrap();
     let events = reader.events_in(..).map(|event| {
@@ -65,7 +66,7 @@ fn of_a_busy_program_the_details_around_a_trigger_are_kept_and_no_others() {
     let window = Window::default()
         .pre_roll(100 * MILLISECOND)
         .post_roll(50 * MILLISECOND);
-    // Less than half of a ring, so that nothing is let go early however slow the machine is.
+    // The events fill less than half of a ring, so nothing is discarded early on a slow machine.
     let capacity = Capacity::default().events(1 << 19).payload_size(1 << 24);
     let options = RecordOptions::default()
         .capacity(capacity)
@@ -134,7 +135,7 @@ fn a_flight_recorder_writes_the_last_seconds_when_it_is_stopped() {
         thread.record(&call(time)).unwrap();
     }
     recording.flush(DEADLINE).unwrap();
-    // Its events can still be asked for.
+    // A trigger can still request the events of a thread that has ended.
     drop(thread);
     recording.flush(DEADLINE).unwrap();
     let summary = recording.stop().unwrap();
@@ -172,7 +173,7 @@ fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
                 .record_with_detail(&call(base + n), &detail(&[1; 10]))
                 .unwrap();
         }
-        // Half of the ring goes early: events 0 to 3, then 4 and 5.
+        // Half of the ring is discarded early: events 0 to 3, then 4 and 5.
         recording.flush(DEADLINE).unwrap();
         for n in 8..10 {
             thread
@@ -205,7 +206,7 @@ fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
 #[test]
 fn of_what_a_small_ring_let_go_only_the_time_before_the_trigger_is_lost() {
     const HOUR: u64 = 3_600_000_000_000;
-    // A window of some time, and one of what the ring holds.
+    // A window of fixed length, and one that covers everything in the ring.
     for (pre_roll, lost) in [(DEADLINE, 96), (Duration::MAX, 0)] {
         let folder = tempfile::tempdir().unwrap();
         let window = Window::default().lanes(Lanes::Both).pre_roll(pre_roll);
@@ -262,7 +263,8 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
     const EVENT: Option<usize> = None;
     type Case<'a> = (usize, usize, &'a [Option<usize>], &'a [bool]);
     let cases: &[Case<'_>] = &[
-        // The drain frees half. What is larger is recorded only if there is room at once.
+        // The drain frees half. A larger payload is recorded only if there is space for it right
+        // away.
         (
             8,
             1000,
@@ -273,7 +275,7 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
         (8, 3, &[Some(1), Some(3), Some(2)], &[true, false, true]),
         (8, 1, &[Some(1), Some(1)], &[true, true]),
         (1, 10, &[EVENT, EVENT, Some(5), Some(5)], &[true; 4]),
-        // Waiting details get the room that comes with their event's place in the index.
+        // A waiting detail gets its payload space together with its event's slot in the index lane.
         (1, 10, &[Some(5), Some(8)], &[true, true]),
     ];
     for (events, payload_size, payloads, expected) in cases {
@@ -307,7 +309,7 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
             .map(|is| if *is { Ok(()) } else { Err(Lost::Detail) })
             .collect();
         assert_eq!(recorded, Ok(expected));
-        // No trigger asked for any detail.
+        // No trigger requested any details.
         assert_eq!(losses(&stopped.unwrap()), (0, 0));
         assert_eq!(times(folder.path(), 0).len(), payloads.len());
     }
@@ -378,7 +380,7 @@ fn whoever_waits_for_a_trigger_finds_its_events_in_the_files() {
         assert_eq!(times(folder.path(), 0).len(), round);
     }
     recording.stop().unwrap();
-    // Nobody writes what comes now, so nobody waits for it.
+    // After the stop nothing is written any more, so waiting returns at once.
     trigger.fire();
     assert!(trigger.wait(DEADLINE));
 }
@@ -401,7 +403,7 @@ fn of_more_threads_than_may_record_at_once_all_that_have_ended_keep_their_last_e
         .lanes(Lanes::Both)
         .pre_roll(Duration::MAX)
         .on_stop(true);
-    // Rings of 160 MiB, of which 15 would not fit into 512 MiB.
+    // Rings of 160 MiB: 15 of them would not fit into 512 MiB.
     let options = sleepy(5 << 20, 16, window).max_threads(2);
     let folder = tempfile::tempdir().unwrap();
     let recording = start(folder.path(), false, &options);
@@ -482,20 +484,20 @@ fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_liv
     let mut thread = recording.thread(None).unwrap();
     let trigger = recording.trigger_handle();
     thread.record(&call(now_ns())).unwrap();
-    // Another trigger is not the last one.
+    // An ordinary trigger is not the last one.
     trigger.fire();
     assert!(trigger.wait(DEADLINE));
     recording.write_manifest().unwrap();
     let expected = manifest(folder.path()).unwritten_events;
     assert!(expected > Some(8));
-    // The second time it was thought to live on.
+    // By the second iteration, the drain has concluded that the process keeps running.
     for round in 2..=3 {
         thread.record(&call(now_ns())).unwrap();
         let fired = Instant::now();
         trigger.fire_last();
         assert!(trigger.wait(DEADLINE));
         let left = manifest(folder.path()).unwritten_events;
-        // On a slow machine, the drain may have seen meanwhile that the process lives on.
+        // On a slow machine, the drain may already have noticed that the process keeps running.
         assert!(left.is_none() || fired.elapsed() >= Duration::from_secs(1));
         assert_eq!(times(folder.path(), 0).len(), round);
         let found = unwritten(folder.path(), |found| found.is_some());

@@ -1,4 +1,4 @@
-//! Windows behave like a list that is searched naively.
+//! Compares windows with a list that is searched naively.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use crate::windows::{base, call, detail, sleepy, times};
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// After so many nanoseconds, with a payload of this size.
+    /// Records an event this many nanoseconds later, with a payload of this size.
     Record(u64, Option<usize>),
-    /// So many nanoseconds before or after the last event.
+    /// Fires a trigger this many nanoseconds before or after the last event.
     Trigger(i64),
     Drain,
 }
@@ -30,7 +30,7 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Clone, Copy)]
 struct Held {
     time: u64,
-    /// `None` without a detail, and `Some(None)` if it did not fit.
+    /// `None` without a detail; `Some(None)` if the detail did not fit.
     detail: Option<Option<usize>>,
 }
 
@@ -43,9 +43,9 @@ struct Model {
     post_roll: u64,
     held: VecDeque<Held>,
     windows: Vec<(u64, u64)>,
-    /// Events or details that were let go and not asked for.
+    /// Events or details that were discarded without having been requested.
     let_go: Vec<u64>,
-    /// Whether so much was let go that some of it is known only as a sum.
+    /// Whether so much was discarded that part of it is known only as a total.
     is_vague: bool,
     written: Vec<(u64, bool)>,
     lost: (u64, u64),
@@ -144,7 +144,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let recording = start(folder.path(), false, &sleepy(events, payload_size, window));
         let mut thread = recording.thread(None).unwrap();
-        // The pass that created the thread is over.
+        // Waits for the end of the pass that created the thread.
         recording.flush(DEADLINE).unwrap();
         let payload = [0x5a; 40];
         let mut time = base();
@@ -152,7 +152,7 @@ proptest! {
             match step {
                 Step::Record(after, size) => {
                     time += after;
-                    // The model has the losses.
+                    // The model counts the losses.
                     let _ = match size {
                         Some(size) => thread.record_with_detail(&call(time), &detail(&payload[..size])).map(drop),
                         None => thread.record(&call(time)).map(drop),

@@ -74,7 +74,7 @@ fn a_number_that_does_not_fit_is_refused_and_leaves_nothing() {
     assert_eq!(places.names(), ["in"]);
 }
 
-/// Converts there and back, and compares both files with the originals.
+/// Converts to the other version and back, and compares both files with the originals.
 #[track_caller]
 fn assert_comes_back(version: u8, index: &IndexFile, detail: &DetailFile) {
     let places = Places::new();
@@ -102,7 +102,7 @@ fn version_2_comes_back_from_version_1_byte_for_byte() {
 
 #[test]
 fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
-    // Kind and depth: a nested call, one that throws, then another tree.
+    // Kind and depth: a nested call, a call that throws, then another tree.
     let tree = [
         (1, 1),
         (1, 2),
@@ -154,7 +154,7 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let mut events = reader.index().events_in(..);
     assert!(events.all(|event| event.unwrap().detail_seq.is_none()));
 
-    // Both details are set aside unchanged: in version 2, with the number that version 1 lacks.
+    // Both details are set aside unchanged: in version 2, with the field that version 1 lacks.
     assert_eq!(thread.set_aside[0].count, 2);
     let orphans = DetailReader::open(out.join("thread_7/orphans.atf")).unwrap();
     assert_eq!(orphans.wire(), Wire::V2);

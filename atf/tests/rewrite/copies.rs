@@ -1,4 +1,4 @@
-//! Modes, holes and long paths of copies, and the remains of a killed run.
+//! File modes, holes and long paths of copies, and what a killed run leaves behind.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -60,7 +60,7 @@ fn only_those_who_can_read_the_trace_can_read_its_copy() {
     }
     assert_eq!(mode(&out.join("a")), 0o700);
     assert_eq!(mode(&out.join("a/thread_7")) & 0o027, 0);
-    // Files readable by everybody stay readable, as far as the umask allows.
+    // Files that everybody can read stay readable, as far as the umask allows.
     assert_eq!(mode(&out), mode(&places.path("in")));
 }
 
@@ -142,7 +142,7 @@ fn exceeding_the_file_size_limit_is_an_error() {
         );
         return;
     }
-    // Runs in a process of its own, because the limit applies to the process.
+    // The limit applies to a whole process, so this runs in a separate one.
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -164,7 +164,7 @@ fn a_folder_whose_copy_would_have_too_long_a_path_does_not_affect_others() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", without_details(1));
     places.put("in/thread_8/index.atf", "what cannot be read");
-    // The longest possible path; its copy's path also contains `unreadable`.
+    // The longest possible path. The copy's path would also contain `unreadable`.
     let mut deep = places.path("in/thread_8");
     let longest = 4095 - "/file".len();
     while deep.as_os_str().len() < longest {
@@ -199,7 +199,7 @@ fn an_unfinished_copy_is_not_a_session() {
         panic!("{error}");
     };
     assert_eq!(*folders, ["session"]);
-    // It can be opened by its own path.
+    // The leftover folder can be opened by its own path.
     let session = SessionReader::open(places.path("in/.atf-123-0")).unwrap();
     assert_eq!(session.summary().index_events, 9);
     for name in [".atf-1", ".atf-x-0", "atf-1-2", ".atf-1-2-3", ".atf--"] {

@@ -1,4 +1,4 @@
-//! Cuts: which events are kept and added, with their details, and what the manifest states.
+//! Cuts: which events and details are kept or added, and what the manifest says.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ type Short = (u64, u32, u64, u32, Option<Vec<u8>>);
 const CALL: u32 = 1;
 const RETURN: u32 = 2;
 
-/// Calls of 1, 2 and 3 in one another; 2 and 4 have details. Function 4 is called inside 2.
+/// Function 1 calls 2, which calls 3, 4 and 5 one after another. Some events have details.
 fn events() -> Vec<Short> {
     vec![
         (100, CALL, 1, 1, None),
@@ -98,7 +98,7 @@ fn cuts(path: &Path) -> Vec<Option<Cut>> {
     manifest.threads.iter().map(|thread| thread.cut).collect()
 }
 
-/// The depths that wire version 2 does not record.
+/// Clears the depths, which wire version 2 does not record.
 fn recorded(wire: Wire, mut events: Vec<Short>) -> Vec<Short> {
     if !wire.records_call_depth() {
         events.iter_mut().for_each(|event| event.3 = 0);
@@ -170,7 +170,7 @@ fn a_thread_is_cut_only_where_it_goes_on() {
         thread(&[(10, CALL, 1), (20, CALL, 2)]),
         thread(&[(10, CALL, 1), (60, CALL, 3)]),
         thread(&[(200, CALL, 4)]),
-        // Has no event inside, but an open call.
+        // Has no event inside the range, but an open call.
         thread(&[(10, CALL, 5), (300, RETURN, 5)]),
     ];
     write(&places.path("all"), Wire::V1, &threads);
@@ -207,7 +207,7 @@ fn a_cut_of_a_cut_states_which_events_were_added() {
         let out = places.path(name);
         cut_to(&places.path("a"), &out, from_ns, to_ns);
         assert_eq!(cuts(&out), [Some(expected)], "{name}");
-        // As cut from the whole trace.
+        // The same cut, made from the whole trace.
         let direct = places.path(&format!("direct-{name}"));
         cut_to(
             &places.path("all"),
@@ -282,7 +282,7 @@ fn damage_is_mended_and_told_as_in_a_recovery() {
     let text = report.to_string();
     assert!(text.contains("a torn event"), "{text}");
     assert!(report.losses() > 0, "the header counts more events: {text}");
-    // An event changed since it was written.
+    // An event was changed after it was written.
     let mut changed = bytes;
     changed[64 + 8] ^= 1;
     std::fs::write(&index, changed).unwrap();

@@ -10,7 +10,7 @@ use atf_samples::files::{DetailFile, IndexFile};
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;
 
-/// Returns the number of details that are whole within the first `size` bytes.
+/// Returns how many whole details the first `size` bytes contain.
 fn whole_details(detail: &DetailFile, size: usize) -> u64 {
     let ends = detail.places();
     ends[1..].iter().filter(|end| **end <= size as u64).count() as u64

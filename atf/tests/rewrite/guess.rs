@@ -1,4 +1,4 @@
-//! Reconstruction of headers that cannot be read.
+//! Reconstruction of unreadable headers.
 
 use atf::index::IndexReader;
 use atf::manifest::Manifest;
@@ -7,7 +7,7 @@ use atf::rewrite::{NoteKind, RecoverOptions, Report, recover};
 use crate::{Places, files};
 use atf_samples::files::{DetailFile, IndexFile, patched};
 
-/// Recovers thread 7 of these files with salvage, twice.
+/// Recovers thread 7 with these files, with salvage, twice.
 fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);
@@ -111,7 +111,7 @@ fn nothing_is_guessed_if_the_events_fit_no_version() {
         let index = IndexFile::finalized(version, 9).bytes();
         patched(&index, 0, b"\0\0\0\0")
     };
-    // A kind of 99 at the offsets of both versions.
+    // Kind 99 at the offsets of both versions.
     let kinds = (0..9).fold(without_magic(1), |index, seq| {
         let event = 64 + seq * 32;
         patched(&patched(&index, event + 20, &[99]), event + 24, &[99])

@@ -1,4 +1,4 @@
-//! Losses: what counts as one, and how the report states it.
+//! Losses: what counts as a loss, and how the report shows it.
 
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
@@ -84,7 +84,7 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         assert_eq!(report.losses(), 1, "{report}");
         let said = format!("detail.atf: 1 of 3, the file was truncated at {last:#x}\n");
         assert!(report.to_string().contains(&said), "{report}");
-        // The header counts nine events and all are there; only the footer is missing.
+        // The header counts nine events, all of which exist; only the footer is missing.
         let report = thread(&index[..64 + 9 * 32], &whole);
         assert_eq!(report.losses(), 0, "{report}");
     }
@@ -109,11 +109,11 @@ fn zeros_under_a_good_checksum_were_written_and_are_kept() {
         let bytes = patched(&bytes, events.start + 4 * 32, &[0; 32]);
         let checksum = crc32c(&bytes[events.clone()]).to_le_bytes();
         let bytes = patched(&bytes, events.end + 4, &checksum);
-        // Change the header's last time, because an intact file would be copied unchanged.
+        // Change the header's last time; an intact file would be copied unchanged.
         let bytes = patched(&bytes, 56, &[1]);
         let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
         assert_eq!(report.events(), 9, "{report}");
-        // Without a checksum nothing proves that they were written.
+        // Without a checksum, nothing proves that these events were written.
         let bytes = patched(&bytes, events.end + 4, &[0; 4]);
         let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
         assert_eq!(report.events(), 4, "{report}");
@@ -233,7 +233,7 @@ fn problems_are_counted_and_their_first_eight_places_named() {
     let places: Vec<_> = kinds.first.iter().map(|place| place.offset).collect();
     let expected: Vec<_> = (0..8).map(|seq| Some(64 + 32 * seq + 20)).collect();
     assert_eq!((kinds.count, places), (20, expected));
-    // A note that applies to every event names one place.
+    // A note that applies to every event lists only one place.
     let depths = of(NoteKind::CallDepthLost);
     assert_eq!((depths.count, depths.first.len()), (20, 1));
 }
@@ -285,7 +285,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     assert_eq!((action, &file), (Some(json!("recover")), session));
 }
 
-/// A writer leaves these bytes 0, so the checksum fits the new file and not the old one.
+/// Writers set these bytes to 0, so the checksum matches the new file but not the old one.
 #[test]
 fn mended_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
     let index = IndexFile::finalized(2, 9);

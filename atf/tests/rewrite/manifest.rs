@@ -61,7 +61,7 @@ fn keys_written_by_another_tool_stay_as_they_are_and_in_order() {
     let text = std::fs::read(places.path("out/manifest.json")).unwrap();
     let found: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!(found["threads"][0]["id"], 7);
-    // The last of two members counts, at the place of the first.
+    // If a member occurs twice, its last value is used, in the first one's place.
     let text = String::from_utf8(text).unwrap();
     let end = "  \"x_tool\": {\"run\": [1, \"two\"]},\n  \"x_b\": 1.50,\n  \"x_a\": 2\n}\n";
     assert!(text.ends_with(end), "{text}");
@@ -69,7 +69,7 @@ fn keys_written_by_another_tool_stay_as_they_are_and_in_order() {
 
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
 
-/// Makes a thread of one event without details, and a manifest.
+/// Creates a thread with one event and no details, and a manifest.
 fn session(manifest: &str) -> Places {
     let places = Places::new();
     let mut index = IndexFile::finalized(2, 1);
@@ -182,7 +182,7 @@ fn a_correct_manifest_is_scrubbed_of_unknown_keys() {
     let text = String::from_utf8_lossy(&found["manifest.json"]);
     assert!(!text.contains("hunter2!"), "{text}");
     assert!(report.changed(), "{report}");
-    // Without unknown keys it is rewritten too, so none of its original formatting is left.
+    // Without unknown keys, it is still rewritten, so its original formatting is lost.
     let places = session(&manifest("7", "7"));
     scrub(
         places.path("in"),
@@ -205,7 +205,7 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
         "lost_events": {"count": 9, "first_ns": 8, "last_ns": 8}, "unwritten_events": 64,
         "ended_by": "SIGKILL", "clock_error_ns": 31"#,
     );
-    // A wrong time, so that the manifest is rewritten and not copied.
+    // A wrong time makes sure that the manifest is rewritten, not copied.
     let own = own.replace(&format!("\"time_end_ns\": {TIME}"), "\"time_end_ns\": 0");
     let places = session(&own);
     let path = places.path("in");

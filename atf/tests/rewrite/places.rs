@@ -1,4 +1,4 @@
-//! Where a new trace can be written, and that a refused rewrite leaves nothing.
+//! Tests where a new trace can be written, and that a refused rewrite leaves nothing behind.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use atf::rewrite::{RecoverOptions, recover};
 use crate::{Places, files};
 use atf_samples::files::IndexFile;
 
-/// Makes a session at `in`, and a file next to it.
+/// Creates a session at `in` and a file next to it.
 fn places() -> Places {
     let places = Places::new();
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
@@ -91,7 +91,7 @@ fn a_folder_that_allows_no_new_files_is_named() {
     assert_eq!(error.path(), Some(Path::new("/proc")));
 }
 
-/// Names that are not UTF-8.
+/// Tests names that are not UTF-8.
 #[cfg(target_os = "linux")]
 mod not_utf_8 {
     use std::ffi::OsStr;
@@ -106,8 +106,8 @@ mod not_utf_8 {
         OsStr::from_bytes(bytes)
     }
 
-    /// Makes a session in a folder with such a name, and files with such names next to its thread and
-    /// in it.
+    /// Creates a session in a folder with such a name, and files with such names next to its thread
+    /// and inside the thread's folder.
     fn put(root: &Path) -> PathBuf {
         let session = root.join(name(b"s\xff"));
         let thread = session.join("thread_7");
@@ -134,7 +134,7 @@ mod not_utf_8 {
         let options = RecoverOptions::default();
         assert_named(&recover(&session, &out, &options).unwrap());
         assert!(out.join("thread_7/index.atf").is_file());
-        // Also as folders on the way to a session.
+        // Such names are also allowed for folders above a session.
         let above = recover(places.path("in"), places.path("out"), &options).unwrap();
         assert_named(&above);
         assert_eq!(above.sessions[0].folder, "s\u{fffd}");
@@ -160,7 +160,7 @@ mod not_utf_8 {
 #[test]
 fn an_unfinished_folder_of_another_run_stays() {
     let places = places();
-    // The first name tried: a killed process can have had the same id.
+    // The first name that is tried. A killed process may have had the same id.
     let left = format!(".atf-{}-0", std::process::id());
     places.put(&format!("{left}/x"), "y");
     let options = RecoverOptions::default();

@@ -11,7 +11,7 @@ use crate::Places;
 use crate::ring::{Area, ring};
 use atf_samples::files::{DetailFile, EventRecord, IndexFile};
 
-/// The number of events, which take more than two steps of 1 MiB.
+/// The number of events, enough for more than two steps of 1 MiB.
 const EVENTS: u64 = 80_000;
 
 fn events() -> Vec<EventRecord> {
@@ -25,8 +25,8 @@ fn events() -> Vec<EventRecord> {
     (0..EVENTS).map(event).collect()
 }
 
-/// Makes a thread with most of its events in a ring, a large one, an unreadable one, and one whose
-/// details no event refers to.
+/// Creates four threads: one with most of its events in a ring, a large one, an unreadable one, and
+/// one with only orphaned details.
 fn session() -> (Places, u64) {
     let places = Places::new();
     let file = IndexFile::of(1, events()).placeholder().without_footer();
@@ -51,7 +51,7 @@ fn session() -> (Places, u64) {
     put("thread_3/index.atf", b"no index");
     put("thread_4/index.atf", &file[..64 + 32]);
     put("thread_4/detail.atf", &detail);
-    // The ring does not count: its bytes are in the new files, not in the old ones.
+    // The ring does not count, because its bytes are in the new files and not in the old ones.
     places.put("in/thread_1/ring.atf", ring);
     (places, size)
 }

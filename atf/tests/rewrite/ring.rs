@@ -51,8 +51,8 @@ pub(crate) fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> 
     out.0
 }
 
-/// A thread whose writer was killed: each file has the first `…_size` bytes, and the ring has the bytes
-/// from `…_start` on.
+/// A thread whose writer was killed. Each file contains the first `…_size` bytes, and the ring the
+/// bytes from `…_start` on.
 struct Killed {
     version: u8,
     index_size: usize,
@@ -62,8 +62,8 @@ struct Killed {
 }
 
 impl Killed {
-    /// The files have four of nine events and one of three details; the ring has two of these events
-    /// too.
+    /// The files contain four of nine events and one of three details. The ring also contains two
+    /// of these four events.
     fn new(version: u8) -> Self {
         let details = DetailFile::finalized(version, DETAILS);
         let first_detail = usize::try_from(details.places()[1]).unwrap();
@@ -176,7 +176,7 @@ fn a_ring_of_other_files_is_set_aside_and_adds_nothing() {
             (24, &beyond.to_le_bytes(), "header.index_start"),
             (40, &77_u32.to_le_bytes(), "header.index_checksum"),
             (44, &77_u32.to_le_bytes(), "header.detail_checksum"),
-            // A byte that differs from the file's.
+            // A byte that differs from the file.
             (128 + 3, &[0xee], "header.index_start"),
         ] {
             let places = Places::new();
@@ -256,8 +256,8 @@ fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
     assert!(found.keys().all(|name| !name.contains("ring")));
 }
 
-/// The last payload of a killed writer ends like a footer, with or without plausible numbers. Nothing of it is
-/// lost, wherever it is stored and however it is recovered.
+/// A killed writer's last payload ends like a footer, with or without plausible numbers. It
+/// survives completely, wherever it is stored and however it is recovered.
 #[test]
 fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
     for (wire, survive_kill, fits, salvage) in [Wire::V1, Wire::V2]

@@ -1,4 +1,5 @@
-//! Salvage after holes and damage: finds the exact bytes, and nothing that only looks like them.
+//! Salvage after holes and damage finds exactly the original details, and nothing that merely looks
+//! like one.
 
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
 use atf::thread::ThreadReader;
@@ -61,7 +62,7 @@ fn number(size: usize) -> [u8; 4] {
 
 #[test]
 fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
-    // The first detail's stack contains a copy of event 9's detail. No event refers to the first; the
+    // The first detail, which no event refers to, has a copy of event 9's detail in its stack. The
     // third has an impossible length.
     let mut details = calls(4);
     let copied = DetailFile::of(1, vec![details[3].clone()]).section();
@@ -80,8 +81,8 @@ fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
 
 #[test]
 fn details_skipped_by_a_damaged_length_are_found() {
-    // The second's length is that of three details, and its event does not exist. So the third and the
-    // fourth are skipped; no event refers to the fourth.
+    // The second detail has the length of three details, and its event does not exist. So the third
+    // and the fourth are skipped; no event refers to the fourth.
     let mut details = calls(6);
     details[3].index_seq = 77;
     let bytes = DetailFile::of(1, details).placeholder().without_footer();
@@ -103,8 +104,8 @@ fn details_skipped_by_a_damaged_length_are_found() {
 
 #[test]
 fn bytes_that_look_like_a_detail_do_not_displace_found_details() {
-    // As above, but the second ends within the fourth, at bytes that look like a detail and end where
-    // the fifth begins.
+    // As above, but the second ends inside the fourth, at bytes that look like a detail and extend
+    // to the start of the fifth.
     let mut details = calls(5);
     let look_alike = [&number(60)[..], &[9; 56]].concat();
     let payload = &mut details[3].payload;
@@ -161,7 +162,7 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     let thread = thread(&report);
     assert_eq!((thread.events.kept, thread.events.salvaged), (4, 10));
 
-    // Their links and numbers are those of the original file.
+    // Their links and positions are the original file's.
     let mut rest = IndexFile::of(1, file.events[5..].to_vec());
     rest.flags = 0;
     let found = files(&out.path("out"));
@@ -204,7 +205,8 @@ fn without_salvage_nothing_is_guessed() {
 
 #[test]
 fn runs_are_named_up_to_64_and_all_counted() {
-    // Every other detail has an event, so each orphan is a run of its own; then two in a row.
+    // Every other detail has an event, so each orphan is a separate run; the last two are
+    // consecutive.
     let events = (0..150_u64).map(|seq| {
         let mut event = IndexFile::finalized(1, 1).events[0].clone();
         event.detail_seq = (seq % 2 == 0).then_some(seq);

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{Places, files};
 
-/// Returns the SHA-256 of the events section of a file that this crate finalized.
+/// Returns the SHA-256 of the events section in a file that this crate finalized.
 fn sha256(file: &Path) -> String {
     let bytes = fs::read(file).unwrap();
     Sha256::digest(&bytes[64..bytes.len() - 64])

@@ -1,4 +1,4 @@
-//! A scrubbed trace contains nothing of its program's memory.
+//! A scrubbed trace contains none of its program's memory.
 
 use atf::detail::FunctionPayload;
 use atf::rewrite::{NoteKind, ScrubOptions, scrub};
@@ -12,7 +12,7 @@ const SECRET: &[u8; 8] = b"hunter2!";
 const T: u64 = 5_000_000;
 const FUNCTION: u64 = 0x0644_4fc1_0000_0001;
 
-/// Makes a detail whose registers, stack and reserved bytes are full of the secret.
+/// Creates a detail whose registers, stack and reserved bytes are filled with the secret.
 fn call(index_seq: u64, function_id: u64, stack: u16) -> DetailRecord {
     let mut payload = Bytes::default();
     payload.u64(function_id);
@@ -59,7 +59,7 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
         call(0, FUNCTION, 0),
         call(2, FUNCTION, 256),
         opaque(3, 3),
-        // No event refers to these two: an orphan, and one whose event has another link.
+        // No event refers to these two: an orphan, and a detail whose event has a different link.
         call(1, FUNCTION, 64),
         opaque(4, 500),
         // The payload of a call to the function whose id is the secret.
@@ -102,7 +102,7 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
     }
 }
 
-/// Makes a session of threads that end in different ways.
+/// Creates a session of threads that end in different ways.
 fn session(version: u8) -> Places {
     let places = Places::new();
     let zeros = [0; 4096];
@@ -115,7 +115,7 @@ fn session(version: u8) -> Places {
     for (number, tail) in tails.iter().enumerate() {
         plant(&places, &format!("thread_{number}"), version, tail, true);
         let id = number + 4;
-        // Whole events after the last one would be events too.
+        // Whole events after the last one would count as events, too.
         if number < 3 {
             plant(&places, &format!("thread_{id}"), version, tail, false);
         }

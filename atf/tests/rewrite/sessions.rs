@@ -142,7 +142,7 @@ fn an_unreadable_thread_without_a_session_does_not_affect_the_others() {
     assert_eq!(report.left_behind[0].why, why);
     assert!(!places.path("out/a").exists());
 
-    // Without another thread there is nothing to write.
+    // Without another thread, there is nothing to write.
     let index = "index.atf";
     for (path, kind) in [
         (
@@ -196,7 +196,7 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     for name in kept.iter().chain(&strange) {
         places.put(&format!("in/{name}"), name);
     }
-    // In a thread's folder, other names are used.
+    // Different names are used in a thread's folder.
     for name in in_thread {
         places.put(&format!("in/thread_7/{name}"), name);
     }
@@ -251,7 +251,8 @@ mod links {
 
     use super::*;
 
-    /// A thread, a symlink to a thread outside, and a thread whose index is a symlink to one outside.
+    /// Creates a thread, a symlink to a thread outside the session, and a thread whose index is a
+    /// symlink to one outside.
     fn session() -> Places {
         let places = Places::new();
         let index = IndexFile::finalized(1, 3).bytes();

@@ -1,4 +1,5 @@
-//! Entries that should be regular files but are not: they are reported, do not block, and are not followed.
+//! Entries that should be regular files but are not: they are reported, never block, and are not
+//! followed.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -11,11 +12,11 @@ use atf::rewrite::{NoteKind, RecoverOptions, Report, ScrubOptions, recover, scru
 use crate::{Places, files, without_details};
 use atf_samples::files::{DetailFile, IndexFile, patched};
 
-/// Makes threads 7 and 8; tests change only the first.
+/// Creates threads 7 and 8. Tests change only thread 7.
 fn session() -> Places {
     let places = Places::new();
     for id in [7, 8] {
-        // In version 2 only the header has the thread's id.
+        // In version 2, only the header contains the thread id.
         let index = IndexFile {
             thread_id: id,
             ..IndexFile::finalized(2, 9)
@@ -128,7 +129,7 @@ fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {
     ] {
         places.put(&path, &index);
     }
-    // A path so long that both folders can be opened but the files in them cannot.
+    // The path is so long that both folders can be opened, but not the files in them.
     let rest = format!("/pack/in/{thread}").len();
     let mut way = places.path("way");
     loop {

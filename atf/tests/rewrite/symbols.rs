@@ -1,4 +1,4 @@
-//! Names from the manifest of another run.
+//! Names from another run's manifest.
 
 use atf::Wire;
 use atf::manifest::Manifest;

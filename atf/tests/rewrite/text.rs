@@ -45,7 +45,7 @@ fn linked(id: u32, count: u64) -> IndexFile {
     rechecked(index)
 }
 
-/// Sets the checksum of its events.
+/// Sets the checksum to match the events.
 fn rechecked(mut index: IndexFile) -> IndexFile {
     index.checksum = crc32c(&index.section());
     index
@@ -126,9 +126,9 @@ fn problems_of_events_and_details() {
         ],
     );
     let places = Places::new();
-    // Another thread id in event 4.
+    // A different thread id in event 4.
     let bytes = patched(&index.without_footer(), EVENTS + 4 * EVENT + 16, &[8]);
-    // Another thread id and another function in detail 2.
+    // A different thread id and function in detail 2.
     let start = usize::try_from(detail.places()[2]).unwrap();
     let details = patched(&detail.without_footer(), start + 12, &[9]);
     let details = patched(&details, start + 24, &[2]);
@@ -155,14 +155,14 @@ fn how_files_end() {
     let places = Places::new();
     let end = EVENTS + 4 * EVENT;
     let placeholder = |id| index(id, 4).placeholder();
-    // Truncated in the last event and in the footer, and zeros after the events.
+    // Truncated within the last event or the footer, and zeros after the events.
     let cut = &placeholder(1).without_footer()[..end - 5];
     put(&places, 1, cut, None);
     let cut = &placeholder(2).bytes()[..end + 20];
     put(&places, 2, cut, None);
     let zeros = padded(&placeholder(3).without_footer(), 4096);
     put(&places, 3, zeros, None);
-    // A footer of other events, and bytes after a good one.
+    // A footer for different events, and bytes after a good footer.
     let other = IndexFile {
         footer_count: 5,
         ..index(4, 4)
@@ -185,7 +185,7 @@ fn how_files_end() {
     .concat();
     put(&places, 6, later, None);
     put(&places, 7, placeholder(7).bytes(), None);
-    // Headers that count other events, and truncated files that once had them.
+    // Headers that count more events than there are, and truncated files that once had them all.
     let lies = IndexFile {
         header_count: 5,
         header_times: (1, 2),
@@ -196,7 +196,7 @@ fn how_files_end() {
     // Zeros where the last event was, and nothing after them.
     let zeros = patched(&index(10, 4).bytes()[..end], end - EVENT, &[0; EVENT]);
     put(&places, 10, zeros, None);
-    // Checksums: none, the other polynomial, wrong, and none for no events.
+    // Checksums: absent, with the other polynomial, wrong, and absent in a file without events.
     for (id, checksum) in [(11, 0), (12, crc32_ieee(&index(12, 4).section())), (13, 77)] {
         let index = IndexFile {
             checksum,
@@ -274,7 +274,7 @@ fn how_detail_files_end() {
     };
     put(4, &[&other(4).bytes()[..], b"more"].concat());
     put(5, &[&detail(5, 2).bytes()[..], b"more"].concat());
-    // An impossible length before a good footer, a wrong one, and none.
+    // An impossible length before a good footer, a wrong footer, and no footer.
     let broken = |bytes: &[u8]| patched(bytes, second, &5_u32.to_le_bytes());
     put(6, &broken(&detail(6, 2).bytes()));
     put(7, &broken(&other(7).bytes()));
@@ -390,7 +390,7 @@ session: recovered, 2 events and 1 detail of 1 thread
 fn links_and_orphans() {
     let places = Places::new();
     let mut events = linked(7, 9).events;
-    // A link to the detail of another event, one to a missing detail, and no link to detail 1.
+    // A link to another event's detail, a link to a missing detail, and no link to detail 1.
     events[1].detail_seq = Some(0);
     events[2].detail_seq = Some(77);
     events[3].detail_seq = None;
@@ -423,14 +423,14 @@ session: recovered, 15 events and 3 details of 2 threads
 #[test]
 fn headers_that_disagree_or_cannot_be_read() {
     let places = Places::new();
-    // No magic, in one file or both.
+    // No magic in one file or both.
     let bad = |bytes: Vec<u8>| patched(&bytes, 0, b"????");
     put(&places, 1, bad(index(1, 2).bytes()), None);
     let details = bad(detail(2, 2).bytes());
     put(&places, 2, bad(linked(2, 4).bytes()), Some(&details));
     let details = bad(detail(3, 2).bytes());
     put(&places, 3, linked(3, 4).bytes(), Some(&details));
-    // Another architecture in the detail file, and a wrong flag.
+    // A different architecture in the detail file, and a wrong flag.
     let other = DetailFile {
         arch: 2,
         ..detail(4, 2)
@@ -441,7 +441,7 @@ fn headers_that_disagree_or_cannot_be_read() {
         ..index(5, 1)
     };
     put(&places, 5, flag.bytes(), None);
-    // Another thread id than the folder's.
+    // A thread id that differs from the folder's.
     put(&places, 6, index(66, 1).bytes(), None);
     put(&places, 7, "x", None);
     let expected = "\

@@ -1,25 +1,25 @@
-//! The library never substitutes a value silently: `allowed.txt` lists each place where it replaces a missing
-//! value, or returns early as if all were done, with the reason.
+//! The library never substitutes a value silently. `allowed.txt` lists each place where it replaces
+//! a missing value, or returns early as if it were done, with the reason.
 //!
-//! A new one fails this test. Make it an error (`Error::internal` where it cannot happen), or list it
-//! and say why nothing is lost and nothing wrong is reported.
+//! Any other place fails this test. Make it an error (`Error::internal` if it cannot happen), or
+//! list it with the reason why nothing is lost or misreported.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The lines with their reasons.
+/// The allowed lines and their reasons.
 const ALLOWED: &str = include_str!("allowed.txt");
 
 /// Files of test code, which are skipped.
 const TESTS: [&str; 2] = ["write/limits.rs", "ring/interleavings.rs"];
 
-/// Whether a line substitutes a value for a missing one.
+/// Returns whether a line substitutes a value for a missing one.
 fn makes_up(line: &str) -> bool {
     line.contains("unwrap_or_default()") || line.contains("unwrap_or(")
 }
 
-/// Whether a line returns as if all were done, right after `let … else {`.
+/// Returns whether a line right after `let … else {` returns as if everything were done.
 fn returns_early(line: &str, before: &str) -> bool {
     let is_else = before == "else {" || (before.starts_with("let ") && before.ends_with("else {"));
     let is_early = [
@@ -32,7 +32,7 @@ fn returns_early(line: &str, before: &str) -> bool {
     is_else && is_early.iter().any(|early| line.starts_with(early))
 }
 
-/// The lines of a file that must have a reason.
+/// Returns the lines of a file that need a reason.
 fn silent(text: &str) -> Vec<&str> {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
     let lines: Vec<_> = text.lines().map(str::trim).collect();
@@ -80,7 +80,7 @@ fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        // Its generator has the reasons.
+        // The generator contains the reasons.
         if text.starts_with("// @generated") {
             continue;
         }

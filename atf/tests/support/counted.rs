@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use atf::ReadAt;
 
-/// Bytes that are read at positions, and how many were read.
+/// Bytes with positioned reads, and the number of bytes read.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted(pub(crate) Vec<u8>, pub(crate) Arc<AtomicU64>);
 

@@ -1,5 +1,4 @@
-//! Statements in the documents about writers that no file can show: `held_by` in the spec names
-//! these tests.
+//! Statements about writers that no file can show. `held_by` in the spec refers to these tests.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +9,7 @@ use atf::write::{Disk, Storage, StorageFile, ThreadWriter, WriteOptions};
 
 use super::{detail, event};
 
-/// The writes: the file's name, the offset, and the number of bytes.
+/// A log of writes: file name, offset and number of bytes.
 type Log = Arc<Mutex<Vec<(String, u64, u64)>>>;
 
 /// The disk, with a log of all writes.
@@ -66,7 +65,7 @@ impl StorageFile for LoggedFile {
     }
 }
 
-/// S0, S1, S3 and S4: a writer only appends, except that it finally rewrites the header.
+/// S0, S1, S3 and S4: a writer only appends, except for rewriting the header at the end.
 #[test]
 fn a_writer_appends_and_then_rewrites_the_headers() {
     for wire in [Wire::V1, Wire::V2] {
@@ -103,7 +102,7 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
     }
 }
 
-/// S1 and S4: the link uses bytes that an event has anyway.
+/// S1 and S4: a link is stored in bytes that every event has anyway.
 #[test]
 fn links_take_no_space_in_the_index() {
     for wire in [Wire::V1, Wire::V2] {

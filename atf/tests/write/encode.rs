@@ -1,4 +1,5 @@
-//! Encodes records to bytes typed from the sources' tables, and decodes them again.
+//! Encodes records, compares them with bytes typed from the sources' tables, and decodes them
+//! again.
 
 use atf::detail::{DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
 use atf::index::{IndexEvent, IndexFooter, IndexHeader};
@@ -82,7 +83,7 @@ fn detail_records_are_those_of_the_tables() {
     assert_eq!(event.encode(Wire::V1).unwrap().to_vec(), hex(v1));
     assert_eq!(event.encode(Wire::V2).unwrap().to_vec(), hex(v2));
 
-    // Length before times: the opposite order of the index footer.
+    // The length comes before the times, unlike in the index footer.
     let footer = DetailFooter::default()
         .checksum(0x0403_0201)
         .event_count(2)

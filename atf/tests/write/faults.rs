@@ -1,4 +1,4 @@
-//! Every operating system call fails once.
+//! Makes every operating system call fail once.
 
 use std::io;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn options(wire: Wire, durability: Durability) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
-/// Writes a thread up to its first error; the writer then knows what it has flushed.
+/// Writes a thread until the first error, after which the writer knows what it has flushed.
 fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWriter>, Result<()>) {
     let mut writer = match ThreadWriter::create_on(storage, "thread_7", 7, options) {
         Ok(writer) => writer,
@@ -74,8 +74,7 @@ fn check(memory: &Memory, counts: (u64, u64), case: &str) {
     }
 }
 
-/// Writes with these fates, checks all guarantees against the outcome, and returns the number of
-/// steps.
+/// Writes with these outcomes of calls, checks all guarantees, and returns the number of steps.
 fn run(
     options: &WriteOptions,
     case: &str,
@@ -108,7 +107,7 @@ fn run(
                 writer.write_index(&event(COUNT), None).unwrap_err(),
                 writer.flush().unwrap_err(),
                 writer.finalize().unwrap_err(),
-                // The same error even for an event that would be refused.
+                // The error is the same even for an event that would be refused.
                 writer.write(&event(0)).unwrap_err(),
             ];
             for again in again {
@@ -272,7 +271,7 @@ fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
         };
         assert_eq!(*error.kind(), ErrorKind::Io(io::ErrorKind::StorageFull));
         assert_eq!(memory.bytes("session/manifest.json.part"), None);
-        // Only synchronizing the folder's names failed: the manifest is in place.
+        // Only synchronizing the folder failed, so the manifest is in place.
         assert!(after == before || fault == 5, "step {fault}");
         // An error does not close the session.
         assert_eq!(session.finalize().unwrap().threads, 2);
@@ -337,7 +336,7 @@ fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
 
 #[test]
 fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() {
-    // The header, and all of the first four details, 1024 bytes each.
+    // Space for the header and the first four details, 1024 bytes each.
     let (memory, mut writer) = with_full_details(64 + 4 * 1024 + 100);
     let payload = [7; 1000];
     let mut written = 0;
@@ -358,7 +357,7 @@ fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() 
     // Events 0, 2, 4 and 6 have the written details; event 8's is the first one lost.
     assert_eq!(writer.flushed_events(), 8);
     check(&memory, (8, 4));
-    // The written part of the fifth was cut off.
+    // The written part of the fifth detail was truncated.
     assert_eq!(
         memory.bytes("thread_7/detail.atf").unwrap().len(),
         64 + 4 * 1024

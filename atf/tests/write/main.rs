@@ -13,7 +13,8 @@ mod round_trip;
 use atf::write::{Detail, Event};
 use atf::{DetailEventType, EventKind};
 
-/// Event `seq` of a trace: calls and their returns alternate, a microsecond apart.
+/// Returns event `seq` of a trace in which calls and their returns alternate, one microsecond
+/// apart.
 fn event(seq: u64) -> Event {
     Event::new(
         0x0004_62d5_3c8a_0000 + seq * 1000,
@@ -26,7 +27,7 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// The detail of a call or a return.
+/// Returns the detail of a call or a return.
 fn detail(seq: u64, payload: &[u8]) -> Detail<'_> {
     Detail::new(
         match seq % 2 {

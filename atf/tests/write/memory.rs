@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{detail, event};
 
-/// A call of a storage, with numbers for paths.
+/// A call to a storage, with numbers in place of paths.
 #[derive(Debug, Clone)]
 enum Call {
     CreateFolder(usize),
@@ -40,7 +40,7 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// Whether a call is valid for a storage whose folders are not files; writers make only such calls.
+/// Returns whether a call never uses a file as a folder. Writers make only such calls.
 fn is_ordinary(disk: &Path, call: &Call) -> bool {
     let path = |number: &usize| disk.join(PATHS[*number]);
     let has_folder = |number: &usize| path(number).parent().is_some_and(Path::is_dir);
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// Returns what is synchronized during `write`.
+/// Returns which paths are synchronized during `write`.
 fn synced(write: impl FnOnce(Arc<Memory>)) -> Vec<(Step, PathBuf)> {
     let memory = Memory::new();
     let steps = Arc::new(Mutex::new(Vec::new()));
@@ -182,7 +182,7 @@ fn the_name_of_a_new_session_survives_a_power_loss() {
     };
     assert_eq!(create("s", Durability::None), []);
     assert_eq!(create("s", Durability::Finalize), [folder(".")]);
-    // Its ancestors, which were created as well.
+    // The ancestors, which were created as well.
     let above = ["all/today", "all", "."].map(folder);
     assert_eq!(create("all/today/s", Durability::EachFlush), above);
     let again = synced(|memory| {

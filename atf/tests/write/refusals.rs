@@ -1,4 +1,4 @@
-//! Calls that a writer refuses, and that a refused call changes nothing.
+//! Tests which calls a writer refuses, and that a refused call changes nothing.
 
 use std::io;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn an_unknown_kind_is_refused() {
                 };
                 assert_refused(writer.write(&event), "event_kind", &kind);
             }
-            // At the previous event's time, too.
+            // An event may have the previous event's time.
             writer.write(&event(5)).unwrap();
             let unknown = event(5).event_kind(EventKind(4));
             let error = writer.write(&unknown).unwrap_err();
@@ -340,7 +340,7 @@ fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
     assert_eq!(error.path(), Some(&*ring));
     assert_eq!(std::fs::read(&ring).unwrap(), b"theirs");
 
-    // More than a file may have: we leave nothing behind.
+    // Larger than any file may be: the writer leaves nothing behind.
     let options = options.buffer_size(usize::MAX / 8);
     let folder = tempfile::tempdir().unwrap();
     let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();

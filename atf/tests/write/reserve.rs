@@ -1,5 +1,4 @@
-//! Details that are reserved and then written or dropped, in any order, compared with a simple
-//! list.
+//! Reserves details, writes or drops them in any order, and compares the result with a simple list.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -37,13 +36,13 @@ enum Op {
     Plain(u8),
     Joined,
     Reserve,
-    /// Writes the oldest outstanding one.
+    /// Writes the oldest outstanding detail.
     Write,
-    /// Drops an outstanding one.
+    /// Drops an outstanding detail.
     Drop(prop::sample::Index),
-    /// Drops all before an outstanding one.
+    /// Drops all details before an outstanding one.
     DropBefore(prop::sample::Index),
-    /// Skips the next number.
+    /// Skips the next detail number.
     Skip,
     Flush,
 }
@@ -61,7 +60,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The events of a thread, and the numbers of the outstanding details.
+/// A thread's events, and the numbers of its outstanding details.
 #[derive(Debug, Default)]
 struct Model {
     fates: Vec<Fate>,
@@ -70,7 +69,7 @@ struct Model {
     skipped: u64,
 }
 
-/// The payload of an event's detail: never empty.
+/// Returns the payload of an event's detail, which is never empty.
 fn payload(seq: usize) -> Vec<u8> {
     vec![u8::try_from(seq % 251).unwrap(); 1 + seq % 40]
 }
@@ -142,8 +141,8 @@ impl Model {
         }
     }
 
-    /// Compares the disk with the list. In unfinalized files, links may lead to details that are
-    /// still to come, and nowhere else.
+    /// Compares the files with the list. In unfinalized files, dangling links may only refer to
+    /// details that are yet to be written.
     fn hold(&self, folder: &Path) {
         let thread = ThreadReader::open(folder).unwrap();
         let index = thread.index();
@@ -164,7 +163,7 @@ impl Model {
                 continue;
             };
             assert_ne!(fate, Fate::None, "event {seq}");
-            // Links count 0, 1, 2 and so on along the index.
+            // Along the index, links are 0, 1, 2 and so on.
             assert_eq!(place, places, "event {seq}");
             places += 1;
             let Some(of) = details.get(usize::try_from(place).unwrap()) else {
@@ -237,7 +236,7 @@ proptest! {
     }
 }
 
-/// Returns the links of the four events, and the details' contents.
+/// Returns the four events' links and the details' contents.
 fn of_four(folder: &Path) -> (Vec<Option<u64>>, Vec<Vec<u8>>) {
     let thread = ThreadReader::open(folder).unwrap();
     let links = thread

@@ -1,4 +1,4 @@
-//! Buffers that outlive their writer. The offsets are those of the reference.
+//! Buffers that outlive their writer. The offsets are from the reference.
 
 use std::fs;
 use std::io;
@@ -174,7 +174,8 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     for &wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
-        // The files already have events, so starts and checksums are not the initial ones.
+        // The files already contain events, so starts and checksums no longer have their initial
+        // values.
         write(&mut writer, 0, 40);
         writer.flush().unwrap();
         write(&mut writer, 40, 100);
@@ -195,7 +196,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             steps += 1;
         };
         check(&state);
-        // The details are written, byte by byte; then their area is emptied; then it moves.
+        // The details are written byte by byte; after that, their area is emptied and moved.
         let (from, to) = (before.detail.unwrap().len(), after.detail.clone().unwrap());
         for size in (from..=to.len()).step_by(7).chain([to.len()]) {
             state.detail = Some(to[..size].to_vec());
@@ -221,7 +222,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     }
 }
 
-/// A change to the folder, the field that is then wrong, and its kind.
+/// A change to the folder, the field that becomes wrong, and its kind.
 type Case = (&'static str, Box<dyn Fn(&mut Files)>, Option<&'static str>);
 
 #[test]
@@ -334,7 +335,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
         let events = (files.index.len() as u64 - 64) / 32;
         assert_eq!(thread.index().event_count(), events, "{case}");
     }
-    // The last byte of an area's used part counts, the next one does not.
+    // The last byte of an area's used part matters; the next byte does not.
     let mut files = good.clone();
     let end = INDEX_AREA + usize::try_from(good.number(INDEX_SIZE)).unwrap();
     files.set(end, &[0xff]);
@@ -427,7 +428,7 @@ proptest! {
         files.set(offset, bytes);
         files.ring().truncate(cut.unwrap_or(usize::MAX));
         let thread = files.open();
-        // No more than the area can hold, and the file's events whatever the ring says.
+        // At least the file's own events, and at most as many more as the area can hold.
         prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
         for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
             prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);

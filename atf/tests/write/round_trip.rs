@@ -1,4 +1,4 @@
-//! Reads back what was written, and compares it byte by byte with the raw builders' files.
+//! Reads written traces back, and compares them byte by byte with the raw builders' files.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn options(wire: Wire, buffer_size: usize) -> WriteOptions {
         .buffer_size(buffer_size)
 }
 
-/// Payloads of all sizes, some larger than the smallest buffer.
+/// Returns payloads of varying sizes, some larger than the smallest buffer.
 fn payload(seq: u64) -> Vec<u8> {
     let size = match seq % 100 {
         99 => 5000,
@@ -31,7 +31,7 @@ fn payload(seq: u64) -> Vec<u8> {
     (0..size).map(|byte| byte.to_le_bytes()[0]).collect()
 }
 
-/// The events of the trace as the raw builders take them.
+/// Returns the trace's events in the form that the raw builders expect.
 fn records(count: u64) -> (Vec<EventRecord>, Vec<DetailRecord>) {
     let record = |seq: u64| EventRecord {
         timestamp_ns: event(seq).timestamp_ns,
@@ -222,7 +222,7 @@ fn the_manifest_of_a_session_names_the_clock_of_its_threads() {
 fn names_losses_and_anchors_are_in_the_manifest() {
     let root = tempfile::tempdir().unwrap();
     let session = SessionWriter::create(root.path().join("s"), &options(Wire::V1, 0)).unwrap();
-    // Before the threads' writers exist, and for one that never gets any.
+    // Before the threads' writers exist, and for a thread that never gets a writer.
     session.set_thread_name(1, "main");
     session.set_thread_name(9, "never");
     session.set_losses(1, Some(Loss::new(5, 10, 20)), None);

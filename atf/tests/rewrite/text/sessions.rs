@@ -1,4 +1,4 @@
-//! The text on rings, manifests, whole sessions, and what a mode drops.
+//! The report's text for rings, manifests, whole sessions, and the data that each mode drops.
 
 use super::*;
 
