@@ -1,4 +1,4 @@
-//! For any input: no panic, no signal, and the right exit status.
+//! No input causes a panic, a signal or a wrong exit status.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::{atf, texts};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 
-/// Every subcommand that reads, in both output formats.
+/// Every reading subcommand, in both output formats.
 const COMMANDS: &[&[&str]] = &[
     &["info"],
     &["info", "--verify", "--json"],
@@ -74,7 +74,7 @@ fn hostile_files() -> Vec<Vec<u8>> {
         ];
         let detail = DetailFile::of(version, detail).bytes();
         for whole in [index, detail] {
-            // The largest number at every aligned offset.
+            // Puts the largest number at every aligned offset.
             for offset in (8..whole.len() - 8).step_by(4) {
                 files.push(patched(&whole, offset, &[0xff; 8]));
             }
@@ -135,7 +135,8 @@ fn hostile_sessions_cause_no_panic_or_signal() {
         }
         fs::write(folder.path().join("thread_9"), b"a file").unwrap();
         let statuses = run_all(folder.path(), ".");
-        // A session: info and dump report the damage; explain only takes files, symbolize a manifest.
+        // A session: info and dump report the damage, explain takes only files, and symbolize needs
+        // a manifest.
         assert_eq!(statuses, [1, 1, 1, 1, 2, 2, 2]);
         rewrite_all(folder.path(), ".");
     }
@@ -238,7 +239,7 @@ fn without_more_threads_each_command_gives_the_same() {
             .current_dir(folder.path())
             .args(arguments)
             .arg(&samples);
-        // The default size of the stacks of new threads: no system has memory for 64 TiB.
+        // The default stack size of new threads. No system has memory for 64 TiB.
         command.env("RUST_MIN_STACK", stack).output().unwrap()
     };
     for arguments in [

@@ -1,4 +1,4 @@
-//! `atf check`: the reports themselves are tested with the kit, which has the same command.
+//! `atf check`. The reports are tested with the kit, which has the same command.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `cut`: the new session is one that every command reads.
+//! `cut`: every command can read the new session.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn cut(path: &str, out: &Path, range: &[&str]) -> String {
     )
 }
 
-/// The calls and times by function.
+/// Returns each function's calls and times.
 fn functions(folder: &Path, arguments: &[&str]) -> Vec<[Value; 4]> {
     let options = ["report", "--json", "--limit", "0"];
     let report = lines(&written(folder, &[&options, arguments].concat())).remove(0);
@@ -70,7 +70,7 @@ fn every_command_accepts_a_cut() {
     for command in ["dump", "report", "last"] {
         clean(folder.path(), &[command, "part"]);
     }
-    // Nothing is left to recover, and a recovery keeps the mark.
+    // There is nothing to recover, and a recovery keeps the mark.
     let text = clean(folder.path(), &["recover", "part", "--out", "again"]);
     assert!(text.contains("nothing to change"), "{text}");
 }

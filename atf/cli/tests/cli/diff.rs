@@ -1,4 +1,4 @@
-//! `diff`: its numbers are those of `report` on both sides.
+//! `diff`: its numbers match `report` on both sides.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::report::session;
 use super::{atf, clean, golden, lines, number, texts, written};
 
-/// The calls, self times and total times by name.
+/// Returns the calls, self time and total time of each function by name.
 fn reported(path: &str) -> BTreeMap<String, [u64; 3]> {
     let text = written(
         &atf_samples::folder(),

@@ -1,4 +1,4 @@
-//! `dump`: all events in order, and filters.
+//! `dump`: the order of events, and filters.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -18,7 +18,7 @@ fn dump(arguments: &[&str]) -> Vec<Value> {
     lines(&clean(&atf_samples::folder(), &arguments))
 }
 
-/// The sort key of events: timestamp, thread, position.
+/// Returns an event's sort key: timestamp, thread, position.
 fn key(event: &Value) -> (u64, u64, u64) {
     let time = number(&event["timestamp_ns"]);
     (
@@ -193,7 +193,7 @@ fn session(folder: &Path, name: &str) {
     fs::write(folder.join("manifest.json"), manifest).unwrap();
 }
 
-/// Asserts that no character controls a terminal.
+/// Asserts that no character can control a terminal.
 fn assert_harmless(text: &str) {
     let harmless = |letter: char| letter == '\n' || !letter.is_control();
     assert!(text.chars().all(harmless), "{text:?}");
@@ -434,7 +434,8 @@ fn details_of_two_folders_with_one_id_are_distinguished() {
     assert_eq!(payloads, ["aa", "bb"]);
 }
 
-/// Handmade calls: returned, thrown, skipped and open ones, and returns without a call.
+/// Handmade events: calls that returned, threw, were skipped or stayed open, and returns without a
+/// call.
 #[test]
 fn spans_state_how_each_call_ended() {
     let folder = TempDir::new().unwrap();

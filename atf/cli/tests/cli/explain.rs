@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::{atf, clean, golden, lines, number, sample_files, texts, written};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 
-/// The bytes shown in a text. Each line must start where the last one ended.
+/// Returns the bytes shown in a text. Each line must start where the previous one ended.
 fn told(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in text.lines().filter(|line| line.starts_with("  0x")) {
@@ -23,7 +23,7 @@ fn told(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The bytes shown in JSON lines.
+/// Returns the bytes shown in JSON lines.
 fn told_json(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in lines(text) {
@@ -57,7 +57,7 @@ fn every_byte_of_every_sample_file_is_shown_exactly_once() {
     }
 }
 
-/// Files with every kind of end, and with damage in critical places.
+/// Returns files with every kind of end, and files with damage in critical places.
 fn odd_files() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for version in [1, 2] {
@@ -96,7 +96,7 @@ fn odd_files() -> Vec<(String, Vec<u8>)> {
 fn every_byte_of_any_file_is_shown_once() {
     let folder = TempDir::new().unwrap();
     let files = odd_files();
-    // One in seven of the truncated files, and all others.
+    // One in seven of the truncated files, and all other files.
     let files = files
         .iter()
         .enumerate()
@@ -139,7 +139,7 @@ fn small_files_match_the_golden_files() {
 #[test]
 fn field_problems_are_shown_and_set_the_exit_status() {
     let folder = TempDir::new().unwrap();
-    // Without a checksum, which would also report any changed bit.
+    // There is no checksum, because it would also report any changed bit.
     let whole = IndexFile {
         checksum: 0,
         ..IndexFile::finalized(1, 2)
@@ -214,7 +214,7 @@ fn killed(folder: &Path) {
             _ => drop(writer.write(&event).unwrap()),
         }
     }
-    // As in a killed process, nothing is dropped.
+    // Like a killed process, runs no destructor.
     std::mem::forget(writer);
 }
 
@@ -230,7 +230,7 @@ fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
     let text = clean(folder.path(), &["explain", "thread_5/ring.atf"]);
     assert!(text.contains("index_event 19 at 0x2e0"), "{text}");
     assert!(text.contains("detail_event_header 9 at"), "{text}");
-    // Wrong numbers, and truncated rings.
+    // Wrong numbers and truncated rings.
     for offset in (16..72).step_by(4) {
         fs::write(&ring, patched(&whole, offset, &[0xff; 4])).unwrap();
         let [text, json] = told_in_both_forms(folder.path(), &ring);
@@ -257,7 +257,7 @@ fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
         let text = written(folder.path(), &["info", path]);
         assert!(text.contains("ring.atf"), "{text}");
     }
-    // A ring of another thread is a problem, but the files' events are read.
+    // Another thread's ring is a problem, but the files' events are read.
     fs::write(&ring, patched(&whole, 8, &[6])).unwrap();
     let output = atf(folder.path(), &["info", "."]);
     let (status, text, _) = texts(&output);

@@ -1,4 +1,4 @@
-//! `export` and `flamegraph`: where they write, and how they report missing events.
+//! `export` and `flamegraph`: where they write and how they report missing events.
 
 use std::fs;
 

@@ -35,7 +35,7 @@ impl Following {
     fn waits(&mut self) {
         let stderr = self.child.stderr.as_mut().unwrap();
         let mut said = String::new();
-        // Byte by byte: text after the line is left for `end`.
+        // Reads byte by byte, so that `end` gets the text after the line.
         let mut bytes = BufReader::with_capacity(1, stderr);
         bytes.read_line(&mut said).unwrap();
         assert!(said.starts_with("atf: waiting for "), "{said}");
@@ -45,7 +45,7 @@ impl Following {
         self.lines.next().unwrap().unwrap()
     }
 
-    /// Returns its exit status and messages after its output has ended.
+    /// Waits for the end of its output, and returns its exit status and messages.
     fn end(mut self) -> (i32, String) {
         assert!(self.lines.next().is_none());
         let output = self.child.wait_with_output().unwrap();
@@ -83,7 +83,7 @@ fn finalized_files_are_followed_like_dumped() {
 fn a_finalized_session_is_followed_completely() {
     let key = |event: &serde_json::Value| (event["thread"].as_u64(), number(&event["seq"]));
     for (path, expected) in expected() {
-        // The other samples have at least one thread that is never finalized.
+        // Each of the other samples has a thread that is never finalized.
         if path.starts_with("sample-small") {
             let sorted = |arguments: &[&str]| {
                 let mut events = lines(&clean(&atf_samples::folder(), arguments));
@@ -114,7 +114,7 @@ fn events_are_written_as_they_arrive_until_the_thread_is_finalized() {
                 .unwrap(),
         }
         writer.flush().unwrap();
-        // It arrives before anything else is written.
+        // The event arrives before anything else is written.
         let event = &lines(&following.next())[0];
         assert_eq!(number(&event["seq"]), seq);
         assert_eq!(number(&event["timestamp_ns"]), 1000 + seq);
@@ -183,8 +183,8 @@ fn names_come_with_the_manifest() {
         symbol(8, "late")
     );
     std::fs::write(folder.path().join("manifest.json"), manifest).unwrap();
-    // A follower polls the manifest before events. So after an event written later than the manifest, it has
-    // read the manifest before the next event.
+    // A follower polls the manifest before events. So once it has an event that was written after
+    // the manifest, it has read the manifest before the next event.
     write(9);
     for following in following.iter_mut().chain([&mut of_late]) {
         assert_eq!(number(&lines(&following.next())[0]["function_id"]), 9);
@@ -262,7 +262,7 @@ fn spans_cannot_be_followed() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Creates a segment with a name for function 7 and a loss, and its thread 3.
+/// Creates a segment with thread 3, a loss and a name for function 7.
 fn segment(folder: &Path, name: &str, function: &str) -> (SessionWriter, ThreadWriter) {
     let session = SessionWriter::create(folder.join(name), &WriteOptions::default()).unwrap();
     let thread = session.thread(3).unwrap();
@@ -271,12 +271,12 @@ fn segment(folder: &Path, name: &str, function: &str) -> (SessionWriter, ThreadW
     (session, thread)
 }
 
-/// Counts a loss in a segment.
+/// Adds a loss to a segment.
 fn lose(session: &SessionWriter) {
     session.set_losses(3, Some(Loss::new(2, 1_000, 1_009)), None);
 }
 
-/// Finalizes a segment, with a loss that is counted after its last event.
+/// Finalizes a segment after counting a loss that follows its last event.
 fn end((session, mut thread): (SessionWriter, ThreadWriter)) {
     thread.finalize().unwrap();
     lose(&session);
@@ -285,7 +285,7 @@ fn end((session, mut thread): (SessionWriter, ThreadWriter)) {
 
 #[test]
 fn a_session_is_followed_from_segment_to_segment() {
-    // Also from the folder that holds the segments.
+    // The folder with the segments works, too.
     for below in ["pid_42", ""] {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("run");
@@ -301,7 +301,7 @@ fn a_session_is_followed_from_segment_to_segment() {
         };
         expect(&mut one.1, 0, "one");
         expect(&mut one.1, 1, "one");
-        // The name of the second one is taken.
+        // The second segment's name is taken.
         let mut two = segment(&run, "pid_42_segment_000003", "two");
         segment(&run, "pid_43", "other").1.flush().unwrap();
         end(one);
@@ -309,7 +309,7 @@ fn a_session_is_followed_from_segment_to_segment() {
         let mut three = segment(&run, "pid_42_segment_000004", "three");
         end(two);
         expect(&mut three.1, 3, "three");
-        // The dump ends with the last thread, and may not see a loss that is counted later.
+        // The dump ends when the last thread does, and may miss a loss that is counted later.
         lose(&three.0);
         three.0.write_manifest().unwrap();
         end(three);
@@ -339,7 +339,7 @@ fn finalized_segments_are_followed_like_dumped() {
         };
         assert_eq!(output(&["--follow"]), output(&[]), "{options:?}");
     }
-    // Segments of several processes are not one.
+    // Segments of several processes are not one trace.
     segment(folder.path(), "pid_43", "other").1.flush().unwrap();
     let output = atf(folder.path(), &["dump", "--follow", "."]);
     let (status, _, messages) = texts(&output);

@@ -1,4 +1,4 @@
-//! `info`: agrees with an independent parser about the samples.
+//! `info`: compares its output on the samples with an independent parser's.
 
 use std::fs;
 

@@ -65,7 +65,7 @@ fn the_open_calls_are_those_that_dump_lists() {
     }
 }
 
-/// A thread with a call whose events are in the file up to `cut`, and the rest in the ring.
+/// Writes a killed thread with two events in the file and two in the ring.
 fn killed(folder: &std::path::Path) {
     let event = |(timestamp_ns, kind, function_id)| EventRecord {
         timestamp_ns,

@@ -1,4 +1,4 @@
-//! The command `atf` on real sessions, on files built byte by byte, and on bad input.
+//! Runs the command `atf` on real sessions, on files built byte by byte, and on bad input.
 
 mod bad_input;
 mod check;
@@ -19,7 +19,7 @@ mod record;
 mod report;
 mod rewrite;
 mod segments;
-// Builds ELF files.
+// These tests build ELF files.
 #[cfg(target_os = "linux")]
 mod symbolize;
 mod told;
@@ -30,7 +30,7 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// Each sample session's path below `samples`, with its entry in `EXPECTED.json`.
+/// Returns each sample session's path below `samples` and its entry in `EXPECTED.json`.
 fn expected() -> Vec<(String, Value)> {
     let text = std::fs::read_to_string(atf_samples::folder().join("EXPECTED.json")).unwrap();
     let sessions: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
@@ -38,7 +38,7 @@ fn expected() -> Vec<(String, Value)> {
     sessions.into_iter().collect()
 }
 
-/// All thread files of the samples.
+/// Returns all thread files of the samples.
 fn sample_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     for (session, expected) in expected() {
@@ -60,7 +60,7 @@ fn atf<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> Output {
     command.output().unwrap()
 }
 
-/// Its exit status, its output and its messages.
+/// Returns a command's exit status, output and messages.
 fn texts(output: &Output) -> (i32, &str, &str) {
     let text = |bytes| str::from_utf8(bytes).unwrap();
     (
@@ -70,7 +70,7 @@ fn texts(output: &Output) -> (i32, &str, &str) {
     )
 }
 
-/// Runs `atf`, which must succeed without a message, and returns its output.
+/// Runs `atf`, asserts that it succeeds without messages, and returns its output.
 fn clean<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String {
     let output = atf(folder, arguments);
     let (status, text, messages) = texts(&output);
@@ -97,7 +97,7 @@ fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// Compares with a golden file; writes it if `ATF_BLESS` is set.
+/// Compares a text with a golden file, or writes the file if `ATF_BLESS` is set.
 fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let path = path.join(name);

@@ -1,4 +1,4 @@
-//! Sessions of several machines in the time of a recording.
+//! Sessions from several machines, with times on a recording's clock.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::{atf, clean, lines, number, texts};
 
-/// Writes a session with a call of a function, whose call has a detail, and anchors.
+/// Writes a session with anchors and one call, which has a detail.
 fn session(folder: &Path, (name, start, end): (&str, u64, u64), anchors: &[TimingAnchor]) {
     let writer = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
     let mut thread = writer.thread(0).unwrap();
@@ -32,7 +32,8 @@ fn at(host_ns: u64, value: i64, timescale: i32) -> TimingAnchor {
     TimingAnchor::new(host_ns, MediaTime::new(value, timescale))
 }
 
-/// Exports both sessions as CSV; returns process, function, start and duration of each call, or the message.
+/// Exports both sessions as CSV. Returns the process, function, start and duration of each call, or
+/// the error message.
 fn export(folder: &TempDir, options: &[&str]) -> Result<Vec<[String; 4]>, String> {
     let arguments = ["export", "--format", "csv", "--out", "-"];
     let output = atf(folder.path(), &[&arguments[..], options].concat());
@@ -76,7 +77,7 @@ fn sessions_of_two_machines_share_the_time_of_a_recording() {
     );
     let expected = [["1", "send", "400", "200"], ["2", "receive", "400", "200"]];
     assert_eq!(rows.unwrap(), expected.map(|row| row.map(str::to_owned)));
-    // Without it, they have different clocks.
+    // Without this option, the sessions have different clocks.
     let message = export(&folder, &["one", "two"]).unwrap_err();
     assert!(
         message.contains("several sessions; name one of"),
@@ -111,7 +112,7 @@ fn sessions_without_a_common_recording_are_refused() {
     );
 }
 
-/// A session whose recording began at 1000 ns and runs twice as fast as the trace's clock.
+/// Creates a session whose recording began at 1000 ns and runs twice as fast as the trace's clock.
 fn twice_as_fast() -> TempDir {
     let folder = TempDir::new().unwrap();
     let anchors = [at(1_000, 0, 1_000_000_000), at(2_000, 2_000, 1_000_000_000)];
@@ -119,7 +120,7 @@ fn twice_as_fast() -> TempDir {
     folder
 }
 
-/// Runs a command on the session in the recording's time.
+/// Runs a command on the session with times on the recording's clock.
 fn in_media(folder: &TempDir, command: &[&str]) -> String {
     clean(
         folder.path(),
@@ -233,7 +234,7 @@ fn all_segments_have_the_anchors_of_each() {
     assert_eq!(times(&in_media(&folder, &["dump", "--json"])), expected);
     let report = lines(&in_media(&folder, &["report", "--json"])).remove(0);
     assert_eq!(number(&report["functions"][0]["total_ns"]), 1_600);
-    // The processes of a run may name the recording by anchors of their own.
+    // Each process of a run may have its own anchors to the recording.
     session(&run.join("pid_8"), ("g", 1_300, 1_400), &first);
     let dump = in_media(&folder, &["dump", "--json"]);
     assert_eq!(times(&dump), [400, 300, 400, 1_800, 1_900, 2_100]);
@@ -324,7 +325,7 @@ fn commands_refuse_sessions_without_a_recording() {
         let (status, _, messages) = texts(&output);
         assert!(status == 2 && messages.contains(expected), "{messages}");
     }
-    // The message's way out.
+    // The solution that the message suggests.
     let arguments = ["cut", "--from", "1300", "late", "--out", "cut"];
     clean(folder.path(), &arguments);
     clean(folder.path(), &["dump", "--clock", "media", "cut"]);

@@ -1,4 +1,4 @@
-//! `open`: who gets the trace.
+//! `open`: which requests get the trace.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use super::atf;
 
 const ORIGIN: &str = "Origin: https://ui.perfetto.dev\r\n";
 
-/// Sends a request to a host with more lines, and returns the answer.
+/// Sends a request with a host and further header lines, and returns the answer.
 fn ask(address: &str, request: &str, host: &str, more: &str) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n").unwrap();
@@ -36,12 +36,12 @@ fn one_page_gets_the_trace_once() {
         let answer = String::from_utf8(ask(address, request, host, more)).unwrap();
         answer[9..12].to_owned()
     };
-    // Another site whose name leads here, another path, and a browser that asks first.
+    // A different site that resolves to this machine, a different path, and a preflight request.
     assert_eq!(status("GET /trace", "evil.example", ORIGIN), "403");
     assert_eq!(status("GET /manifest.json", address, ORIGIN), "404");
     assert_eq!(status("OPTIONS /trace", address, ORIGIN), "204");
     assert_eq!(status("", address, ORIGIN), "404");
-    // Other pages; the browser does not name a page that cannot read the answer.
+    // Other pages. The browser sends no origin for a page that cannot read the answer.
     let another = "Origin: https://evil.example\r\n";
     for more in ["", "Origin: null\r\n", another] {
         assert_eq!(status("GET /trace", address, more), "403", "{more}");

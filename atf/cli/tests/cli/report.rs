@@ -1,4 +1,4 @@
-//! `report`: its numbers follow from the calls that `dump --spans` lists.
+//! `report`: its numbers can be computed from the calls that `dump --spans` lists.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use atf_samples::files::{EventRecord, IndexFile, crc32c};
 /// A function's calls, open calls, self time and total time.
 type Numbers = [u64; 4];
 
-/// The functions of a session's spans. The samples' time never goes back.
+/// Computes a session's functions from its spans. Time never goes backwards in the samples.
 fn from_spans(path: &str) -> BTreeMap<u64, Numbers> {
     let text = written(&atf_samples::folder(), &["dump", "--spans", "--json", path]);
     let mut threads: BTreeMap<u64, Vec<(u64, u64, u64, bool)>> = BTreeMap::new();
@@ -41,7 +41,7 @@ fn from_spans(path: &str) -> BTreeMap<u64, Numbers> {
     }
     let mut functions: BTreeMap<u64, Numbers> = BTreeMap::new();
     for spans in threads.values() {
-        // Spans are in the order of their ends, so those inside a span are right before it.
+        // Spans are ordered by their ends, so the spans inside a span come right before it.
         for (place, (start_ns, end_ns, id, is_open)) in spans.iter().enumerate() {
             let before = spans[..place].iter().rev();
             let (mut inner_ns, mut reach_ns) = (0, *end_ns);
@@ -191,7 +191,7 @@ fn tables_can_be_sorted_and_selected() {
     let by_thread = lines(&text);
     let found = by_thread.iter().map(|it| number(&it["totals"]["calls"]));
     assert!(found.eq(threads));
-    // Whatever the range, the parts have all the time.
+    // However the time is split into ranges, their times add up to the total.
     let own = |rows: &[Value]| rows.iter().map(|row| number(&row["self_ns"])).sum::<u64>();
     let parts = [rows(&["--to", "+60us"]), rows(&["--from", "+60us"])];
     assert_eq!(own(&parts[0]) + own(&parts[1]), own(&by_name));
@@ -243,7 +243,7 @@ fn the_tree_adds_up() {
     );
 }
 
-/// Writes a session of one thread with these events, and a manifest with a name of function 1.
+/// Writes a session with these events in one thread, and a manifest with a name for function 1.
 pub(crate) fn session(folder: &std::path::Path, events: &[(u64, u8, u64)], name: &str) {
     let event = |(timestamp_ns, kind, function_id): &(u64, u8, u64)| EventRecord {
         timestamp_ns: *timestamp_ns,

@@ -1,5 +1,5 @@
-//! `recover`, `convert`, `scrub` and `synth`: their output is read back, and existing files are never
-//! modified.
+//! `recover`, `convert`, `scrub` and `synth`: reads their output back, and asserts that existing
+//! files are not modified.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use atf_samples::files::{IndexFile, patched};
 
 const SMALL: &str = "sample-small/session_20260105_101500/pid_4242";
 
-/// All files below a folder with their bytes.
+/// Returns all files below a folder with their bytes.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -95,7 +95,7 @@ fn a_converted_trace_has_the_same_events_except_for_missing_fields() {
     };
     let expected: Vec<_> = original.iter().cloned().map(lacks).collect();
     assert!(two == expected);
-    // All calls are recorded, so the counted depths equal the recorded ones.
+    // All calls were recorded, so the computed depths equal the recorded ones.
     assert!(dump(folder.path(), "one") == original);
 }
 
@@ -188,7 +188,7 @@ fn losses_set_the_exit_status() {
     let (status, text) = recover("b");
     assert_eq!(status, 1, "{text}");
     thread(7, &whole.bytes());
-    // Details that are unreadable, or were never written.
+    // Details that are unreadable or were never written.
     let detail = folder.path().join("session/thread_7/detail.atf");
     fs::write(&detail, [7; 100]).unwrap();
     let (status, text) = recover("details");
@@ -196,7 +196,7 @@ fn losses_set_the_exit_status() {
     fs::write(&detail, [7; 63]).unwrap();
     assert_eq!(recover("cut").0, 0);
     fs::remove_file(&detail).unwrap();
-    // A ring of other files.
+    // A ring that belongs to other files.
     let ring = folder.path().join("session/thread_7/ring.atf");
     fs::write(&ring, "no ring").unwrap();
     assert_eq!(recover("left over").0, 0);
@@ -304,9 +304,9 @@ fn a_full_disk_leaves_no_partial_output() {
         entries.map(|entry| entry.unwrap().file_name()).collect()
     };
     let mut refused = 0;
-    // Files of 0, 512, 1024 … bytes: writing fails at every place of every file.
+    // Limits of 0, 512, 1024 … bytes: writing fails in every block of every file.
     for blocks in 0.. {
-        // The signal of this limit is ignored, so the call fails as on a full disk.
+        // The limit's signal is ignored, so the call fails as on a full disk.
         let output = limited(
             folder.path(),
             &format!("trap '' XFSZ && ulimit -f {blocks}"),
@@ -339,7 +339,7 @@ fn a_thousand_threads_need_few_open_files() {
     fs::write(&cut, &bytes[..64 + 3 * 32 + 5]).unwrap();
     let output = limited(folder.path(), "ulimit -n 24");
     let (status, text, messages) = texts(&output);
-    // Its last event is lost, since its header counts it.
+    // The last event counts as lost, because the header counts it.
     assert_eq!((status, messages), (1, ""));
     let first = text.lines().next().unwrap();
     assert!(
@@ -375,7 +375,7 @@ written to out
         fs::read(folder.path().join("out/unreadable/thread_7/index.atf")).unwrap(),
         b"x"
     );
-    // A thread alone has nothing else to keep.
+    // A lone thread has nothing else to keep.
     let output = atf(
         folder.path(),
         &["recover", "session/thread_7", "--out", "b"],

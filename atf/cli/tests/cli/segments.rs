@@ -1,4 +1,4 @@
-//! The segments of a process are one trace to every command that shows calls.
+//! Every command that shows calls treats the segments of a process as one trace.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::{atf, clean, lines, number, texts};
 
-/// A function with its call and its return; `main` lasts over all segments, `parse` over the second and the
+/// Functions with their calls and returns. `main` spans all segments, `parse` the second and the
 /// third.
 const CALLS: [(&str, u64, u64); 4] = [
     ("main", 1_000, 9_000),
@@ -19,7 +19,7 @@ const CALLS: [(&str, u64, u64); 4] = [
     ("token", 6_000, 7_000),
 ];
 
-/// Where the second and the third segment begin.
+/// The times at which the second and the third segment begin.
 const CHANGES: [u64; 2] = [3_500, 5_500];
 
 fn segment(number: usize) -> String {
@@ -29,7 +29,7 @@ fn segment(number: usize) -> String {
     }
 }
 
-/// Writes these calls as segments beside each other. The tracer lost 3 events in each.
+/// Writes these calls as adjacent segments. The tracer lost 3 events in each one.
 fn write(folder: &Path) {
     let ends = CALLS.iter().zip(1_u64..).flat_map(|((_, start, end), id)| {
         [(*start, id, EventKind::CALL), (*end, id, EventKind::RETURN)]
@@ -58,7 +58,7 @@ fn write(folder: &Path) {
     }
 }
 
-/// Total times by function, as `report` shows them.
+/// Returns the functions' total times, as shown by `report`.
 fn totals(folder: &Path, paths: &[&str]) -> Vec<(String, u64)> {
     let output = atf(folder, &[&["report", "--json"], paths].concat());
     let report = lines(texts(&output).1);
@@ -88,7 +88,7 @@ fn calls_over_segments_have_their_full_time_in_every_command() {
     let at = |name: &str| format!("run/{name}");
     let [one, two, three] = [1, 2, 3].map(|number| at(&segment(number)));
     assert_eq!(totals(folder.path(), &["run"]), expected());
-    // Several paths in any order are the same.
+    // The order of several paths does not matter.
     assert_eq!(totals(folder.path(), &[&three, &one, &two]), expected());
 
     let report = clean(folder.path(), &["report", "run"]);
@@ -203,7 +203,7 @@ fn a_missing_middle_segment_is_stated_and_breaks_calls() {
         ends,
         expected.map(|(name, end)| (name.to_owned(), end.to_owned()))
     );
-    // The slice of an interrupted call ends, so that later ones are not inside it.
+    // The slice of an interrupted call ends, so that later calls are not inside it.
     let output = atf(
         folder.path(),
         &["export", "--format", "chrome", "--out", "-", "run"],
@@ -283,7 +283,7 @@ fn deleted_first_segments_are_stated_and_are_no_damage() {
     assert!(text.contains("1 return without a call"), "{text}");
 }
 
-/// Calls and times by function.
+/// Returns each function's calls and times.
 fn functions(folder: &Path, arguments: &[&str]) -> Vec<[serde_json::Value; 5]> {
     let output = atf(folder, &[&["report", "--json"], arguments].concat());
     let (status, text, messages) = texts(&output);
@@ -303,7 +303,7 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
     for (name, from, to, segments) in [
         ("whole", "0", "9us", &[1, 2, 3][..]),
         ("in the first", "1500", "2500", &[1]),
-        // The calls that are open return where the next event would be: in the third segment.
+        // Open calls return where the next event would be: in the third segment.
         ("in the second", "3700", "5200", &[2, 3]),
         ("over the first change", "2500", "4500", &[1, 2, 3]),
         ("over both changes", "2500", "6500", &[1, 2, 3]),
@@ -324,13 +324,13 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
         folders.sort();
         let expected: Vec<_> = segments.iter().map(|number| segment(*number)).collect();
         assert_eq!(folders, expected, "{name}");
-        // Each open call is repeated once, and the rest is as it was.
+        // Each open call is added once, and everything else is unchanged.
         clean(folder.path(), &["check", "--deny", "must", name]);
         let spans = lines(&clean_dump(folder.path(), name));
         let ends = spans.iter().all(|span| span["end"] == "return");
         assert!(ends, "{name}: {spans:?}");
     }
-    // A segment alone has no calls from before.
+    // A lone segment has no earlier calls.
     let one = format!("run/{}", segment(2));
     let arguments = ["cut", "--to", "5000", &one, "--out", "part"];
     let output = atf(folder.path(), &arguments);
@@ -341,7 +341,7 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
     assert_eq!(part.len(), 1, "only parse: {part:?}");
 }
 
-/// The calls of a trace, whatever its tracer lost.
+/// Returns the calls of a trace, regardless of losses.
 fn clean_dump(folder: &Path, path: &str) -> String {
     let output = atf(folder, &["dump", "--spans", "--json", path]);
     assert_eq!(texts(&output).0, 0);

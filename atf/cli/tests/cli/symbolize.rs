@@ -150,7 +150,7 @@ fn each_module_without_names_has_its_reason() {
     assert_eq!(json["modules"][2]["note"], "ids are not offsets");
     assert_eq!(json["modules"][0]["had_names"], "2");
     assert_eq!(json["without_module"], "1");
-    // An unreadable thread counts, and is told.
+    // An unreadable thread is counted and reported.
     fs::write(path.join("session/thread_0/index.atf"), "ATI2").unwrap();
     let output = atf(path, &["symbolize", "session"]);
     let (status, text, messages) = texts(&output);

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::{atf, clean, lines, texts, written};
 use atf_samples::files::{DetailFile, IndexFile, patched};
 
-/// A session with thread 7 of nine events and three details; `index` replaces its index.
+/// Writes a session whose thread 7 has nine events and three details. `index` replaces its index.
 fn session(index: Option<&[u8]>) -> TempDir {
     let folder = TempDir::new().unwrap();
     let whole = IndexFile::finalized(1, 9).bytes();
@@ -56,7 +56,7 @@ fn all_commands_report_events_missing_from_a_finalized_file() {
     let expected = "recovered 1 thing was lost or changed, see recovery.json";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("set aside thread 7: orphans.atf 1 detail\n"));
-    // The thread alone is damaged too, but another thread is not.
+    // The thread is also damaged on its own, but the other thread is not.
     let (status, ..) = run(&folder, &["dump", "s/thread_7"]);
     assert_eq!(status, 1);
     thread(folder.path(), "thread_8", &whole);
@@ -166,7 +166,7 @@ fn last_gives_the_last_events_of_each_thread() {
         );
         let found: Vec<_> = text.lines().map(str::to_owned).collect();
         assert_eq!(found, end(&threads[1]));
-        // The crashed thread's events are shown, however much others did after it.
+        // The crashed thread's events are shown, no matter how much other threads did afterwards.
         let text = written(&atf_samples::folder(), &command);
         let mut found: Vec<_> = text.lines().map(str::to_owned).collect();
         let mut expected: Vec<_> = threads.iter().flat_map(end).collect();
@@ -174,7 +174,7 @@ fn last_gives_the_last_events_of_each_thread() {
         expected.sort();
         assert_eq!(found, expected);
     }
-    // With a filter, the last matching events, with their details.
+    // With a filter, the last matching events and their details are shown.
     let filter = [
         "dump",
         "--json",
@@ -210,7 +210,7 @@ fn a_thread_of_a_session_has_the_sessions_names_and_times() {
     assert!(written(&inside, &["dump", "."]) == one);
 }
 
-/// Every form of a dump reports the trace's problems and writes all events.
+/// Dumps in every format report the trace's problems and write all events.
 #[test]
 fn every_form_of_a_dump_reports_damage() {
     let whole = IndexFile::finalized(1, 9).bytes();
@@ -355,7 +355,7 @@ fn info_counts_each_link_once_and_no_hole_as_one() {
     // Events 0, 3 and 6 link to the details 0, 1 and 2. Event 4 is a hole.
     let index = IndexFile::finalized(1, 9);
     let hole = patched(&index.bytes(), 64 + 4 * 32, &[0; 32]);
-    // The detail that the zeros would link to links back.
+    // The detail to which the zeros would link links back.
     let first = patched(&index.bytes(), 64, &[0; 32]);
     let mut events = index.events;
     (events[3].detail_seq, events[7].detail_seq) = (Some(2), Some(3));
@@ -387,7 +387,7 @@ fn info_reports_unverified_checksums_and_unreadable_manifests() {
     let (_, text, _) = run(&folder, &["info", "--verify", "s"]);
     assert!(!text.contains(unread), "{text}");
 
-    // The details' checksum is compared when they are opened.
+    // The details' checksum is verified when the file is opened.
     let detail = DetailFile::finalized(1, 3).bytes();
     let path = folder.path().join("s/thread_7/detail.atf");
     fs::write(path, patched(&detail, 64 + 30, &[0x55])).unwrap();
@@ -401,7 +401,7 @@ fn info_reports_unverified_checksums_and_unreadable_manifests() {
     assert!(text.contains("manifest  unreadable\n"), "{text}");
 }
 
-/// The time of thread 7's first event.
+/// The time of the first event of thread 7.
 const START: u64 = 0x0004_62d5_3c8a_0000;
 
 #[test]
@@ -468,7 +468,7 @@ fn losses_of_the_tracer_are_told_and_are_no_damage() {
     assert_eq!(anchor["media_time"], "-3");
     assert_eq!(anchor["media_timescale"], 600);
 
-    // Of the manifest, only the losses are told, as advice.
+    // For the manifest, only the losses are reported, as advice.
     let (_, text, _) = run(&folder, &["check", "s"]);
     let found = text.split_once("manifest.json: accept\n  advice ATF-MANI-014  ");
     let rest = found.map(|(_, rest)| rest.lines().nth(2));

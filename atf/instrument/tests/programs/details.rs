@@ -71,7 +71,7 @@ fn details_have_the_registers_and_the_stack_of_the_function() {
                         (base..base + module.size.unwrap()).contains(&address)
                     })
                 };
-                // The return address is in main, which is not recorded, but in the same module.
+                // The return address is in main, which is not recorded but is in the same module.
                 assert!(code(called.lr), "{called:x?}");
             }
             assert_eq!((called.sp, called.lr), (returned.sp, returned.lr));
@@ -109,7 +109,7 @@ fn of_a_busy_program_the_details_around_its_trigger_are_kept_and_no_others() {
             let text = String::from_utf8(run.output.stdout).unwrap();
             let times: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
             let (pre_roll, post_roll) = (100_000_000, 50_000_000);
-            // The trigger was at some time between the two that the program printed.
+            // The trigger fired between the two times that the program printed.
             let surely = times[1] - pre_roll..=times[0] + post_roll;
             let perhaps = times[0] - pre_roll..=times[1] + post_roll;
             let threads = detailed(&trace.reader);
@@ -140,7 +140,8 @@ fn a_depth_and_functions_select_triggers_and_details() {
         with.map(|(event, _)| event.call_depth.unwrap()).min()
     };
     Program::with("details.c", |program| {
-        // Windows of no length: the details of the triggering calls, and of what has the same time.
+        // Zero-length windows: the details of the triggering calls and of other events at the same
+        // time.
         let found = run(program, &["down"], &[window, ("ATF_TRIGGER_DEPTH", "7")]);
         let threads = detailed(&found.session().accepted().reader);
         assert_eq!(depth_of(&threads[0]), Some(7));
@@ -193,12 +194,12 @@ fn a_crash_leaves_the_last_calls_and_the_signal() {
                     run.output
                 );
                 let session = run.session();
-                // The handler waited for all that the crash asked for.
+                // The handler waited until everything requested by the crash was written.
                 let unwritten = session.reader.manifest().unwrap().unwritten_events;
                 assert_eq!(unwritten, None);
                 let threads = session.threads();
                 let events = &threads[0].1;
-                // 1000 calls of leaf and the call of rare, which calls it too.
+                // 1000 calls of leaf, and the call of rare, which also calls leaf.
                 let complete = &events[..2004];
                 assert!(complete.iter().all(|event| event.call_depth.unwrap() <= 2));
                 assert_eq!(complete[2003].event_kind, EventKind::RETURN);
@@ -241,7 +242,8 @@ fn a_program_that_exits_has_its_last_calls_written() {
 #[test]
 fn the_memory_for_details_is_bounded() {
     Program::with("details.c", |program| {
-        // A flight recorder of a size has no more, and a ring without windows 64 MiB.
+        // A flight recorder is limited to its configured size, and a ring without windows to
+        // 64 MiB.
         for (setting, size) in [
             (("ATF_FLIGHT", "64M"), 600_000),
             (("ATF_RING", "1048576"), 300_000),

@@ -1,4 +1,4 @@
-//! Which functions are recorded: chosen by name and by size.
+//! Which functions are recorded, by name and by size.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use atf_symbolize::SymbolTable;
 
 use crate::support::{Program, Run, has, source, succeed};
 
-/// How often each function was called, at each depth. Names are those of the program's symbol table.
+/// Counts each function's calls at each depth. Names come from the program's symbol table.
 fn calls(program: &Program, run: &Run) -> BTreeMap<(String, u32), u64> {
     let table = SymbolTable::read(program.path()).unwrap();
     let mut calls = BTreeMap::new();

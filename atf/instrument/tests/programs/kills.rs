@@ -28,7 +28,7 @@ fn a_killed_program_loses_no_call_that_had_been_recorded() {
             child.wait().unwrap();
             let sessions = program.sessions();
             let trace = Trace::open(&sessions[0]);
-            // The last call may be recorded, and not yet counted.
+            // The last call may have been recorded but not yet counted.
             let (recorded, counted) = (trace.calls().returned, count());
             assert!(
                 (counted..=counted + 1).contains(&recorded),

@@ -1,8 +1,8 @@
-//! Compiles C and C++ programs, runs them with the library, and compares the trace with what the
-//! programs counted themselves.
+//! Compiles C and C++ programs, runs them with the library, and compares the traces with the
+//! programs' own counts.
 //!
-//! A missing compiler is skipped with a message; with `ATF_REQUIRE_TOOLS=1` in the environment it
-//! is a failure.
+//! If a compiler is missing, its tests are skipped with a message, or fail if `ATF_REQUIRE_TOOLS=1`
+//! is set.
 
 #![cfg(target_os = "linux")]
 

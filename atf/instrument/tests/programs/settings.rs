@@ -15,7 +15,7 @@ fn run(program: &Program, variables: &[(&str, &str)]) -> Run {
 fn a_depth_limits_what_is_recorded() {
     Program::with("life.c", |program| {
         let trace = run(program, &[("ATF_DEPTH", "3")]).session().accepted();
-        // early, late, and in each of three threads work, tree and two trees.
+        // early, late, and in each of three threads work and three calls of tree.
         assert_eq!(trace.calls().returned, 2 + 3 * 4);
     });
 }
@@ -56,7 +56,7 @@ fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
             let error = trace.reader.manifest().unwrap().clock_error_ns;
             assert_eq!(error.is_some(), has_error);
             for (_, events) in trace.threads() {
-                // As close as a run of some milliseconds can tell.
+                // As precise as a run of a few milliseconds allows.
                 let slack = 1_000_000;
                 let times = events.iter().map(|event| event.timestamp_ns);
                 assert!(times.clone().min().unwrap() + slack > before);

@@ -1,4 +1,4 @@
-//! Handlers of signals that the program has set.
+//! Signal handlers installed by the program.
 
 use std::os::unix::process::ExitStatusExt as _;
 
@@ -33,14 +33,15 @@ fn the_program_s_handlers_keep_their_flags_and_their_stack() {
             let output = run(program, &arguments, &variables).output;
             assert_eq!(output.status.code(), Some(77), "{arguments:?}: {output:?}");
         }
-        // After its handler was called once, the system's action is the one that counts.
+        // After the handler has been called once, the default action applies.
         let segv = libc::SIGSEGV.to_string();
         let output = run(program, &["once", &segv], &variables).output;
         assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
     });
 }
 
-/// Asserts that a session has all events of 1000 calls, and that none may be missing.
+/// Asserts that a session has all events of 1000 calls, and that its manifest says none are
+/// missing.
 #[track_caller]
 fn assert_whole(session: &Trace) {
     assert_eq!((session.event_count(), session.lost()), (2000, 0));
@@ -56,7 +57,7 @@ fn a_signal_that_ends_the_program_leaves_its_last_calls() {
             assert_eq!(found.output.status.signal(), Some(signal));
             assert_whole(&found.session());
         }
-        // By Ctrl-C at a terminal, for a child of the program.
+        // Ctrl-C at a terminal, with a child of the program.
         let found = run(program, &["end by", "0"], &flight);
         assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
         assert_whole(&found.session());

@@ -1,4 +1,4 @@
-//! Compiles and runs programs, and reads what was recorded.
+//! Compiles and runs programs, and reads their traces.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use atf::session::SessionReader;
 use atf::spans::{Paired, SpanEnd, Spans};
 use tempfile::TempDir;
 
-/// How the hooks get into a program.
+/// How the hooks are linked into a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     Preloaded,
@@ -30,8 +30,9 @@ pub(crate) struct Run {
 }
 
 impl Program {
-    /// Compiles `tests/programs/NAME` with each installed compiler's instrumentation and passes each program
-    /// to `test`: GCC's with the library preloaded and linked statically, Clang's with it preloaded.
+    /// Compiles `tests/programs/NAME` with each installed compiler's instrumentation, and passes
+    /// each program to `test`: for GCC with the library preloaded and linked statically, for Clang
+    /// with the library preloaded.
     pub(crate) fn each(name: &str, test: impl Fn(&Self)) {
         for link in [Link::Preloaded, Link::Static] {
             Self::compiled("gcc", name, link, &test);
@@ -39,7 +40,7 @@ impl Program {
         Self::compiled("clang", name, Link::Preloaded, &test);
     }
 
-    /// Compiles it with GCC and passes it to `test`.
+    /// Compiles the program with GCC and passes it to `test`.
     pub(crate) fn with(name: &str, test: impl Fn(&Self)) {
         Self::compiled("gcc", name, Link::Preloaded, &test);
     }
@@ -82,7 +83,7 @@ impl Program {
         self.folder.path().join("program")
     }
 
-    /// A command that runs the program and records into `traces`.
+    /// Returns a command that runs the program and records into `traces`.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path());
         command.args(arguments).current_dir(self.folder.path());
@@ -97,19 +98,19 @@ impl Program {
         self.folder.path().join("traces")
     }
 
-    /// Runs it in one of its ways.
+    /// Runs the program with these arguments.
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         self.finished(&mut self.command(arguments))
     }
 
-    /// Runs a command and finds the sessions that it left, which are then gone for the next run.
+    /// Runs a command and moves the sessions that it left out of the next run's way.
     pub(crate) fn finished(&self, command: &mut Command) -> Run {
         let output = command.output().unwrap();
         let sessions = self.sessions();
         Run { output, sessions }
     }
 
-    /// The sessions, in a folder that no later run uses.
+    /// Returns the sessions, in a folder that no later run uses.
     pub(crate) fn sessions(&self) -> Vec<PathBuf> {
         let kept = TempDir::new_in(self.folder.path()).unwrap().keep();
         if !self.traces().exists() {
@@ -126,7 +127,7 @@ impl Program {
 }
 
 impl Run {
-    /// The program's own count: the last line of its output.
+    /// Returns the program's own count: the last line of its output.
     #[track_caller]
     pub(crate) fn counted(&self) -> u64 {
         let text = String::from_utf8_lossy(&self.output.stdout);
@@ -135,12 +136,12 @@ impl Run {
             .unwrap_or_else(|| panic!("no count: {:?}", self.output))
     }
 
-    /// The library's messages on standard error.
+    /// Returns the library's messages on standard error.
     pub(crate) fn told(&self) -> String {
         String::from_utf8(self.output.stderr.clone()).unwrap()
     }
 
-    /// The only session.
+    /// Returns the only session.
     #[track_caller]
     pub(crate) fn session(&self) -> Trace {
         assert_eq!(self.sessions.len(), 1, "{:?}", self.output);
@@ -158,7 +159,7 @@ pub(crate) struct Trace {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Calls {
     pub(crate) returned: u64,
-    /// Left by `longjmp`: a caller returned before them.
+    /// Calls left by `longjmp`: their caller returned first.
     pub(crate) left: u64,
     pub(crate) open: u64,
     pub(crate) unmatched: u64,
@@ -197,7 +198,7 @@ impl Trace {
         self
     }
 
-    /// Each thread's name and events, ordered by name.
+    /// Returns each thread's name and events, ordered by name.
     pub(crate) fn threads(&self) -> Vec<(String, Vec<IndexEvent>)> {
         let threads = self.reader.threads().iter();
         let events = threads.map(|thread| {
@@ -218,7 +219,7 @@ impl Trace {
         threads.map(|(_, events)| events.len() as u64).sum()
     }
 
-    /// The events that the manifest says were lost.
+    /// Returns how many events the manifest says were lost.
     pub(crate) fn lost(&self) -> u64 {
         let threads = &self.reader.manifest().unwrap().threads;
         let lost = threads.iter().filter_map(|thread| thread.lost_events);
@@ -243,14 +244,14 @@ impl Trace {
     }
 }
 
-/// A source file next to this one.
+/// Returns the path of a source file next to this one.
 pub(crate) fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/programs")
         .join(name)
 }
 
-/// The folder with the libraries that cargo built with this test.
+/// Returns the folder with the libraries that cargo built with this test.
 fn libraries() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().to_path_buf()

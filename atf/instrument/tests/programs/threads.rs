@@ -1,4 +1,4 @@
-//! Threads, and all their events.
+//! Threads and all their events.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ fn every_call_and_every_return_of_every_thread_is_recorded() {
             .iter()
             .map(|event| event.call_depth.unwrap())
             .collect();
-        // work, nine times tree, leaf.
+        // work, tree nine times, leaf.
         assert_eq!(depths, (1..=11).collect());
         // The functions of one module: early and late, work, tree and leaf.
         let ids = threads
@@ -87,7 +87,7 @@ fn a_thread_s_stack_may_be_small() {
 #[test]
 fn hooks_change_no_errno_and_act_on_no_cancellation() {
     Program::each("life.c", |program| {
-        // Besides early and late.
+        // In addition to early and late.
         for (way, calls) in [("errno", 1), ("cancel", 20_000)] {
             let run = program.run(&[way]);
             assert_eq!(run.counted(), calls + 2, "{way}");
@@ -119,13 +119,13 @@ fn the_destructors_of_a_thread_s_keys_are_recorded() {
 
 #[test]
 fn exceptions_end_their_functions() {
-    // Clang calls no hook in functions that an exception leaves.
+    // Clang calls no hook when an exception leaves a function.
     Program::with("throws.cpp", |program| {
         let run = program.run(&[]);
         assert!(run.output.status.success());
         let trace = run.session().accepted();
         let calls = trace.calls();
-        // main, twice caught, and five functions that an exception leaves.
+        // main, caught twice, and five functions that an exception leaves.
         assert!(calls.returned > 10, "{calls:?}");
         assert_eq!((calls.left, calls.open, calls.unmatched), (0, 0, 0));
         assert_eq!(trace.threads().len(), 2);
@@ -138,12 +138,12 @@ fn after_a_longjmp_the_depth_is_right_at_the_next_return() {
         let run = program.run(&["jumps"]);
         let trace = run.session();
         let calls = trace.calls();
-        // Three times, six calls are left.
+        // `longjmp` leaves six calls, three times.
         assert_eq!((calls.left, calls.open, calls.unmatched), (18, 0, 0));
         assert_eq!(calls.returned + calls.left, run.counted());
         let threads = trace.threads();
         let events = &threads[0].1;
-        // After early, guarded and what it calls comes a leaf of depth 1, and late.
+        // After early, guarded and its callees come a leaf at depth 1 and late.
         let last: Vec<_> = events
             .iter()
             .rev()

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 mod values;
 mod windows;
 
-/// Calls 1 + N functions, and ends as its first argument says.
+/// Calls 1 + N functions, and ends the way its first argument says.
 const PROGRAM: &str = r#"
 #include <signal.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
             outer(2);
             return 0;
         }
-        // The child records before this process ends.
+        // The child records events before this process ends.
         if (read(ready[0], &byte, 1) != 1) return 9;
     }
     if (!strcmp(end, "wait")) {
@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Compiles the program; `None` without a compiler.
+/// Compiles the program, or returns `None` without a compiler.
 fn program(flags: &[&str]) -> Option<TempDir> {
     let folder = TempDir::new().unwrap();
     let source = folder.path().join("program.c");
@@ -83,13 +83,13 @@ fn program(flags: &[&str]) -> Option<TempDir> {
     Some(folder)
 }
 
-/// The library that cargo built with this test.
+/// Returns the path of the library that cargo built with this test.
 fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.with_file_name("libatf_instrument.so")
 }
 
-/// A command that records the program.
+/// Returns a command that records the program.
 fn record(folder: &TempDir, options: &[&str], program: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf"));
     command.current_dir(folder.path()).arg("record");
@@ -100,7 +100,7 @@ fn record(folder: &TempDir, options: &[&str], program: &[&str]) -> Command {
     command
 }
 
-/// Its exit status, its output, and its messages, with times and paths replaced.
+/// Returns a command's exit status, output and messages, with times and paths replaced.
 fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let messages = text(&output.stderr);
@@ -113,7 +113,7 @@ fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
             None => line.to_owned(),
         },
     };
-    // The table is ordered by times, which vary.
+    // The table is ordered by times, which vary between runs.
     let is_row = |line: &&str| line.starts_with(' ');
     let (table, messages): (Vec<_>, Vec<_>) = messages.lines().partition(is_row);
     let cells = |row: &&str| row.split_whitespace().skip(1).map(str::to_owned).collect();
@@ -128,7 +128,7 @@ fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), messages)
 }
 
-/// The sessions of all runs.
+/// Returns the sessions of all runs.
 fn sessions(folder: &TempDir) -> Vec<PathBuf> {
     let list = |folder: &Path| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).unwrap();
@@ -138,7 +138,7 @@ fn sessions(folder: &TempDir) -> Vec<PathBuf> {
     runs.iter().flat_map(|run| list(run)).collect()
 }
 
-/// Asserts that the only session is accepted, and returns its events by function's name.
+/// Asserts that the only session is accepted, and returns the function names of its events.
 fn dumped(folder: &TempDir, session: &Path) -> Vec<String> {
     let check = super::atf(
         folder.path(),
@@ -237,7 +237,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         text.contains(&format!("per second), {summary}\n")),
         "{text}"
     );
-    // The finalized files still tell.
+    // The finalized files still show the loss.
     for (command, expected) in [
         (
             "last",
@@ -257,7 +257,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(expected), "{command}: {text}");
     }
-    // Those that compute from the events say what they did not have.
+    // Commands that compute results from the events report which events were missing.
     let session_path = session.to_str().unwrap();
     for command in [
         &["report"][..],
@@ -278,7 +278,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
     let info = String::from_utf8(info.stdout).unwrap();
     assert!(info.contains("nothing that was written was lost"), "{info}");
-    // The report of the finalization is not a part of the trace.
+    // The finalization's report is not part of the trace.
     for command in [&["cut"][..], &["scrub"], &["convert", "--wire", "2"]] {
         let out = folder.path().join(command[0]);
         let mut all: Vec<&OsStr> = command.iter().map(AsRef::as_ref).collect();
@@ -325,7 +325,7 @@ fn a_child_that_outlives_the_program_keeps_its_session() {
         .status()
         .unwrap();
     assert!(kill.success());
-    // Its files are still the ones that it wrote: nothing is lost.
+    // The session still has the files that the program wrote, so nothing is lost.
     let path = sessions(&folder)
         .into_iter()
         .find(|path| path.ends_with(session))
@@ -370,7 +370,7 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
             }
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        // Of the child: outer, inner, told by the signal, outer, two of inner, and main returns.
+        // In the child: outer, inner, told by the signal, outer, inner twice, and main's return.
         assert_eq!(dumped(&folder, &session).len(), 4 + 2 + 6 + 1);
     }
 }
@@ -435,11 +435,11 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
     assert!(sessions(&folder).is_empty());
 }
 
-/// Terminates `atf record` once its program waits for that.
+/// Terminates `atf record` once its program is waiting.
 fn terminated(record: &mut Command) -> Output {
     record.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = record.spawn().unwrap();
-    // Its first output means that it is ready.
+    // The program's first output means that it is ready.
     let output = child.stdout.as_mut().unwrap();
     output.read_exact(&mut [0]).unwrap();
     let kill = Command::new("kill")

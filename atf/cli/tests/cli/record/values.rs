@@ -1,4 +1,4 @@
-//! The options of `record`, and values that it refuses.
+//! The options of `record`, and the values that it refuses.
 
 use super::*;
 

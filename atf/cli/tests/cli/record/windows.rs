@@ -98,7 +98,7 @@ fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
         return;
     };
     let flight = |end| record(&folder, &["--flight", "10"], &["./program", "1", end]);
-    // SIGTERM to `atf record` is passed on.
+    // `atf record` forwards SIGTERM.
     let outputs = [
         (flight("abort").output().unwrap(), 6, "SIGABRT"),
         (terminated(&mut flight("pause")), 15, "SIGTERM"),
@@ -149,7 +149,7 @@ fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
             let mut command = record(&folder, &options, &["./program", "50000", end]);
             String::from_utf8(command.output().unwrap().stderr).unwrap()
         };
-        // 100,004 events: half of a ring has room for them, and for another quarter.
+        // The suggested ring has space for 100,004 events, plus a quarter, in half of its slots.
         let advice = "a window did not fit into its ring: --ring 262144 would have been enough";
         let messages = run("1024");
         assert!(messages.contains(advice), "{messages}");
