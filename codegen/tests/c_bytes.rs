@@ -1,4 +1,4 @@
-//! C programs read and write the bytes of the sources' tables.
+//! C programs read and write the bytes given in the sources' tables.
 //!
 //! All expected bytes here and in `c/` are typed by hand, never taken from the layout.
 
@@ -67,7 +67,7 @@ fn the_checksum_in_the_header_is_crc_32c() {
     }
 }
 
-/// Thread 5 on macOS, arm64: calls and returns of the symbols 7 and 9 of module 1.
+/// Thread 5 on arm64 macOS: calls and returns of symbols 7 and 9 in module 1.
 const INDEX: &str = "
     41 54 49 32  01 01 02 03  01 00 00 00  05 00 00 00
     01 00 00 00  00 00 00 00  20 00 00 00  04 00 00 00
@@ -142,7 +142,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(byte).collect()
 }
 
-/// Returns sixteen bytes per line after their offset, which shows where a difference is.
+/// Formats bytes as lines of sixteen, each with its offset, to show where a difference is.
 fn lines(bytes: &[u8]) -> Vec<String> {
     let line = |(row, bytes): (usize, &[u8])| format!("{:04x}: {bytes:02X?}", 16 * row);
     bytes.chunks(16).enumerate().map(line).collect()

@@ -1,4 +1,4 @@
-//! Every header compiles, alone and in every allowed combination, for every kind of target.
+//! Every header compiles for every kind of target, alone and in every allowed combination.
 
 mod support;
 

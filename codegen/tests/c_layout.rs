@@ -237,7 +237,7 @@ fn field_mut<'a>(layout: &'a mut Layout, record: &str, wire: Wire, name: &str) -
     fields.next().expect("a field of the format")
 }
 
-/// Returns the records and fields that a compiler's errors mention, as `record` and `record.field`.
+/// Returns the records and fields mentioned in a compiler's errors, as `record` and `record.field`.
 fn named(layout: &Layout, said: &str) -> BTreeSet<String> {
     let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).collect();
     let mut subjects = BTreeSet::new();

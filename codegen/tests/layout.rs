@@ -1,7 +1,7 @@
 //! Compares the resolved layout with numbers typed by hand from the documents' tables and structs.
 //!
 //! Generators, readers and their tests take their offsets from the spec, so none of them would
-//! reveal an error in it. Nothing here comes from the spec's YAML.
+//! reveal a mistake there. Nothing here comes from the spec's YAML.
 
 use std::path::Path;
 
@@ -45,8 +45,8 @@ const BOTH: &[Table] = &[
             (36, 8, "bytes_length"),
             (44, 8, "index_seq_start"),
             (52, 8, "index_seq_end"),
-            // From S2 and the record size of 64 that all sources state; without them, S1 and S4 end
-            // at 60.
+            // From S2 and the record size of 64 that all sources state; the structs of S1 and S4
+            // end at 60.
             (60, 4, "_reserved2"),
         ],
     ),
@@ -77,7 +77,7 @@ const BOTH: &[Table] = &[
             (40, 24, "reserved"),
         ],
     ),
-    // In no document: defined by the decision ring.place.
+    // Not in any document: defined by the decision ring.place.
     (
         "ring_header",
         128,
@@ -243,7 +243,7 @@ fn record<'a>(layout: &'a Layout, name: &str) -> &'a Record {
     layout.record(name).expect("a record of the format")
 }
 
-/// A field's number: its fixed value in a wire version.
+/// Returns a field's fixed value in a wire version.
 fn value(layout: &Layout, record: &str, wire: Wire, field: &str) -> Option<Value> {
     let layout = self::record(layout, record)
         .layout(wire)

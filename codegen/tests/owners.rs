@@ -1,9 +1,9 @@
-//! Lists the files that may know a record's layout. All others use `atf::wire`, which is generated
-//! from the spec.
+//! Lists the files that may know a record's layout. All other files use `atf::wire`, which is
+//! generated from the spec.
 //!
 //! Few files need the packed structs of a wire version. Other files are typed by hand from the
 //! documents, independently of the spec, to reveal mistakes in it. Files of both kinds are listed
-//! here, each with its reason; any other such file fails the test.
+//! here with their reasons; any unlisted one fails the test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,8 +38,8 @@ const BY_HAND: &[&str] = &[
     "conformance/testees/python/layout.py",
 ];
 
-/// Folders that create damage byte by byte: a recipe with offsets from the spec would follow a
-/// mistake in it.
+/// Folders that create damage byte by byte. A recipe with offsets from the spec would repeat the
+/// spec's mistakes.
 const RECIPES: [&str; 3] = [
     "conformance/src/corpus/",
     "fuzz/safety/src/",

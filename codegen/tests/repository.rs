@@ -1,5 +1,5 @@
-//! Checks this repository's own files: they match their schemas, cited tests exist, and unwanted
-//! dependencies are absent.
+//! Checks this repository's own files: they match their schemas, cited tests exist, and there are
+//! no unwanted dependencies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -197,8 +197,8 @@ fn missing_tests_and_helpers_are_not_taken_for_tests() {
     assert!(!has_test(file, "helper") && !has_test(file, "gone"));
 }
 
-/// The documents are not in the repository. If they are next to it, as in CI, each line must still
-/// be what it was when the claims were written; otherwise `.ci/run` reports that they are missing.
+/// The documents are not in the repository. If they are next to it, as in CI, no line may have
+/// changed since the claims were written; otherwise `.ci/run` reports that they are missing.
 #[test]
 fn the_claims_match_the_documents() {
     let documents = root().join("../shared/sources");
@@ -209,7 +209,7 @@ fn the_claims_match_the_documents() {
     }
 }
 
-/// The macro's own test checks the same for the macro; this one checks what users of the library
+/// The macro's own test checks the macro; this one checks which dependencies users of the library
 /// build.
 #[test]
 fn users_of_the_library_build_no_yaml_parser_or_command_line() {
@@ -295,7 +295,7 @@ fn the_readme_lists_every_crate_that_is_not_internal_to_a_folder() {
         .0;
     let members: Vec<_> = members.split('"').skip(1).step_by(2).collect();
     assert!(members.len() > 15, "{members:?}");
-    // The documents' tests, and the implementations that the kit is tried on.
+    // The documents' tests, and the implementations used to test the kit.
     let internal = |member: &&str| *member == "docs" || member.starts_with("conformance/");
     for member in members.into_iter().filter(|it| !internal(it)) {
         let row = format!("| [`{member}`]({member}) | `");

@@ -1,5 +1,5 @@
 //! The emitter does not check the layout, but rustc does: every wrong offset fails the build with
-//! an error that names the field.
+//! an error that shows the field.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -13,13 +13,13 @@ use crate::resolve::resolve;
 /// The result of compiling.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The files, to locate places in diagnostics.
+    /// The files, for locating places in diagnostics.
     pub files: Files,
     /// The spec, if all files are well-formed.
     pub spec: Option<Spec>,
-    /// Claims and disagreements, if there is a spec.
+    /// The claims and disagreements, if there is a spec.
     pub reconciliation: Option<Reconciliation>,
-    /// All faults. There is a layout only if there are none.
+    /// All faults. There is a layout only if this list is empty.
     pub faults: Vec<Diagnostic>,
 }
 
@@ -29,8 +29,8 @@ pub fn compile(folder: &Path) -> Compiled {
     compile_with(folder, None)
 }
 
-/// Like [`compile`], but lays an overlay over the spec, file by file, if there is one. An overlay is
-/// a folder of the same form that contains only changes.
+/// Like [`compile`], but merges an optional overlay into the spec, file by file. An overlay is a
+/// folder with the same structure that contains only changes.
 #[must_use]
 pub fn compile_with(folder: &Path, overlay: Option<&Path>) -> Compiled {
     let Loaded { files, spec } = load(folder, overlay);

@@ -1,4 +1,4 @@
-//! Faults in the spec's files, rendered with a caret under the place.
+//! Faults in the spec's files, rendered with a caret under the faulty text.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -70,7 +70,7 @@ pub struct File {
 }
 
 impl File {
-    /// Returns a place as a range of whole characters, even if the place begins or ends within a
+    /// Returns a place as a range of whole characters, even if it begins or ends within a
     /// character.
     fn range(&self, place: Place) -> Range<usize> {
         let offset = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);

@@ -1,5 +1,5 @@
-//! Finds what verifies a statement: something that fails if the statement becomes false, or a
-//! decision that explains why it does not apply.
+//! Finds how a statement is verified: by something that fails if the statement becomes false, or by
+//! a decision that explains why it does not apply.
 
 use crate::load::Spec;
 use crate::model::{RuleSpec, Topic};
@@ -31,7 +31,7 @@ pub enum Hold<'a> {
 }
 
 impl<'a> Hold<'a> {
-    /// Parses an entry; returns `None` if it has none of these forms.
+    /// Parses an entry, or returns `None` if it has none of these forms.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         if let Some((path, anchor)) = text.split_once(".md#") {
@@ -125,7 +125,8 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Returns the kind that the stance counts under; `None` if nothing that can fail verifies it.
+    /// Returns the kind under which the stance counts, or `None` if nothing that can fail verifies
+    /// it.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
         let holds = self.holds.iter().map(|hold| match hold {

@@ -54,8 +54,8 @@ pub struct Loaded {
 /// The maximum size of a YAML file; our largest is about 20 KiB.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
-/// Reads all files of the spec's folder and lays the overlay's files over them. Reports each file
-/// that is unreadable or has the wrong form, and still reads the others.
+/// Reads all files of the spec's folder and merges the overlay's files into them. Reports each
+/// unreadable or malformed file, and still reads the others.
 #[must_use]
 pub fn load(folder: &Path, overlay: Option<&Path>) -> Loaded {
     let mut loader = Loader {
@@ -240,8 +240,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Rejects overlay files that nothing reads, because a file with a misspelled name would
-    /// otherwise be ignored silently.
+    /// Rejects overlay files that nothing reads; otherwise, a file with a misspelled name would be
+    /// ignored silently.
     fn refuse_unread(&mut self) {
         let Some(overlay) = self.overlay else {
             return;
@@ -314,7 +314,7 @@ mod tests {
 
     use super::why;
 
-    /// Tests only the text, because a test running as root is never denied access.
+    /// Tests only the text, because a test that runs as root is never denied access.
     #[test]
     fn read_errors_have_the_same_text_on_every_system() {
         let said = |kind| why(&Error::from(kind));

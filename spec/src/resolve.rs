@@ -1,5 +1,4 @@
-//! Builds the resolved layout from a spec. Makes no decisions, because a consistent spec leaves
-//! nothing to decide.
+//! Builds the resolved layout from a spec. A consistent spec leaves nothing to decide here.
 
 use crate::layout::{
     Constant, ConstantValue, Enum, Field, Layout, Member, Record, RecordLayout, SourceDocument,

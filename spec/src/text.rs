@@ -1,5 +1,5 @@
-//! Compares claims with the documents' text. The text itself is not in the repository, but a digest
-//! of each span of lines is, so a claim cannot silently diverge from its lines.
+//! Compares claims with the documents' text. The repository does not contain the text, only a
+//! digest of each span of lines, so a claim cannot silently diverge from its lines.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,7 +24,7 @@ pub struct Span<'a> {
     pub silent: Option<Reason>,
     /// The record whose fields the lines list, if any.
     pub record: Option<&'a RecordClaim>,
-    /// The number of claims that share them.
+    /// The number of claims that share these lines.
     pub claims: usize,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Claim<'a> {
     record: Option<&'a RecordClaim>,
 }
 
-/// Returns all claims of a source, by form.
+/// Returns all claims of a source, grouped by form.
 pub(crate) fn claims(source: &SourceFile) -> impl Iterator<Item = Claim<'_>> {
     let claim = |lines, place| Claim {
         lines,
@@ -122,7 +122,7 @@ impl Document {
         })
     }
 
-    /// Returns those lines of a span that exist in the document.
+    /// Returns the lines of a span that exist in the document.
     fn of(&self, lines: Lines) -> &[String] {
         let at = |line: u32| {
             usize::try_from(line)

@@ -1,4 +1,4 @@
-//! The pages contain everything in the spec.
+//! Checks that the pages contain everything in the spec.
 
 use atf_spec::reconcile::How;
 

@@ -1,4 +1,4 @@
-//! The pictures show every byte once and every name within its box.
+//! Checks that the diagrams show every byte once and every name within its box.
 
 use std::ops::Range;
 

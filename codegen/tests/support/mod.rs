@@ -1,7 +1,7 @@
 //! This machine's C and C++ compilers, and a working folder for them.
 //!
-//! A missing compiler is skipped with a message; with `ATF_REQUIRE_TOOLS=1` in the environment it
-//! is a failure. At least one C compiler is always required.
+//! If a compiler is missing, its tests are skipped with a message, or fail if `ATF_REQUIRE_TOOLS=1`
+//! is set. At least one C compiler is always required.
 
 #![allow(dead_code, reason = "no test program uses all of it")]
 

@@ -1,5 +1,5 @@
-//! Checks that each list of `claims` contains exactly the sources that make a claim, and that every
-//! term of a topic is in use.
+//! Checks that each `claims` list contains exactly the sources that make a claim, and that every
+//! term of a topic is used.
 
 use std::collections::BTreeSet;
 
@@ -71,7 +71,7 @@ fn compare(
     }
 }
 
-/// Checks that every term of a topic is claimed by a source or chosen.
+/// Checks that every term of a topic is claimed by a source or chosen by a decision.
 fn terms(topic: &Topic, claims: &Claims, faults: &mut Vec<Diagnostic>) {
     let is_here = |key: &Key| key.subject == topic.topic.value;
     let claims: Vec<_> = claims

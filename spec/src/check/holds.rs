@@ -1,4 +1,5 @@
-//! Checks that each topic is verified by something that can fail, or explains what is not done.
+//! Checks that each topic is verified by something that can fail, or explains which parts are not
+//! implemented.
 
 use crate::diagnostic::Diagnostic;
 use crate::holds::{Held, Hold};

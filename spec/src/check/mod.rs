@@ -20,10 +20,10 @@ use crate::reconcile::Claims;
 
 pub(crate) use text::tiling;
 
-/// Returns all faults of the spec: its own, and `found`, the faults that `reconcile` found in the
+/// Returns all faults of the spec, including `found`, the faults that `reconcile` found in the
 /// claims.
 ///
-/// A broken name would cause dozens of further faults in the claims that use it, so claims are
+/// An invalid name would cause dozens of follow-up faults in the claims that use it, so claims are
 /// checked only if all names are valid.
 #[must_use]
 pub fn check(

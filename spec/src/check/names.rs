@@ -152,7 +152,7 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks a name that C and Rust use unchanged.
+/// Checks a name that is used unchanged in C and Rust.
 fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     if !is_identifier(name) {
         let fault = Diagnostic::error(

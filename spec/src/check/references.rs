@@ -1,4 +1,4 @@
-//! Checks that every name in use exists.
+//! Checks that every name in use is defined.
 
 use crate::diagnostic::Diagnostic;
 use crate::layout::Value;
@@ -53,8 +53,8 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that only decisions on topics have a choice: records and enumerations contain their own
-/// values.
+/// Checks that only decisions on topics have a choice, because records and enumerations contain
+/// their own values.
 fn choices(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let records = spec.records.iter().flat_map(|record| {
         let fields = record.fields.iter().flat_map(|field| &field.decisions);
@@ -95,7 +95,7 @@ fn silences(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that every entry refers to a record, a field of a record or an enumeration.
+/// Checks that every entry refers to a record, a record's field or an enumeration.
 pub(super) fn about(spec: &Spec, about: &[At<String>], faults: &mut Vec<Diagnostic>) {
     for name in about {
         let field = name.split_once('.').and_then(|(record, field)| {

@@ -1,4 +1,4 @@
-//! Checks rules: their ids have the right form, and their references exist.
+//! Checks that rules have well-formed ids and valid references.
 
 use super::names::Unique;
 use super::references::about;
@@ -60,7 +60,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             faults.push(Diagnostic::error(rule.id.place, why));
         }
     }
-    // A misspelled name would also leave its silence without a rule; report one fault, not two.
+    // A misspelled name would also leave its silence without a rule; report only one fault.
     let mut names = spec
         .all_rules()
         .flat_map(|(_, rule)| rule.settled_by.iter());

@@ -1,4 +1,4 @@
-//! Checks the sources' claims: they must be comparable, and the spec must contain their subjects.
+//! Checks that the sources' claims are comparable and that the spec contains their subjects.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
@@ -59,7 +59,7 @@ fn record(spec: &Spec, claim: &RecordClaim, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that a claim can be compared; otherwise the claim itself is at fault.
+/// Checks that a claim can be compared, and reports the claim itself if it cannot.
 fn form(form: Form, field: &FieldClaim, faults: &mut Vec<Diagnostic>) {
     let fault = |what| Diagnostic::error(field.field.place, what);
     match form {

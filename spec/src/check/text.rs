@@ -1,5 +1,5 @@
 //! Checks that each line of the documents either belongs to exactly one claim or has a reason for
-//! making none.
+//! claiming nothing.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;

@@ -1,6 +1,6 @@
 //! Checks the form of names, so that generated code compiles.
 
-/// Returns whether a name is in lower case, like fields in C, C++ and Rust: words of letters and
+/// Returns whether a name is a lower-case field name in C, C++ and Rust: words of letters and
 /// digits, separated by single underscores. A leading underscore marks padding.
 pub(super) fn is_identifier(name: &str) -> bool {
     is_lower_case(name.strip_prefix('_').unwrap_or(name))
@@ -19,7 +19,7 @@ pub(super) fn is_c_name(name: &str) -> bool {
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Returns whether a name is a valid rule prefix: words in capitals separated by single hyphens.
+/// Returns whether a name is a valid rule prefix: words in capitals, separated by single hyphens.
 pub(super) fn is_prefix(name: &str) -> bool {
     is_words(name, '-', |letter| letter.is_ascii_uppercase())
 }

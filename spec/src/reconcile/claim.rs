@@ -1,4 +1,4 @@
-//! Claims in a uniform form, regardless of their form in the source: a value for a property of a
+//! Claims in a uniform form, whatever their form in the source: a value for a property of a
 //! subject.
 
 use std::collections::BTreeMap;
@@ -280,8 +280,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Returns a field's offset from the same source's struct, if the source's definitions contain
-    /// only a size.
+    /// Returns a field's offset from the same source's struct if the source's definitions give only
+    /// its size.
     fn own_offset(&self, record: &RecordClaim, field: &FieldClaim) -> Option<u32> {
         let same = |other: &&RecordClaim| {
             other.record.value == record.record.value && other.form == Form::Struct

@@ -16,8 +16,8 @@ pub struct Disagreement {
     pub key: Key,
     /// All claims about it, by source.
     pub claims: Vec<Claim>,
-    /// Whether the sources of each wire version agree with each other, so that both values could
-    /// stay.
+    /// Whether the sources of each wire version agree with each other, so that both values could be
+    /// kept.
     pub could_split: bool,
     /// The decision that settles it.
     pub settlement: Option<Settlement>,
@@ -30,7 +30,7 @@ pub struct Settlement {
     pub decision: Decision,
     /// The record, field, enumeration or topic that it belongs to.
     pub at: String,
-    /// The place of the entry for this disagreement.
+    /// The place of this disagreement's entry.
     pub place: Place,
 }
 
@@ -246,7 +246,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Checks that a conflict has one answer, and that a source claims it.
+    /// Checks that a conflict has exactly one answer and that a source claims it.
     fn judge_conflict(
         &self,
         key: &Key,

@@ -1,5 +1,5 @@
 //! Sequences and mappings that skip faulty entries, so that one run finds the faults of all
-//! entries. The decoder has already reported the skipped ones.
+//! entries. The decoder has already reported the skipped entries.
 
 use std::fmt;
 use std::marker::PhantomData;

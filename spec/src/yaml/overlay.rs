@@ -1,14 +1,13 @@
-//! Lays one document over another, so that an edition of the spec needs to contain only its
-//! changes.
+//! Merges one document into another, so that an edition of the spec contains only its changes.
 
 use super::node::{Node, Value};
 
-/// Lays `over` over `base`.
+/// Merges `over` into `base`.
 ///
 /// Mappings merge key by key, and `null` removes a key. Lists of mappings merge by their items'
 /// first key and its value, such as `name: event_kind`; other items are added at the end unless the
-/// list already contains them. Any other value replaces the old one. Every value keeps the place
-/// that it came from.
+/// list already contains them. Any other value replaces the old one. Every value keeps its original
+/// place.
 pub(crate) fn lay(base: &mut Node, over: Node) {
     match (&mut base.value, over.value) {
         (Value::Map(entries), Value::Map(changes)) => {
@@ -42,8 +41,8 @@ pub(crate) fn lay(base: &mut Node, over: Node) {
     }
 }
 
-/// Returns a list item's first key and value. A decision has no identity: a list may contain two of
-/// the same kind.
+/// Returns a list item's first key and value. A decision has no identity, because a list may
+/// contain two decisions of the same kind.
 fn identity(item: &Node) -> Option<(&str, &Value)> {
     let Value::Map(entries) = &item.value else {
         return None;

@@ -154,7 +154,7 @@ impl Raw {
     }
 }
 
-/// Converts the parser's error, rewording it where that is clearer.
+/// Converts the parser's error, rewording it where necessary.
 fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
     let place = place(file, text, error.location().unwrap_or(Location::UNKNOWN));
     if let Some(tab) = tab_in_indentation(text, place) {
@@ -174,7 +174,7 @@ fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
         Error::DuplicateMappingKey { key: Some(key), .. } => {
             Diagnostic::error(place, format!("duplicate key `{key}`"))
         }
-        // The parser's text ends with the place, which the diagnostic already shows.
+        // The parser's message ends with the place, which the diagnostic already shows.
         error => {
             let message = error.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
