@@ -4,7 +4,7 @@ from typing import Any
 from .errors import Problem
 
 class Table:
-    """A table of a session, which pyarrow, polars, DuckDB and others can read. Each reading starts from the
+    """A table of a session, which pyarrow, polars, DuckDB and others can read. Each read starts from the
     beginning."""
 
     @property
@@ -14,9 +14,9 @@ class Table:
     def columns(self) -> list[str]:
         """The names of the columns."""
     def problems(self) -> list[Problem] | None:
-        """Returns the problems that the last reading found, or None if it has not ended."""
+        """Returns the problems that the last read found, or None if it has not ended."""
     def unverified(self) -> list[int] | None:
-        """Returns the threads that the last reading read only in part, without verifying their checksums; None if it
+        """Returns the threads that the last read covered only in part, without verifying their checksums; None if it
         has not ended."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

@@ -165,7 +165,7 @@ class Session:
     ) -> Table:
         """Returns the table with this name.
 
-        `seqs` selects the events of each thread at positions from the first number up to but excluding the second, for
+        `seqs` selects each thread's events at positions from the first number up to but excluding the second, for
         readers that share the work. These events are not verified; see `Table.unverified`.
         """
         read = _read(

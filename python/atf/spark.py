@@ -1,4 +1,4 @@
-"""Traces in Spark: a data source, and the check of many sessions as one job.
+"""Traces in Spark: a data source, and a function that checks many sessions as one job.
 
     from atf.spark import AtfDataSource
     spark.dataSource.register(AtfDataSource)
@@ -30,7 +30,7 @@ import atf
 __all__ = ["AtfDataSource", "check", "sessions"]
 
 LAST_NS = 2**63 - 1
-"""The greatest time of a column."""
+"""The maximum value of a time column."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ def sessions(root: str):
 
 @dataclass
 class Part(InputPartition):
-    """The input of one task: a table of a thread, or some of its events."""
+    """The input of one task: a thread's table, or some of its events."""
 
     found: Found
     # The table's threads; None for all, in tables of whole sessions.
     thread: int | None = None
-    # The positions of events; None for all, in which case they are verified.
+    # The positions of events; None for all of them, which are then verified.
     seqs: tuple[int, int] | None = None
-    # Reads all events of the thread but returns no rows, which come from another partition.
+    # Whether to read all events of the thread without returning rows, which come from another partition.
     verifies: bool = False
 
 
@@ -113,7 +113,7 @@ class Reader(DataSourceReader):
             raise ValueError("events_per_partition: must be greater than 0")
         self.batch_rows = int(options.get("batch_rows", 65_536))
         self.schema = to_arrow_schema(schema)
-        # The bounds of pushed filters, inclusive, and the values of pushed equalities.
+        # The inclusive bounds of pushed filters, and the values of pushed equality filters.
         self.from_ns, self.to_ns, self.only = 0, LAST_NS, {}
 
     def partitions(self):
@@ -127,7 +127,7 @@ class Reader(DataSourceReader):
         session = atf.open(partition.found.path)
         columns = [name for name in self.schema.names if name not in ("host", "session")]
         options = {
-            # If only `host` and `session` are needed, any column shows the number of rows.
+            # If only `host` and `session` are needed, any column gives the number of rows.
             "columns": columns or session.table(self.table).columns[:1],
             "dictionaries": False,
             "problems": self.problems,
@@ -194,7 +194,7 @@ class PushingReader(Reader):
                 self.only[column] = each.value
             elif column == "time_ns" and self.table == "events":
                 self._bound(each)
-            # Spark applies every filter as well, so filters that contradict each other leave no rows.
+            # Spark applies every filter as well, so contradictory filters leave no rows.
             yield each
 
     def _bound(self, each):

@@ -1,4 +1,4 @@
-//! Errors as Python exceptions, which `atf/errors.py` defines.
+//! Converts errors to the Python exceptions defined in `atf/errors.py`.
 
 use atf::ErrorKind;
 use atf_tables::{Error, Problem, kind_name};

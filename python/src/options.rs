@@ -1,4 +1,4 @@
-//! Options, which the package's Python code passes as a dictionary with all keys.
+//! Options, passed by the package's Python code as a dictionary with all keys.
 
 use std::collections::BTreeSet;
 

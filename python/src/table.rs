@@ -12,13 +12,13 @@ use pyo3::types::{PyCapsule, PyList};
 
 use crate::error::{exception, problems};
 
-/// A table of a session. Each reading starts from the beginning.
+/// A table of a session. Each read starts from the beginning.
 #[pyclass(frozen, module = "atf")]
 pub(crate) struct Table {
     origin: Origin,
     kind: Kind,
     options: Options,
-    /// The outcome of the latest reading.
+    /// The outcome of the latest read.
     outcome: Mutex<Option<Arc<OnceLock<Outcome>>>>,
 }
 
@@ -45,7 +45,7 @@ impl Table {
         }
     }
 
-    /// Returns the outcome of the latest reading; `None` before the first one has ended.
+    /// Returns the outcome of the latest read, or `None` if it has not ended.
     fn outcome(&self) -> Option<Outcome> {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         outcome.as_ref()?.get().cloned()
@@ -61,7 +61,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows a producer to ignore the requested schema; the consumer casts.
+        // The interface allows a producer to ignore the requested schema; the consumer then casts.
         drop(requested_schema);
         let stream = py.detach(|| self.stream());
         let stream = stream.map_err(|error| exception(py, &error))?;
@@ -98,7 +98,7 @@ impl Table {
             .collect())
     }
 
-    /// Returns the problems that the last reading found, or None if it has not ended.
+    /// Returns the problems that the last read found, or None if it has not ended.
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let outcome = self.outcome();
         outcome
@@ -106,7 +106,7 @@ impl Table {
             .transpose()
     }
 
-    /// Returns the threads that the last reading read only in part, without verifying their
+    /// Returns the threads that the last read covered only in part, without verifying their
     /// checksums; None if it has not ended.
     fn unverified(&self) -> Option<Vec<u32>> {
         Some(self.outcome()?.unverified.into_iter().collect())

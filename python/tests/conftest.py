@@ -1,4 +1,4 @@
-"""Sessions, and the content that an independent reader finds in them."""
+"""Sessions, and their contents according to an independent reader."""
 
 import pathlib
 import shutil
@@ -8,7 +8,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-# The implementation in pure Python, which shares no code with the library.
+# The pure Python implementation, which shares no code with the library.
 sys.path.insert(0, str(ROOT / "conformance/testees/python"))
 
 import session as independent  # noqa: E402
@@ -105,7 +105,7 @@ def copy(tmp_path):
 
 @pytest.fixture
 def flipped(copy):
-    """A copy of sample-small in which thread 0 has a checksum and, later, a bit flipped in the time of event 5."""
+    """A copy of sample-small in which thread 0 has a checksum and a flipped bit in the time of event 5."""
     path = copy / "thread_0" / "index.atf"
     data = bytearray(path.read_bytes())
     footer = len(data) - FOOTER_SIZE

@@ -37,7 +37,7 @@ def tree(root):
 
 
 def there_and_back(session, folder):
-    """Packs and unpacks a session, checks that the result matches the archive's content, and returns the result."""
+    """Packs and unpacks a session, checks the result against the archive's contents, and returns it."""
     before = tree(session)
     packed = atf.pack(session, folder / "archive")
     unpacked = atf.unpack(folder / "archive", folder / "unpacked")
@@ -57,7 +57,7 @@ def files_table(archive):
 
 
 def stored(archive):
-    """Returns the bytes by source from the table `files`, after comparing them with its metadata."""
+    """Compares the bytes by source in the table `files` with its metadata, and returns them."""
     path = files_table(archive)
     rows = duckdb.sql(f"SELECT source, sum(size) FROM '{path}' WHERE source IS NOT NULL GROUP BY ALL").fetchall()
     sums = {source: int(size) for source, size in rows}
@@ -265,7 +265,7 @@ def test_a_damaged_archive_gives_an_error_or_the_right_bytes(tmp_path):
     right, errors = tree(CRASHED), 0
     for path in sorted((tmp_path / "archive").rglob("*.parquet")):
         data = path.read_bytes()
-        # Only a few places per file, because each requires a restoration.
+        # Only a few places per file, because each one requires a restoration.
         damaged = [data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :] for at in range(0, len(data), max(len(data) // 20, 1))]
         for content in [*damaged, b"", data[:-1], data[: len(data) // 2]]:
             path.write_bytes(content)

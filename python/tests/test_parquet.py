@@ -1,4 +1,4 @@
-"""Parquet files contain the rows of the tables and report missing data."""
+"""Parquet files contain the tables' rows and report missing data."""
 
 import json
 import os

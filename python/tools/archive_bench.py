@@ -1,9 +1,9 @@
-"""Measures packing and unpacking a session, and for comparison cat, gzip and zstd on its files.
+"""Measures packing and unpacking a session and, for comparison, cat, gzip and zstd on its files.
 
     atf synth --threads 4 --events 2500000 --details 0 --out trace
     python python/tools/archive_bench.py trace
 
-Each run is a separate process. The fastest of three runs by CPU time is used.
+Each run is a separate process. Of three runs, the one with the least CPU time counts.
 """
 
 import os
@@ -18,7 +18,7 @@ RUNS = 3
 
 
 def measure(command, output):
-    """Runs a command. Returns its CPU time, its time, its memory in MiB and the size of its output."""
+    """Runs a command. Returns its CPU time, elapsed time, memory in MiB and output size."""
     shutil.rmtree(output, ignore_errors=True)
     output.unlink(missing_ok=True)
     start = time.perf_counter()
@@ -53,7 +53,7 @@ def main(path):
         for name, (command, output) in rows.items():
             cpu, seconds, memory, size = min(measure(command, at / output) for _ in range(RUNS))
             rates = f"{total / cpu / 1e6:,.0f} | {total / seconds / 1e6:,.0f}"
-            # For other programs it is this process's memory from before they started.
+            # For other programs, the figure would be this process's memory before they started.
             memory = f"{memory:.0f}" if command[0] == sys.executable else ""
             print(f"| {name} | {size / events:.2f} | {rates} | {memory} |", flush=True)
 

@@ -1,4 +1,4 @@
-"""Measures the speed and memory of reading the tables of a session, and the size of its Parquet files.
+"""Measures the speed and memory use of reading a session's tables, and the size of its Parquet files.
 
     atf synth --threads 4 --events 2500000 --details 0 --out trace
     python python/tools/bench.py trace
@@ -61,7 +61,7 @@ def measure(name, path, results):
 
 
 def main(path):
-    # Starts a fresh process, because after a fork the peak would be the parent's.
+    # Starts a fresh process; after a fork, the peak would be the parent's.
     context = multiprocessing.get_context("spawn")
     print("| what | rows | million rows/s | MiB | bytes/row |\n|---|---|---|---|---|")
     for name in ROWS:

@@ -1,4 +1,4 @@
-"""Runs the Python blocks of documents and compares their output with the text block after each.
+"""Runs the Python blocks of documents and compares each one's output with the text block after it.
 
     python python/tools/pages.py docs/python.md          compares
     ATF_BLESS=1 python python/tools/pages.py docs/python.md    rewrites the text blocks
@@ -20,7 +20,7 @@ BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)
 
 
 def run(path):
-    """Runs a document's blocks. Returns the differences, and the document with the printed text."""
+    """Runs a document's blocks. Returns the differences, and the document with the actual output."""
     text = path.read_text()
     variables = {"__name__": "__main__"}
     differences = []

@@ -1,4 +1,4 @@
-"""Measures the query patterns on Spark with two worker processes, and the check of many sessions.
+"""Measures the query patterns on Spark with two worker processes, and checking many sessions.
 
     atf synth --threads 4 --events 2500000 --details 10 --out trace
     python python/tools/spark_bench.py trace
@@ -29,7 +29,7 @@ SETTINGS = {
 
 
 def seconds(work):
-    """Returns the shorter time of two runs: the first one starts Python's workers."""
+    """Returns the shorter time of two runs, because the first one starts Python's workers."""
     def run():
         start = time.perf_counter()
         work()
@@ -38,7 +38,7 @@ def seconds(work):
 
 
 def middle(path):
-    """Returns the middle percent of a trace's time."""
+    """Returns a time range: one percent of the trace, in the middle."""
     threads = pa.table(atf.open(path, problems="keep").threads())
     start_ns, end_ns = min(threads["start_ns"].to_pylist()), max(threads["end_ns"].to_pylist())
     return (start_ns + end_ns) // 2, (start_ns + end_ns) // 2 + (end_ns - start_ns) // 100
@@ -71,7 +71,7 @@ def main(path):
             for read in [on_trace, on_parquet]:
                 for table in tables:
                     read(table).createOrReplaceTempView(table)
-                # A new query each time, because a repeated one would reuse the results of its stages.
+                # Runs a new query each time, because a repeated query would reuse the results of its stages.
                 times.append(seconds(lambda: spark.sql(query).collect()))
             print(f"| {name} | {times[0]:.1f} | {times[1]:.1f} |", flush=True)
     samples = os.path.join(os.path.dirname(__file__), "../../samples/sample-small")

@@ -32,8 +32,7 @@ struct Thread {
 struct Frame {
     seq: u64,
     parent: Option<u64>,
-    /// The total duration of the calls made directly by this call; `None` once one of them is
-    /// unknown.
+    /// The total duration of this call's direct callees; `None` once one of them is unknown.
     children_ns: Option<u64>,
 }
 
@@ -53,7 +52,7 @@ impl Source for Calls {
                 return Ok(false);
             };
             self.thread = Some(Thread {
-                // Read all events, because a call that overlaps the range may begin before it or
+                // Read all events, because a call that overlaps the range may begin before it and
                 // end after it.
                 events: ThreadEvents::open_all(&entry),
                 stack: CallStack::new(),
@@ -61,7 +60,7 @@ impl Source for Calls {
             });
             return Ok(true);
         };
-        // One event can end many calls, so a batch may exceed its limit by up to the number of open
+        // One event can end many calls, so a batch may exceed its limit by the number of open
         // calls.
         while !rows.is_full() {
             match thread.events.next(outcome) {
@@ -113,7 +112,7 @@ impl Thread {
     }
 }
 
-/// Adds the row of a call that ended.
+/// Adds the row for a call that has ended.
 fn end(
     frames: &mut VecDeque<Frame>,
     thread: u32,

@@ -17,7 +17,7 @@ use crate::table::Table;
 /// Checks files, threads, sessions, or folders with any of these below them, as the table
 /// [`Check`](Table::Check).
 ///
-/// The first batch starts a thread that checks and ends with the stream. From `options`, only
+/// The first batch starts a checking thread, which ends with the stream. Only the options
 /// `columns`, `batch_rows` and `dictionaries` are used.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Errors of tables.
+//! Errors of reading and writing tables.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub enum Error {
         why: String,
     },
     /// A file of a session or an archive is unreadable or invalid; holds the path and the reason,
-    /// which includes the place.
+    /// which says where in the file.
     File {
         /// The file or folder.
         path: std::path::PathBuf,

@@ -1,7 +1,7 @@
 //! ATF v2 traces as tables: Arrow record batches and Parquet files.
 //!
-//! [`Session::stream`] reads a [`Table`] of a session as record batches, in memory that does not
-//! grow with the trace. [`write_parquet`] writes the tables of a session to a folder of Parquet
+//! [`Session::stream`] reads a [`Table`] of a session as record batches, with memory use that does
+//! not grow with the trace. [`write_parquet`] writes the tables of a session to a folder of Parquet
 //! files. From the files that [`pack`] writes, [`unpack`] restores the session's files byte for
 //! byte. `docs/tables.md` lists the columns.
 //!

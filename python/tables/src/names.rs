@@ -1,4 +1,4 @@
-//! Names of functions, as one dictionary for all batches.
+//! Function names, as one dictionary for all batches.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,16 +12,16 @@ use foldhash::fast::RandomState;
 
 use crate::error::Error;
 
-/// The names in a session's manifest, each once.
+/// The distinct names in a session's manifest.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// The positions of functions' names in the dictionary.
+    /// The position of each function's name in the dictionary.
     keys: HashMap<u64, i32, RandomState>,
     dictionary: Arc<StringArray>,
 }
 
 impl Default for Names {
-    /// Makes an empty set of names.
+    /// Creates an empty set of names.
     fn default() -> Self {
         Self {
             keys: HashMap::default(),

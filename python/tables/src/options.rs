@@ -20,7 +20,7 @@ pub struct Options {
     pub threads: Option<BTreeSet<u32>>,
     /// The start of the time range in nanoseconds: 0 by default.
     pub from_ns: u64,
-    /// The end of the time range in nanoseconds, inclusive: the greatest time by default.
+    /// The inclusive end of the time range in nanoseconds: the maximum by default.
     pub to_ns: u64,
     /// Selects the events at these positions in their threads, without verifying them; `None`, the
     /// default, selects all. Other tables ignore this option.
@@ -45,7 +45,7 @@ pub enum AtEnd {
 }
 
 impl Default for Options {
-    /// All columns and rows, in batches of 65,536.
+    /// Selects all columns and rows, in batches of 65,536.
     fn default() -> Self {
         Self {
             columns: None,

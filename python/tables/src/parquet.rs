@@ -19,7 +19,8 @@ use crate::table_file::TableFile;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ParquetOptions {
-    /// The tables; `events`, `calls`, `functions`, `threads`, `modules` and `problems` by default.
+    /// The tables to write; `events`, `calls`, `functions`, `threads`, `modules` and `problems` by
+    /// default.
     pub tables: Vec<Table>,
     /// The name of the host, as the partition `host=`; none by default.
     pub host: Option<String>,
@@ -38,7 +39,8 @@ pub enum Split {
     /// `events`, `calls` and `details` have one file per thread, in the partition `thread=`.
     #[default]
     Threads,
-    /// One file per table and session, with the column `thread`: for sessions with many small threads.
+    /// One file per table and session, with the column `thread`. Use it for sessions with many
+    /// small threads.
     Sessions,
 }
 
@@ -101,16 +103,17 @@ impl Written {
 /// Writes the tables of a session below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`. Several
 /// sessions can be written to one folder.
 ///
-/// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end; an error leaves
-/// nothing of the session. The metadata of each file has `atf.session`, `atf.rows_complete`, `atf.problems` (a JSON
-/// array of messages) and `atf.unverified` (thread ids).
+/// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end; an
+/// error leaves nothing of the session behind. The metadata of each file contains `atf.session`,
+/// `atf.rows_complete`, `atf.problems` (a JSON array of messages) and `atf.unverified` (thread
+/// ids).
 ///
 /// # Errors
 ///
 /// [`Error::Output`] if the session is already there or a file cannot be written; [`Error::Usage`]
-/// if a name cannot be used for a partition, or a thread does not exist; and with [`AtEnd::Raise`]
-/// [`Error::Incomplete`] if the trace is incomplete or damaged, after all readable rows have been
-/// written.
+/// if a name cannot be used for a partition, or a thread does not exist; and, with
+/// [`AtEnd::Raise`], [`Error::Incomplete`] if the trace is incomplete or damaged, after all
+/// readable rows have been written.
 pub fn write_parquet(
     session: &Session,
     folder: impl AsRef<Path>,
@@ -256,7 +259,7 @@ pub(crate) fn write_file(
     Ok(())
 }
 
-/// Returns a file's metadata about its session and about missing data.
+/// Returns a file's metadata about its session and missing data.
 pub(crate) fn metadata(session: &Session, outcome: &Outcome) -> [(&'static str, String); 4] {
     let problems = outcome.problems.iter();
     let problems = problems.map(|problem| problem.error.to_string().into());

@@ -1,4 +1,4 @@
-//! Rows of a batch, column by column.
+//! The rows of a batch, column by column.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::names::Names;
 use crate::options::Options;
 use crate::table::Table;
 
-/// The maximum size of text and payloads in a batch in bytes, not counting its last rows.
+/// The maximum size in bytes of the text and payloads in a batch, not counting its last rows.
 const MOST_BYTES: usize = 16 << 20;
 /// The maximum size of a column that Arrow's 32-bit offsets allow; beyond it, Arrow's builders
 /// panic.
@@ -87,7 +87,7 @@ pub(crate) struct Rows {
 
 enum Builder {
     Number(Int64Builder),
-    /// Includes the last function and its key, because calls and returns of a function often follow
+    /// Caches the last function and its key, because a function's calls and returns often follow
     /// each other.
     Name(Int32Builder, Option<(u64, Option<i32>)>),
     Word(Int8Builder, &'static [&'static str]),
@@ -176,7 +176,7 @@ impl Builder {
         }
     }
 
-    /// Returns the number of bytes that a value adds to the batch, if its size is not fixed.
+    /// Returns the number of bytes that a variable-size value adds to the batch.
     #[inline]
     fn size(&self, cell: Cell<'_>, names: &Names, dictionaries: bool) -> usize {
         match (self, cell) {

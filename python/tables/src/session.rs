@@ -84,7 +84,7 @@ impl Session {
     pub(crate) fn problems(&self, options: &Options) -> impl Iterator<Item = atf::Error> {
         let is_for_all = options.threads.is_none();
         let problems = self.reader.problems().into_iter();
-        // Folders without an id belong to none of the selected threads.
+        // Folders without an id do not belong to any selected thread.
         problems.filter(move |it| is_for_all || *it.kind() != ErrorKind::NoThreadId)
     }
 

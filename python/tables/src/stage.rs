@@ -1,4 +1,4 @@
-//! A temporary folder for output that appears under its final names at the end.
+//! A temporary folder for output that is moved to its final paths at the end.
 
 use std::fs;
 use std::io;
@@ -35,7 +35,7 @@ impl Stage {
                 .and_then(|()| fs::rename(written, target));
             if let Err(error) = result {
                 for (_, published) in targets.iter().take(place) {
-                    // The error to report is the first one.
+                    // The first error is the one to report.
                     let _ = fs::remove_dir_all(published);
                 }
                 return Err(output(target, error));

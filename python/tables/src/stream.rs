@@ -45,7 +45,7 @@ impl Outcome {
 /// A table's rows as record batches, read on demand.
 ///
 /// Memory use does not grow with the trace: a stream holds one batch, the names in the manifest
-/// and, for calls, the open ones.
+/// and, for the table `calls`, the open calls.
 ///
 /// Rows are verified as they are read. If the trace is damaged or incomplete, an `Err` follows the
 /// last batch unless [`AtEnd::Keep`] is set; [`outcome`](Self::outcome) lists the problems in

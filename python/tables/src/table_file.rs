@@ -1,4 +1,4 @@
-//! One Parquet file: its encodings, and how it is written in bounded memory.
+//! One Parquet file: its encodings, and a writer with bounded memory use.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ use crate::table::Table;
 
 /// Rows per row group: large enough for statistics and dictionaries to pay off.
 const ROW_GROUP: usize = 1 << 20;
-/// The maximum size of the payloads in a row group in bytes, not counting those of the last batch;
-/// they are in memory until the group is written.
+/// The maximum total size in bytes of a row group's payloads before its last batch. They stay in
+/// memory until the group is written.
 const PAYLOADS: usize = 64 << 20;
 
 /// A Parquet file that is being written.
@@ -78,8 +78,8 @@ impl TableFile {
     }
 }
 
-/// Returns the encodings: differences for positions and times, which ascend, and zstd at its
-/// fastest level. Durations do not ascend, so dictionaries are smaller for them.
+/// Returns the encodings: differences for positions and times, which ascend; dictionaries for
+/// durations, which do not; and zstd at its fastest level.
 fn properties(table: Table) -> Result<WriterProperties, Error> {
     let ascending: &[&str] = match table {
         Table::Events => &["seq", "time_ns", "detail_seq"],

@@ -27,11 +27,11 @@ struct Slice {
     index: IndexReader,
     left: Range<u64>,
     times: RangeInclusive<u64>,
-    /// The events read but not yet returned, last one first.
+    /// The events that were read but not yet returned, in reverse order.
     buffer: Vec<IndexEvent>,
 }
 
-/// The number of events of a slice to read at once.
+/// The number of a slice's events to read at a time.
 const BUFFER: u64 = 2048;
 
 impl ThreadEvents {

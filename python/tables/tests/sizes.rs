@@ -1,13 +1,13 @@
-//! Long names do not make a batch larger than Arrow allows.
+//! Even with long names, no batch is larger than Arrow allows.
 
 use atf::manifest::Symbol;
 use atf::write::{Event, SessionWriter};
 use atf_tables::{Options, Session, Table};
 
-/// The bytes of the name.
+/// The size of the name in bytes.
 const NAME: usize = 32 << 10;
 
-/// A session with this many open calls of one function with a long name.
+/// Creates a session with this many open calls of one function with a long name.
 fn session(calls: u64) -> (tempfile::TempDir, Session) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pid_42");

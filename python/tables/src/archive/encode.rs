@@ -44,12 +44,11 @@ pub(super) struct Details {
     payload: BinaryArray,
 }
 
-/// The columns of events that are needed for records.
+/// The event columns needed for records.
 pub(super) const OF_EVENTS: &[&str] = &["time_ns", "kind", "function_id", "depth", "detail_seq"];
 
 impl Records {
-    /// Takes the columns of a batch. The error states which column is missing or has the wrong
-    /// type.
+    /// Takes the columns of a batch. The error says which column is missing or has the wrong type.
     pub(super) fn new(table: Table, batch: &RecordBatch) -> Result<Self, String> {
         let number = |name| numbers(batch, name);
         let kind = |code| Words::new(batch, "kind", code);
@@ -87,7 +86,7 @@ impl Records {
         }
     }
 
-    /// Appends a row's record; `None` if the row does not contain all of it.
+    /// Appends a row's record, or returns `None` if the row lacks a part of it.
     #[inline]
     pub(super) fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {
         match self {
@@ -158,7 +157,7 @@ impl Details {
     }
 }
 
-/// A column of words, each for a number of the format.
+/// A column of words, each of which stands for a number in the format.
 struct Words {
     keys: Int8Array,
     codes: Vec<Option<u32>>,

@@ -40,7 +40,7 @@ pub(super) struct RowRange {
     pub(super) encoding: Encoding,
 }
 
-/// The numbers of bytes in a session's files, by their place in the archive.
+/// The number of bytes in a session's files, by their place in the archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bytes {
@@ -107,7 +107,7 @@ impl Files {
         })
     }
 
-    /// Adds a folder, or a symlink with its target.
+    /// Adds a folder or a symlink (with its target).
     pub(super) fn add_whole(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error> {
         self.checksum.add(entry, target, None);
         let target = target.map(str::as_bytes);
@@ -196,7 +196,7 @@ impl Files {
         Ok(())
     }
 
-    /// Writes the rest and the metadata. Returns the file's size in bytes.
+    /// Writes the remaining rows and the metadata, and returns the file's size in bytes.
     pub(super) fn close(
         mut self,
         metadata: impl IntoIterator<Item = (&'static str, String)>,

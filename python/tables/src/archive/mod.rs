@@ -2,7 +2,7 @@
 //! files byte for byte.
 //!
 //! The table `files` lists the parts of each file. Events and details are rows of their tables
-//! wherever the rows encode to the same bytes. All other bytes are in `files` itself.
+//! wherever the rows encode to the same bytes. All other bytes are stored in `files` itself.
 
 mod encode;
 mod files;
@@ -28,7 +28,7 @@ const VERSION: &str = "1";
 /// The folders of a session's tables in an archive.
 struct Layout {
     archive: PathBuf,
-    /// The path below the folder of each table: `host=H/session=S`.
+    /// The path below each table's folder: `host=H/session=S`.
     place: PathBuf,
 }
 

@@ -54,7 +54,7 @@ impl Default for PackOptions {
 pub struct Packed {
     /// The folders, files and bytes of the archive, and the trace's problems.
     pub written: Written,
-    /// The numbers of bytes in the session's files, by their place in the archive.
+    /// The number of bytes in the session's files, by their place in the archive.
     pub bytes: Bytes,
 }
 
@@ -63,8 +63,8 @@ pub struct Packed {
 ///
 /// The whole content of the folder is packed; a damaged trace is not an error. Before it returns,
 /// `pack` restores all files from its output and compares them with the originals. The archive is
-/// written to a temporary folder and renamed at the end; after an error, nothing of the session
-/// remains there. The archive is readable only by users who can read the whole session.
+/// written to a temporary folder and renamed at the end; an error leaves nothing of the session
+/// behind. The archive is readable only by users who can read the whole session.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub fn pack(
     fs::create_dir_all(archive).map_err(|error| output(archive, error))?;
     let entries = tree::list(root)?;
     let stage = Stage::new(archive)?;
-    // Nobody else can read the archive while it is being written.
+    // Keeps everyone else from reading the archive while it is being written.
     set_mode(&stage.path, 0o700).map_err(|error| output(&stage.path, error))?;
     let layout = Layout {
         archive: stage.path.clone(),
@@ -204,8 +204,7 @@ impl Packer<'_> {
         let files: HashMap<PathBuf, &Entry> = files.collect();
         let (mut ids, mut packed) = (BTreeSet::new(), BTreeSet::new());
         for thread in self.session.reader().threads() {
-            // Rows of folders with the same id are in the same table; those of the first folder
-            // come first.
+            // Folders with the same id share a table, in which the first folder's rows come first.
             if !ids.insert(thread.id()) {
                 continue;
             }

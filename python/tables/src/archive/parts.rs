@@ -1,4 +1,4 @@
-//! Divides a file into parts: rows that encode to the same bytes, and other bytes.
+//! Divides a file into rows that encode to the same bytes, and other bytes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -13,8 +13,7 @@ use crate::table::Table;
 
 /// The maximum size in bytes of a part that does not consist of rows.
 const PART: usize = 1 << 20;
-/// The number of rows or bytes that must match after bytes that no row reproduces, before a new
-/// part begins.
+/// How many rows or bytes must match, after bytes that no row reproduces, before a new part begins.
 const SAME_ROWS: u64 = 64;
 const SAME_BYTES: usize = 64 << 10;
 
@@ -73,7 +72,7 @@ impl Parts {
         self.scratch.clear();
         let wanted = usize::try_from(size).ok();
         match wanted.and_then(|size| self.original.buffer().get(..size)) {
-            // Nearly always the case; `read_to_end` is slow for small records.
+            // This is nearly always the case, and `read_to_end` is slow for small records.
             Some(bytes) => {
                 self.scratch.extend_from_slice(bytes);
                 self.original.consume(self.scratch.len());
@@ -91,7 +90,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds the bytes up to an offset as one source.
+    /// Adds the bytes up to an offset, with one source.
     pub(super) fn add_until(
         &mut self,
         end: u64,

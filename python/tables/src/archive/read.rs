@@ -29,12 +29,12 @@ pub(super) struct Batches {
     /// The next row group.
     next: usize,
     reader: Option<ParquetRecordBatchReader>,
-    /// The number of returned rows, for messages.
+    /// The number of rows returned so far, for messages.
     rows: u64,
 }
 
 impl Batches {
-    /// Opens a file to read these columns, or all.
+    /// Opens a file to read these columns, or all columns.
     pub(super) fn open(path: &Path, columns: Option<&[&str]>) -> Result<Self, Error> {
         let file = File::open(path).map_err(|error| bad(path, error))?;
         let metadata = guard(|| ArrowReaderMetadata::load(&file, Default::default()));
@@ -68,7 +68,7 @@ impl Batches {
         &self.path
     }
 
-    /// Returns an error at the rows that follow.
+    /// Returns an error located at the next rows.
     pub(super) fn error(&self, why: impl std::fmt::Display) -> Error {
         bad(&self.path, format!("from row {}: {why}", self.rows))
     }
@@ -134,7 +134,7 @@ impl RecordReader {
         (self.table, self.thread) == (rows.table, rows.thread) && self.start <= rows.row
     }
 
-    /// Passes the records of the rows to `sink`, many at once.
+    /// Passes the rows' records to `sink`, many at a time.
     pub(super) fn read(
         &mut self,
         rows: &RowRange,
@@ -179,5 +179,5 @@ impl RecordReader {
     }
 }
 
-/// The number of bytes of records to pass at once.
+/// The size in bytes of the records to pass at a time.
 const PASSED: usize = 256 << 10;

@@ -26,7 +26,8 @@ pub(super) trait Sink {
 pub(super) struct Disk {
     root: PathBuf,
     file: Option<(PathBuf, File)>,
-    /// Modes and symlinks come last: a folder may not be writable, and a symlink may lead elsewhere.
+    /// Folders get their modes last, because a folder may not be writable. Symlinks also come last,
+    /// because they may lead elsewhere.
     folders: Vec<(PathBuf, Option<u32>)>,
     links: Vec<(PathBuf, String)>,
 }
@@ -85,7 +86,8 @@ impl Sink for Disk {
     fn finish(&mut self) -> Result<(), Error> {
         let folders: HashSet<&Path> = self.folders.iter().map(|(path, _)| &**path).collect();
         for (path, target) in &self.links {
-            // Only a folder made here: below another symlink, this one could be anywhere.
+            // Write only to a folder created here: below another symlink, this one could end up
+            // anywhere.
             let parent = path.parent().unwrap_or(&self.root);
             if parent != self.root && !folders.contains(parent) {
                 return Err(output(path, "the symlink is in no folder of the session"));
@@ -111,10 +113,10 @@ fn link(_: &str, _: &Path) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
-/// Compares with the files of a session.
+/// Compares the entries with a session's files.
 pub(super) struct Comparer {
     root: PathBuf,
-    /// The entries not compared yet.
+    /// The entries that have not been compared yet.
     left: BTreeSet<Entry>,
     file: Option<(PathBuf, BufReader<File>)>,
     offset: u64,

@@ -1,4 +1,4 @@
-//! Files, folders and symlinks of a session.
+//! The files, folders and symlinks of a session.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl Kind {
     }
 }
 
-/// Lists the content of a folder, sorted by path, so that folders precede their content.
+/// Lists a folder's contents, sorted by path so that folders precede their contents.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ pub(super) fn below(root: &Path, path: &str) -> PathBuf {
     }
 }
 
-/// Returns the permissions; `None` if the system has no such permissions.
+/// Returns the permissions, or `None` on systems without such permissions.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_wraps)]
 fn mode(metadata: &Metadata) -> Option<u32> {
@@ -127,7 +127,7 @@ pub(super) fn limit(folder: &Path, entries: &[Entry]) -> Result<(), Error> {
     let [files, folders] =
         [Kind::File, Kind::Folder].map(|kind| modes(kind).reduce(|all, one| all & one));
     let mut written = list(folder)?;
-    // A folder comes after its files because it may be inaccessible afterwards.
+    // A folder comes after its files, because it may become inaccessible.
     written.reverse();
     for entry in written {
         let (limit, own) = match entry.kind {

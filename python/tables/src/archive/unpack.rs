@@ -14,8 +14,7 @@ use crate::parquet::refuse_existing;
 use crate::stage::{Stage, output};
 use crate::table::Table;
 
-/// Selects the session of an archive to unpack. For an archive with one session, neither option is
-/// needed.
+/// Selects the session to unpack. An archive with only one session needs neither option.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct UnpackOptions {
@@ -39,7 +38,7 @@ pub struct Unpacked {
 /// checksum of each file.
 ///
 /// All files are written to a temporary folder next to `session`, which is renamed at the end; an
-/// error leaves nothing.
+/// error leaves nothing behind.
 ///
 /// # Errors
 ///
@@ -62,7 +61,7 @@ pub fn unpack(
     };
     fs::create_dir_all(parent).map_err(|error| output(parent, error))?;
     let stage = Stage::new(parent)?;
-    // Nobody else can read the folder before the modes of its files are set.
+    // Keeps everyone else out of the folder until the modes of its files are set.
     set_mode(&stage.path, 0o700).map_err(|error| output(&stage.path, error))?;
     let restored = restore(&layout, &mut Disk::new(&stage.path))?;
     let renames = [(stage.path.clone(), target.to_path_buf())];
@@ -112,7 +111,7 @@ fn find(archive: &Path, options: &UnpackOptions) -> Result<Layout, Error> {
 /// The maximum number of sessions to list in an error.
 const MOST_NAMED: usize = 20;
 
-/// Returns the folders `KEY=…` in a folder.
+/// Returns the folders named `KEY=…` in a folder.
 fn partitions(folder: &Path, key: &str) -> Result<Vec<PathBuf>, Error> {
     let failed = |error| bad(folder, error);
     let mut found = Vec::new();
