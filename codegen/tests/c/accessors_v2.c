@@ -159,7 +159,7 @@ static void detail_event_header(void) {
     END(detail_event_header);
 }
 
-/* S2 describes no payload; the payload of S1 and S4 is recognized by its length. */
+/* S2 does not describe a payload; the payload of S1 and S4 is recognized by its length. */
 static void detail_function_payload(void) {
     static const uint8_t bytes[] = {
         0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, /*  0 function_id */

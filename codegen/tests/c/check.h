@@ -1,6 +1,6 @@
 /*
  * Reads hand-typed bytes member by member and writes them, member by member, to an empty record,
- * both at odd addresses. No byte is 0, so a member that the test forgets leaves a 0 in the result.
+ * both at odd addresses. No byte is 0, so a forgotten member leaves a 0 in the result.
  *
  * A program defines FUNCTION(record, verb, field), the name of an accessor, before it.
  */

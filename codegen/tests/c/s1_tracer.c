@@ -3,7 +3,7 @@
  * with details and the manifest to an existing session folder:
  *     cc -I atf/include s1_tracer.c && ./a.out FOLDER && atf-conformance check --deny should FOLDER
  *
- * Thread 5 calls A and returns, calls B and returns; detail is recorded for the returns.
+ * Thread 5 calls A and returns, then calls B and returns; the returns have details.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* mkdir */
@@ -18,7 +18,7 @@
 #define MODULE ((uint64_t)1 << 32)
 #define THREAD 5
 
-/* A file, and the data about its events for the footer. */
+/* A file, and the data about its events that the footer needs. */
 typedef struct Section {
     FILE *file;
     uint64_t bytes;
@@ -43,14 +43,14 @@ static void put(FILE *file, const void *record, size_t size) {
     }
 }
 
-/* The checksum covers events, but not headers and footers. */
+/* The checksum covers the events, but not the header or the footer. */
 static void put_event(Section *section, const void *part, size_t size) {
     put(section->file, part, size);
     section->bytes += size;
     section->checksum = atf_crc32c(section->checksum, part, size);
 }
 
-/* The footer follows the events; the header, a placeholder until then, is written last. */
+/* The footer follows the events. The header, a placeholder until now, is written last. */
 static void finalize(Section *section, const void *footer, const void *header, size_t size) {
     put(section->file, footer, size);
     if (fflush(section->file) != 0 || fseek(section->file, 0, SEEK_SET) != 0) {

@@ -1,4 +1,4 @@
-// A program without hooks that loads a plugin, argv[1]. A deadlock ends it by SIGALRM.
+// A program without hooks that loads the plugin argv[1]. On a deadlock, SIGALRM ends it.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// A program that makes instrumented calls as selected by argv[1], counts them and prints their number.
+// A program that makes the instrumented calls selected by argv[1] and prints their number.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -151,7 +151,7 @@ static PLAIN void plugins(const char *first, const char *second) {
     }
 }
 
-// As daemons do: closes all descriptors, and opens its own under their numbers.
+// Like a daemon, closes all descriptors and opens new files under their numbers.
 static PLAIN void close_all(const char *path) {
     leaf(1);
     for (int number = 3; number < 1024; number++) close(number);
@@ -188,7 +188,7 @@ static PLAIN __attribute__((constructor(101))) void first(int argc, char **argv)
     if (errno != 77) _exit(9);
 }
 
-// A thread with a pending cancellation, which only its own call may act on.
+// A thread with a pending cancellation, which only the thread's own call may act on.
 static PLAIN void *cancelled(void *unused) {
     pthread_cancel(pthread_self());
     for (int n = 0; n < 20000; n++) leaf(1);
@@ -203,7 +203,7 @@ static PLAIN void run(void *(*function)(void *)) {
     pthread_join(thread, 0);
 }
 
-// Stores the number of finished calls where it outlives this process.
+// Stores the number of finished calls in a file that outlives this process.
 static PLAIN void until_killed(const char *path) {
     FILE *file = fopen(path, "w+");
     if (!file || ftruncate(fileno(file), 4096) != 0) exit(9);
@@ -250,7 +250,7 @@ PLAIN int main(int argc, char **argv) {
         leaf(1);
     }
 #ifdef SYS_fork
-    // Without the library's handlers.
+    // A fork that bypasses the library's fork handlers.
     if (!strcmp(mode, "raw-fork")) {
         leaf(1);
         fflush(stdout);

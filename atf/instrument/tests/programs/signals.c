@@ -36,7 +36,7 @@ static PLAIN void crash_again(const char *last) {
 
 static PLAIN void nothing(int number) { (void)number; }
 
-// Ends with 77 if a handler without SA_RESTART interrupts a read, and one with it does not.
+// Exits with 77 if a handler without SA_RESTART interrupts a read and a handler with it does not.
 static PLAIN void interrupted(int flags) {
     struct sigaction action = {.sa_handler = nothing, .sa_flags = flags};
     sigaction(SIGUSR2, &action, 0);
@@ -67,7 +67,7 @@ static PLAIN void measuring_handler(int number) {
     handled += distance > 0 && distance < 1 << 20 ? 1 : 100;
 }
 
-// As the program requested, the handler runs on the thread's stack, and only once.
+// As requested by the program, the handler runs only once and on the thread's stack.
 static PLAIN void once(int number) {
     char here;
     stack_of_main = &here;
@@ -92,9 +92,9 @@ static PLAIN void guard(void) {
     _exit(mmap(below, 4096, PROT_NONE, kind, -1, 0) == MAP_FAILED ? 77 : 3);
 }
 
-// Makes 1000 calls and is ended by a signal. If its number is 0, a terminal ends a child by SIGINT.
+// Makes 1000 calls and is ended by a signal. If `number` is 0, a terminal ends a child with SIGINT.
 static PLAIN void end_by(int number) {
-    // Shells start background jobs with some of them ignored.
+    // Shells start background jobs with some signals ignored.
     signal(number == 0 ? SIGINT : number, SIG_DFL);
     int ready[2], terminal = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0 || pipe(ready) != 0) _exit(1);
@@ -114,7 +114,7 @@ static PLAIN void end_by(int number) {
     _exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT ? 77 : 5);
 }
 
-// The handlers that the program set itself stay in place.
+// The program's own handlers stay in place.
 static PLAIN void untouched(int number) {
     signal(number, SIG_IGN);
     signal(SIGTERM, nothing);
@@ -129,7 +129,7 @@ static PLAIN __attribute__((noinline)) void fill_stack(void) {
     for (unsigned n = 0; n < sizeof bytes; n++) bytes[n] = 1;
 }
 
-// Sets a handler of its own for some time, and sends itself the signal afterwards.
+// Sets its own handler temporarily, and sends itself the signal during and after that time.
 static PLAIN void in_between(int number) {
     leaf();
     void (*before)(int) = signal(number, nothing);

@@ -57,7 +57,7 @@ fn a_signal_that_ends_the_program_leaves_its_last_calls() {
             assert_eq!(found.output.status.signal(), Some(signal));
             assert_whole(&found.session());
         }
-        // Ctrl-C at a terminal, with a child of the program.
+        // Ctrl-C at the terminal of the program's child.
         let found = run(program, &["end by", "0"], &flight);
         assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
         assert_whole(&found.session());
