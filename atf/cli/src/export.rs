@@ -201,6 +201,6 @@ fn part_file(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let part = builder.prefix(".atf-export-");
     let part = part.make_in(folder.unwrap_or(Path::new(".")), create);
-    // The error of `tempfile` names the hidden file, which the user does not know.
+    // An error from `tempfile` would show the hidden file's path, which means nothing to the user.
     part.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }

@@ -170,7 +170,8 @@ impl Part {
         Ok(options.clock(self.clock.clone()))
     }
 
-    /// Returns the length of an analysis's time range within the trace; `None` for all of it.
+    /// Returns the length of an analysis's time range within the trace, or `None` for the whole
+    /// trace.
     pub(crate) fn range_ns(&self, options: &Options) -> Option<u64> {
         let (start_ns, end_ns) = self.times?;
         let (from_ns, to_ns) = (options.from_ns, options.to_ns);
@@ -340,7 +341,7 @@ pub(crate) fn tell_unwritten(parts: &[Part]) {
     }
 }
 
-/// States which parts have no names although their modules' files may have them.
+/// Reports the parts without names if their modules' files may contain the names.
 pub(crate) fn tell_unnamed(parts: &[Part]) {
     for part in parts.iter().filter(|part| part.names.is_none()) {
         let Some(session) = part.sessions().last() else {

@@ -80,7 +80,7 @@ impl Target {
     }
 }
 
-/// Refuses paths that lead to the same trace, whose events would count twice.
+/// Refuses different paths to the same trace, because its events would count twice.
 pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
     let mut seen = BTreeMap::new();
     for path in paths {

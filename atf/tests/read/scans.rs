@@ -1,4 +1,4 @@
-//! Scans and checks while the details are opened have the results of those that read afterwards.
+//! Scanning and checking details while opening them gives the same results as doing so afterwards.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use atf_samples::files::{DetailFile, DetailRecord, IndexFile};
 /// More than two blocks of index events.
 const EVENTS: u64 = 4_200;
 
-/// A thread without findings about its links, except for a fault in the details.
+/// Returns a thread without faulty links, except for a fault in the details.
 fn files(version: u8, fault: Fault) -> (IndexFile, DetailFile) {
     let index = IndexFile::finalized(version, EVENTS);
     let detail = |seq: u64| {
@@ -102,7 +102,7 @@ impl Output for Reports {
     }
 }
 
-/// The findings about a file, each with all its places.
+/// Returns the findings about a file, each with all its places.
 fn findings(path: &Path, file: &str) -> Vec<String> {
     let mut reports = Reports(Vec::new());
     check(path, &mut reports);
@@ -129,7 +129,7 @@ fn an_index_has_the_same_findings_with_and_without_details() {
     }
 }
 
-/// Faults in the details are found although the details are checked while they are opened.
+/// Faults in the details are found even though the details are checked while they are opened.
 #[test]
 fn details_without_a_fault_have_no_findings_and_others_do() {
     for (version, name, fault) in faults() {

@@ -50,7 +50,7 @@ fn without_a_drain_recording_returns_and_counts() {
     assert_eq!(recorder.lost_events(), 4);
 }
 
-/// Loses an event when the next manifest is written.
+/// A storage that loses an event when the next manifest is written.
 #[derive(Debug)]
 struct Losing {
     memory: Memory,
@@ -104,7 +104,7 @@ fn losses_while_the_last_manifest_is_written_are_in_it() {
         };
         *storage.counter.lock().unwrap() = Some(counter.clone());
         let summary = recording.stop().unwrap();
-        // Nobody can know of what is lost after that.
+        // Later losses cannot be reported any more.
         counter.lose_event(10);
         assert_eq!(summary.lost_events, 1);
         let manifest = Manifest::parse(&memory.bytes("pid_42/manifest.json").unwrap());

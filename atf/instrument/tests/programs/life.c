@@ -47,7 +47,7 @@ static PLAIN void threads(void) {
     for (int n = 0; n < 3; n++) pthread_join(all[n], 0);
 }
 
-// One after another.
+// Runs threads one after another.
 static PLAIN void short_threads(int count) {
     for (int n = 0; n < count; n++) {
         pthread_t thread;

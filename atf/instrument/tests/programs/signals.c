@@ -140,7 +140,7 @@ static PLAIN void in_between(int number) {
     _exit(1);
 }
 
-// A child that shares the memory is ended by the signal.
+// The signal ends a child that shares the program's memory.
 static PLAIN void in_a_child(int number) {
     for (int n = 0; n < 1000; n++) leaf();
     pid_t child = vfork();
@@ -158,7 +158,7 @@ static PLAIN void counting_handler(int number) {
     handled++;
 }
 
-// The handler is called once in the child, which the signal then ends, and once in its parent.
+// The handler runs once in the child, which the next signal ends, and once in the parent.
 static PLAIN void once_in_a_child(int number) {
     struct sigaction action = {.sa_handler = counting_handler, .sa_flags = (int)SA_RESETHAND};
     sigaction(number, &action, 0);

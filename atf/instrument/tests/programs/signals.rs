@@ -94,7 +94,7 @@ fn a_child_that_shares_the_memory_of_its_parent_does_not_trigger_for_it() {
             let arguments = ["in a child", &signal.to_string()];
             let found = run(program, &arguments, &variables);
             assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
-            // No trigger, and `_exit` is none.
+            // There was no trigger, and `_exit` is not a trigger.
             assert_eq!(found.session().event_count(), 0);
         }
         for signal in [libc::SIGUSR2, libc::SIGSEGV] {

@@ -189,7 +189,7 @@ fn patterns_that_match_no_function_are_in_the_summary() {
     let found = messages(&format!("{details} outter --trigger-function no*"));
     let expected = format!("atf: --trigger-function: {none} \"outter,no*\"\n");
     assert!(found.contains(&expected), "{found}");
-    // It exists, but is not called.
+    // This function exists but is not called.
     let found = messages(&format!("{details} told --trigger-function outter"));
     assert!(!found.contains(none), "{found}");
     let found = messages("--flight 10 --details all --detail-function inne");
