@@ -1,13 +1,13 @@
-//! A bit per detail event.
+//! One bit per detail event.
 
 use crate::error::{Error, Result};
 
-/// The positions seen so far.
+/// The set of positions seen so far.
 #[derive(Debug)]
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// Creates bits for `count` positions, none of them seen.
+    /// Creates an empty set for `count` positions.
     pub(super) fn new(count: u64) -> Result<Self> {
         let size = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);
         let mut words = Vec::new();

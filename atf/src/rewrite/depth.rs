@@ -2,10 +2,10 @@
 
 use crate::wire::EventKind;
 
-/// Counts the depth from calls and returns, as tracers do: 1 for the outermost call; a return or an
-/// exception has the depth of its call.
+/// Derives the depth from calls and returns, as tracers do: the outermost call has depth 1, and a
+/// return or an exception has the depth of its call.
 ///
-/// A trace that begins inside calls has returns without a call; they get depth 1 too.
+/// If a trace begins inside calls, some returns have no call; they also get depth 1.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Depth {
     /// The number of calls that have not returned.

@@ -1,5 +1,4 @@
-//! Reports a file's bytes outside its header, events and footer, and problems of the header and
-//! footer.
+//! Reports bytes outside a file's header, events and footer, and problems in the header and footer.
 
 use std::ops::Range;
 
@@ -16,13 +15,13 @@ use crate::index::{IndexEvent, IndexReader};
 use crate::source::Unreadable;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// A file's end, as its reader found it.
+/// The end of a file, as its reader found it.
 struct End<'a> {
     file: &'static str,
     events_offset: u64,
     events_end: u64,
     event_count: u64,
-    /// Events that the header counts but the file lacks.
+    /// How many of the events counted in the header are missing from the file.
     missing_events: u64,
     /// Where the last event would end if none were missing.
     header_end: u64,
@@ -32,7 +31,7 @@ struct End<'a> {
     checksum: Checksum,
     disagreements: Vec<Error>,
     framing_problem: Option<&'a Error>,
-    /// The bytes that cannot be read, and the other bytes of their events.
+    /// The unreadable bytes, with the other bytes of the events they belong to.
     unreadable: Unreadable,
 }
 
@@ -159,7 +158,7 @@ impl End<'_> {
         }
     }
 
-    /// Reports bytes as dropped, except those reported as unreadable.
+    /// Reports bytes as dropped, except bytes reported as unreadable.
     fn drop(&self, why: DropReason, offset: u64, size: u64, report: &mut ThreadReport) {
         let range = offset..offset.saturating_add(size);
         for Range { start, end } in self.unreadable.gaps(range) {
@@ -226,7 +225,7 @@ impl End<'_> {
     }
 
     /// Reports events that a rewritten header counts but the file lacks. After a framing problem,
-    /// bytes are reported as dropped instead: the missing events may be among them.
+    /// bytes are reported as dropped instead, because they may contain the missing events.
     fn note_missing(&self, notes: &mut Notes) {
         if self.missing_events == 0 || self.framing_problem.is_some() {
             return;

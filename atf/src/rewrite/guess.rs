@@ -6,7 +6,8 @@ use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader};
 use crate::source::Input;
 use crate::wire::{Arch, Clock, Os, Record, Wire};
 
-/// How many events (fewer in a shorter file) must be valid in a wire version to identify it.
+/// How many events (fewer in a shorter file) must be valid in a wire version for it to be
+/// identified.
 const SAMPLE: usize = 64;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
@@ -52,7 +53,7 @@ pub(super) fn index(
     IndexReader::new(file.with_header(header)).map(Some)
 }
 
-/// Opens a detail file with a header that matches its index.
+/// Opens a detail file with a header derived from its index.
 pub(super) fn detail(file: Input, index: &IndexHeader) -> Result<DetailReader> {
     let header = DetailHeader::new(index.wire, index.thread_id)
         .arch(index.arch)
@@ -78,14 +79,14 @@ fn known<T>(value: T, name: Option<&str>) -> Option<T> {
     name.map(|_| value)
 }
 
-/// The damaged header and the first readable events.
+/// A damaged header and the first readable events.
 struct Sample {
     header: [u8; IndexHeader::SIZE],
     events: Vec<[u8; IndexEvent::SIZE]>,
 }
 
 impl Sample {
-    /// Reads the sample. Missing bytes are 0.
+    /// Reads the sample, with zeros for missing bytes.
     fn read(file: &Input) -> Result<Self> {
         let mut header = [0; IndexHeader::SIZE];
         file.read(0, &mut header)?;
@@ -99,7 +100,7 @@ impl Sample {
         for seq in (0..count).filter(is_readable).take(SAMPLE) {
             let mut event = [0; IndexEvent::SIZE];
             file.read(offset(seq), &mut event)?;
-            // After the last event comes a footer or unwritten space.
+            // The last event is followed by a footer or unwritten space.
             if event.starts_with(&IndexFooter::MAGIC) || event == [0; IndexEvent::SIZE] {
                 break;
             }
@@ -108,8 +109,9 @@ impl Sample {
         Ok(Self { header, events })
     }
 
-    /// Returns the wire version if all events are valid in it: known kinds, reserved bytes 0, and,
-    /// if the version records thread ids, a single one, which is also returned.
+    /// Returns the wire version if all events are valid in it: their kinds are known, their
+    /// reserved bytes are 0, and they share one thread id if the version records it. Also returns
+    /// that id.
     fn fits(&self, wire: Wire) -> Option<(Wire, Option<u32>)> {
         let first = self.events.first()?;
         let thread_id = IndexEvent::decode(wire, 0, first).thread_id;

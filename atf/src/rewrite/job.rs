@@ -1,5 +1,5 @@
-//! The options of a rewrite. Recovery, conversion, scrubbing and cutting are the same walk with
-//! different options.
+//! The options of a rewrite. Recovery, conversion, scrubbing and cutting are the same pass over a
+//! trace with different options.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -12,20 +12,20 @@ use crate::write::Durability;
 
 use super::report::Action;
 
-/// The number of bytes between two calls of a progress callback.
+/// The number of bytes between calls to a progress callback.
 const STEP: u64 = 0x10_0000;
 
-/// A callback that regularly receives the number of bytes processed and the total.
+/// A callback for progress: takes the number of bytes processed and the total.
 pub type ProgressFn<'a> = &'a dyn Fn(u64, u64);
 
-/// How details are handled.
+/// How to handle details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Details {
     /// Keeps them unchanged.
     Keep,
     /// Zeroes registers; drops stacks and payloads of unknown shape.
     Scrub,
-    /// Drops them with their links.
+    /// Drops them and their links.
     Drop,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct CutRange {
     pub(super) from_ns: u64,
     /// Inclusive.
     pub(super) to_ns: u64,
-    /// The ids of the threads; empty for all.
+    /// The ids of the threads to keep; empty for all.
     pub(super) threads: BTreeSet<u32>,
 }
 
@@ -53,14 +53,14 @@ pub(super) struct Job<'a> {
     /// Whether to search past holes and damage. Events after a hole go to a separate file.
     pub(super) salvage: bool,
     pub(super) details: Details,
-    /// Whether to keep data without a regular place: orphans, unreadable files, the manifest's
-    /// unknown keys, and the report.
+    /// Whether to keep data that has no regular place (orphans, unreadable files, unknown manifest
+    /// keys), and to write the report.
     pub(super) keeps_rest: bool,
-    /// Another manifest, which supplies modules and symbols that the session's own lacks.
+    /// Another manifest, for modules and symbols that the session's own manifest lacks.
     pub(super) symbols: Option<&'a Manifest>,
     /// Whether to shorten module paths to file names.
     pub(super) module_names_only: bool,
-    /// The part to keep; `None` for all.
+    /// The part to keep; `None` for the whole session.
     pub(super) cut: Option<&'a CutRange>,
     pub(super) durability: Durability,
 }
@@ -86,7 +86,7 @@ pub(super) enum Failure {
     Write(Error),
 }
 
-/// `?` means a read error; write errors are marked explicitly where they occur.
+/// `?` turns an error into a read error; write errors are wrapped explicitly where they occur.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Read(error)
@@ -95,9 +95,9 @@ impl From<Error> for Failure {
 
 /// Counts the bytes read from one thread.
 ///
-/// Counts each byte once, even if it is read twice, so that progress never exceeds the total.
+/// Counts each byte only once, even if it is read twice, so progress never exceeds the total.
 pub(super) struct Progress<'a> {
-    /// The bytes of all threads.
+    /// The bytes processed in all threads.
     done: &'a AtomicU64,
     /// The thread's bytes that are not yet counted.
     left: u64,
@@ -106,7 +106,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Creates a count for a thread of `size` bytes, which regularly calls `tell`.
+    /// Creates a counter for a thread of `size` bytes; it calls `tell` regularly.
     pub(super) fn new(done: &'a AtomicU64, size: u64, tell: &'a dyn Fn()) -> Self {
         Self {
             done,

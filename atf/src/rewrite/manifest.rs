@@ -14,12 +14,12 @@ use crate::wire::Clock;
 /// Facts about the threads of the new session.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// Each thread's id, and whether the thread has details.
+    /// By thread id: whether the thread has details.
     pub(super) threads: BTreeMap<u32, bool>,
-    /// The least first and the greatest last timestamp.
+    /// The earliest and the latest timestamp over all threads.
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clocks: BTreeSet<u8>,
-    /// The parts that threads were cut to, by id.
+    /// The part that each thread was cut to, by id.
     pub(super) cuts: BTreeMap<u32, Cut>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn rewrite(
         ..ManifestReport::default()
     };
     let path = session.join(MANIFEST_FILE);
-    // Unknown keys count as problems too.
+    // Unknown keys also count as problems.
     let faulty = old.filter(|old| old.problem_count != 0);
     let unknown = faulty.and_then(|_| manifest::unknown_keys(&path));
     let unknown = unknown.unwrap_or_default();
@@ -82,7 +82,7 @@ pub(super) fn rewrite(
             .collect();
     }
     let new = manifest(job, old, facts, &mut report);
-    // The threads and times of a cut differ on purpose.
+    // A cut's threads and times differ on purpose.
     if let Some(old) = old.filter(|_| job.cut.is_none()) {
         note_differences(old, &new, &mut report);
     }
@@ -158,7 +158,7 @@ fn manifest(
     new
 }
 
-/// Returns the existing threads: first the listed ones in their order, then the others.
+/// Returns the existing threads: first the listed ones in manifest order, then the others.
 fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
     let listed = old.iter().flat_map(|old| &old.threads);
     let known: HashSet<u32> = listed.clone().map(|thread| thread.id).collect();
@@ -214,7 +214,7 @@ fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport)
 }
 
 /// Adds modules and function names that the manifest lacks. A module with the same id but another
-/// build id is a different program, whose functions have other names.
+/// build id is a different build, so its function names do not apply.
 fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 {
     let known: HashMap<u32, Option<&str>> = new
         .modules

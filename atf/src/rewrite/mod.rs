@@ -4,23 +4,23 @@
 //! | function | the new trace |
 //! |---|---|
 //! | [`recover`] | the same events, finalized, breaking no structural rule |
-//! | [`convert`] | the same in the other wire version |
-//! | [`scrub`] | the same without registers, stacks and payloads of unknown shape |
+//! | [`convert`] | the same events in the other wire version |
+//! | [`scrub`] | the same events without registers, stacks and payloads of unknown shape |
 //! | [`cut`] | the events of a time range |
 //!
 //! The original is never modified. The new trace is written under a temporary name next to its
 //! final path and renamed when it is complete. An error leaves nothing behind. A killed process
 //! leaves its temporary folder, `.atf-PID-N`, which can be deleted; searches for sessions [skip
-//! it](is_unfinished). Files and folders keep their modes, so only users who can read the original
-//! can read the new trace. The path may be a session, a thread's folder, or a folder with sessions
-//! below it.
+//! it](is_unfinished). Files and folders keep their modes, so the new trace is readable only by
+//! users who can read the original. The path may be that of a session, of a thread's folder, or of
+//! a folder with sessions below it.
 //!
 //! # What is kept
 //!
-//! Recovery keeps every whole index event up to the first hole, and each detail with a kept index
-//! event and links that agree in both directions. Links count 0, 1, 2 and so on along the new
-//! index. Faults in the content, such as time that goes back, stay: a fix would invent data. Data
-//! without a regular place is set aside and never merged back:
+//! Recovery keeps every whole index event up to the first hole, and every detail whose index event
+//! is kept and whose links agree in both directions. Links are renumbered 0, 1, 2 and so on along
+//! the new index. Faults in the content, such as decreasing timestamps, stay, because a fix would
+//! invent data. Data without a regular place is set aside and never merged back:
 //!
 //! | in the new session | content |
 //! |---|---|
@@ -29,29 +29,29 @@
 //! | `unreadable/` | unreadable files, unchanged |
 //! | `recovery.json` | the [`Report`], if any file was changed |
 //!
-//! If reading a file fails, the file is read again in pieces down to 512 bytes, and pieces that
-//! still fail count as [unreadable](DropReason::Unreadable): events with a byte in one are lost,
-//! and all others are kept, in order. Details after an unreadable piece are found by their links,
-//! and an unreadable header is rebuilt from the rest, as with salvage. Unreadable bytes are never
-//! replaced by zeros.
+//! If reading a file fails, the file is read again in pieces as small as 512 bytes. Pieces that
+//! still fail count as [unreadable](DropReason::Unreadable): events that overlap one are lost, and
+//! all others are kept in order. Details after an unreadable piece are found by their links, and an
+//! unreadable header is rebuilt from the rest, as with salvage. Unreadable bytes are never replaced
+//! by zeros.
 //!
-//! A second recovery changes nothing: its output is identical, byte for byte.
+//! Recovering a recovered trace changes nothing: the output is identical, byte for byte.
 //!
 //! # Segments
 //!
 //! The [segments](crate::session::Segments) of a process are rewritten one after another and keep
-//! their folders' names, so the new segments are one trace too. [`convert`] counts depths, and
-//! [`cut`] follows open calls, from segment to segment. Both start over where a segment, or a
-//! thread's end in a segment, is missing. Recovery finalizes each segment. Calls then continue
-//! across events that a killed tracer did not write at a segment's end, which the report states. A
-//! segment rewritten alone is a session like any other.
+//! their folders' names, so the new segments are one trace too. [`convert`] carries call depths,
+//! and [`cut`] open calls, from one segment to the next. Both start over where a segment, or the
+//! end of a thread in a segment, is missing. Recovery finalizes each segment. If a killed tracer
+//! left a segment's last events unwritten, calls continue across that gap, and the report says so.
+//! A segment rewritten alone is a session like any other.
 //!
 //! # Memory
 //!
 //! A session's threads are rewritten in parallel, one per core. Each takes 8 bytes and one bit per
-//! detail event. It also keeps the details in memory if that needs at most 256 MiB for all threads
-//! at a time; otherwise it reads them twice. A payload larger than 64 KiB is copied in pieces.
-//! Salvage takes another 56 bytes per detail that it finds after damage.
+//! detail event. Details are also kept in memory if this takes at most 256 MiB over all threads
+//! being rewritten; otherwise they are read twice. A payload larger than 64 KiB is copied in
+//! pieces. Salvage takes another 56 bytes per detail found past damage.
 //!
 //! ```
 //! use atf::rewrite::{RecoverOptions, recover};
@@ -103,7 +103,7 @@ use crate::wire::Wire;
 use crate::write::Durability;
 use job::{CutRange, Details, Job};
 
-/// How [`recover`] works.
+/// Options for [`recover`].
 #[derive(Default, Clone)]
 #[non_exhaustive]
 pub struct RecoverOptions<'a> {
@@ -112,9 +112,9 @@ pub struct RecoverOptions<'a> {
     /// The manifest of another run, for modules and symbols that the session's own manifest lacks.
     /// If both have a build id for a module, the ids must be equal.
     pub symbols: Option<Manifest>,
-    /// How much of the new trace survives a power loss after the call returns.
+    /// Which of the new trace's data survives a power loss once the call has returned.
     pub durability: Durability,
-    /// Called from time to time.
+    /// Called regularly with the progress so far.
     pub progress: Option<ProgressFn<'a>>,
 }
 
@@ -125,7 +125,7 @@ setters!(RecoverOptions<'a> {
     progress: Option<ProgressFn<'a>>,
 });
 
-/// How [`convert`] works.
+/// Options for [`convert`].
 #[derive(Default, Clone)]
 #[non_exhaustive]
 pub struct ConvertOptions<'a> {
@@ -133,9 +133,9 @@ pub struct ConvertOptions<'a> {
     pub salvage: bool,
     /// The manifest of another run, as in [`recover`].
     pub symbols: Option<Manifest>,
-    /// How much of the new trace survives a power loss after the call returns.
+    /// Which of the new trace's data survives a power loss once the call has returned.
     pub durability: Durability,
-    /// Called from time to time.
+    /// Called regularly with the progress so far.
     pub progress: Option<ProgressFn<'a>>,
 }
 
@@ -146,17 +146,17 @@ setters!(ConvertOptions<'a> {
     progress: Option<ProgressFn<'a>>,
 });
 
-/// How [`scrub`] works.
+/// Options for [`scrub`].
 #[derive(Default, Clone)]
 #[non_exhaustive]
 pub struct ScrubOptions<'a> {
     /// Whether to drop all details instead of only their private content.
     pub drop_details: bool,
-    /// Whether to shorten the paths of modules, which may contain a user's name, to file names.
+    /// Whether to shorten module paths, which may contain a user name, to file names.
     pub module_names_only: bool,
-    /// How much of the new trace survives a power loss after the call returns.
+    /// Which of the new trace's data survives a power loss once the call has returned.
     pub durability: Durability,
-    /// Called from time to time.
+    /// Called regularly with the progress so far.
     pub progress: Option<ProgressFn<'a>>,
 }
 
@@ -167,7 +167,7 @@ setters!(ScrubOptions<'a> {
     progress: Option<ProgressFn<'a>>,
 });
 
-/// How [`cut`] works.
+/// Options for [`cut`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct CutOptions<'a> {
@@ -177,9 +177,9 @@ pub struct CutOptions<'a> {
     pub to_ns: u64,
     /// The threads to keep, by the ids in their folders' names; empty, the default, for all.
     pub threads: BTreeSet<u32>,
-    /// How much of the new trace survives a power loss after the call returns.
+    /// Which of the new trace's data survives a power loss once the call has returned.
     pub durability: Durability,
-    /// Called from time to time.
+    /// Called regularly with the progress so far.
     pub progress: Option<ProgressFn<'a>>,
 }
 
@@ -207,7 +207,7 @@ setters!(CutOptions<'a> {
 /// Writes a finalized copy of an unfinalized, truncated or damaged trace to `out`, which must not
 /// exist.
 ///
-/// The [module's documentation](self) describes what is kept and where the rest goes; the report
+/// The [module's documentation](self) explains what is kept and where the rest goes; the report
 /// lists both. A thread with an unreadable index does not prevent the recovery of the others.
 ///
 /// # Errors
@@ -240,9 +240,9 @@ pub fn recover(
 /// Writes a trace in another wire version to `out`, which must not exist, and recovers it if
 /// needed.
 ///
-/// Events of version 2 have no `call_depth` and no `thread_id`. For version 1, the depth is counted
-/// from calls and returns. The report lists lost and deduced data. Files that an earlier recovery
-/// set aside keep their own wire version.
+/// Events of version 2 have no `call_depth` and no `thread_id`. When converting to version 1, the
+/// depth is derived from calls and returns. The report lists lost and deduced data. Files that an
+/// earlier recovery set aside keep their own wire version.
 ///
 /// # Errors
 ///
@@ -273,10 +273,10 @@ pub fn convert(
 /// content: zeroes registers, and drops stacks and payloads of unknown shape. Recovers the trace if
 /// needed.
 ///
-/// Functions, times and links stay, and in the manifest the names of functions and threads, losses
-/// and anchors. Everything else that could contain memory content is dropped too: details that no
-/// event refers to, damaged data, unknown keys of the manifest, and files of an earlier recovery.
-/// No report is written into the trace, because it would quote damaged data.
+/// Functions, times and links stay. So do the manifest's function names, thread names, losses and
+/// anchors. Everything else that could contain memory content is dropped too: details that no event
+/// refers to, damaged data, unknown manifest keys, and files of an earlier recovery. No report is
+/// written into the trace, because it would quote damaged data.
 ///
 /// # Errors
 ///
@@ -307,24 +307,24 @@ pub fn scrub(
 /// Writes the part of a session in a time range to `out`, which must not exist. Recovers the session
 /// if needed.
 ///
-/// An event is in the range if the greatest time up to it is, so that a thread's events stay
-/// together where time goes back. Events keep their details. If a thread has events after the start
-/// and calls open at the start, its part begins with these calls, at the start's time, outermost
-/// first. If it has events after the end and calls open at the end, its part ends with their
-/// returns, at the end's time. So each call has the time that [`analyze`](crate::analyze) finds in
-/// the range. The manifest records how many calls and returns were added, and where:
+/// An event is in the range if the greatest timestamp up to it is, so a thread's events stay
+/// together even where timestamps decrease. Events keep their details. If a thread has events after
+/// the start and calls open at the start, its part begins with these calls, at the start's time,
+/// outermost first. If it has events after the end and calls open at the end, its part ends with
+/// their returns, at the end's time. So each call lasts as long as [`analyze`](crate::analyze)
+/// finds within the range. The manifest records how many calls and returns were added, and where:
 /// [`Cut`](crate::manifest::Cut). A thread that ended earlier gets no returns.
 ///
 /// In a process with several segments, each open call is repeated once, at the thread's first event
 /// in or after the range, and returns once, at the thread's first event after the range. Leading
-/// and trailing segments without events are not written, but if no segment has events, the first
-/// one is written. The report lists unwritten segments that are damaged.
+/// and trailing segments without events are not written, except the first one if no segment has
+/// events. The report lists unwritten segments that are damaged.
 ///
-/// Names of functions and threads, modules, anchors, losses at any time and unknown keys of the
-/// manifest stay. Data without a regular place is dropped, as by [`scrub`].
+/// The manifest's function names, thread names, modules, anchors and unknown keys stay, and so do
+/// all losses, whatever their time. Data without a regular place is dropped, as by [`scrub`].
 ///
-/// Takes as much memory as [`recover`], and 28 MiB if 262,144 calls are open. If more calls are
-/// open, the new trace lacks the outer ones, which the report states.
+/// Takes as much memory as [`recover`], plus 28 MiB if 262,144 calls are open. If more calls are
+/// open, the new trace lacks the outermost ones, and the report says so.
 ///
 /// # Errors
 ///

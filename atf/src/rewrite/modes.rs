@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::platform::Mode;
 use crate::session::thread_id;
 
-/// Limits the modes in a new session's or thread's folder to those of the original. A file without an
-/// original (a report, events set aside) gets the permissions that all other files share.
+/// Limits the modes in a new session or thread folder to those of the original. A file without an
+/// original (a report, events set aside) gets only the permissions that all original files share.
 pub(super) fn keep(from: &Path, to: &Path) -> Result<()> {
     folder(from, to).map(drop)
 }

@@ -1,8 +1,8 @@
-//! Finds details after the place where walking from one detail to the next stopped or went wrong.
+//! Finds details past the point where walking from one detail to the next stopped or went wrong.
 //!
 //! A detail may begin at any byte there. It is accepted only if its `index_seq` refers to an index
 //! event with the same timestamp, and that event links to a detail position after the last accepted
-//! one. Other bytes are most unlikely to match the 64 bits of a timestamp.
+//! one. Arbitrary bytes are very unlikely to match a 64-bit timestamp.
 
 use std::iter;
 use std::ops::Range;
@@ -15,16 +15,16 @@ use crate::window::Window;
 
 const HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 
-/// The details found, by ascending offset and ascending position. A detail's position is the one
-/// that its index event links to.
+/// The details found, by ascending offset and ascending position. A detail's position is the one in
+/// its index event's link.
 ///
 /// Takes 56 bytes per detail; the search is linear in the file's size.
 #[derive(Debug, Default)]
 pub(super) struct SalvagedDetails(Vec<DetailEvent>);
 
 impl SalvagedDetails {
-    /// Searches after the last detail that the walk reached and an index event confirms. If the
-    /// walk did not fail, the search starts at the end of the section and reads nothing.
+    /// Searches after the last detail that the walk reached and that an index event confirms. If
+    /// the walk did not fail, the search starts at the end of the section and reads nothing.
     pub(super) fn find(index: &IndexReader, detail: &DetailReader) -> Result<Self> {
         let end = match detail.completeness() {
             Completeness::DamagedFooter { offset, .. } => *offset,
@@ -64,12 +64,13 @@ impl SalvagedDetails {
             offset = offset.saturating_add(size);
             next = seq.saturating_add(1);
         }
-        // Details that the walk also found do not count.
+        // The walk already found these details.
         found.retain(|event| detail.event_offset(event.seq) != Some(event.offset));
         Ok(Self(found))
     }
 
-    /// Returns the detail that index events link to as `seq`, with its place among those found.
+    /// Returns the detail that index events link to as `seq`, with its index among the details
+    /// found.
     pub(super) fn get(&self, seq: u64) -> Option<(u64, DetailEvent)> {
         let place = self.0.binary_search_by_key(&seq, |event| event.seq).ok()?;
         Some((place as u64, *self.0.get(place)?))

@@ -1,5 +1,5 @@
-//! Writes the files for events set aside: they belong to a trace but fit neither `index.atf` nor
-//! `detail.atf`.
+//! Writes the files for events set aside, which belong to a trace but fit into neither `index.atf`
+//! nor `detail.atf`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -58,7 +58,7 @@ impl OrphansWriter {
         self.times = Some((self.times.map_or(time, |(first, _)| first), time));
     }
 
-    /// Adds bytes of the detail that was begun last.
+    /// Adds bytes to the detail that was begun last.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.section.write(bytes)
     }
@@ -144,7 +144,7 @@ struct Section {
 }
 
 impl Section {
-    /// Creates the file, with zeros as its header.
+    /// Creates the file with a header of zeros.
     fn create(path: PathBuf) -> Result<Self> {
         let file = File::create_new(&path).map(Output).map_err(at(&path))?;
         let mut file = BufWriter::with_capacity(BUFFER_SIZE, file);

@@ -14,13 +14,13 @@ use crate::platform::{self, Mode, Output};
 use crate::session;
 use crate::write::{Disk, Durability, Storage};
 
-/// The most names tried for the unfinished folder, in case other rewrites run next to it.
+/// How many names to try for the unfinished folder, in case other rewrites use the same parent.
 const ATTEMPTS: u32 = 1000;
 /// Prefix of the unfinished folder's name; the process id and a number follow.
 const UNFINISHED: &str = ".atf-";
 /// The size in bytes of each buffer for comparing files.
 const BUFFER_SIZE: usize = 0x4_0000;
-/// The size in bytes of each piece in which files are copied.
+/// The size in bytes of the pieces in which files are copied.
 const PIECE_SIZE: usize = 0x1_0000;
 
 /// Returns whether a folder has the name of an incomplete new trace. Such a folder is still being
@@ -43,7 +43,7 @@ pub(super) struct Stage {
     parent: PathBuf,
     folder: PathBuf,
     out: PathBuf,
-    /// The unfinished folder's original mode.
+    /// The mode that the unfinished folder was created with.
     mode: Mode,
     is_published: bool,
 }
@@ -68,7 +68,7 @@ impl Stage {
         }
         let process = std::process::id();
         for attempt in 0..ATTEMPTS {
-            // The name is short, so it fits wherever the final name does.
+            // The name is short, so it fits wherever the final name fits.
             let folder = parent.join(format!("{UNFINISHED}{process}-{attempt}"));
             match fs::create_dir(&folder) {
                 Ok(()) => {
@@ -79,7 +79,7 @@ impl Stage {
                         mode: Mode::ANY,
                         is_published: false,
                     };
-                    // Files get the original modes at the end; until then only the owner has access.
+                    // Until files get their original modes at the end, only the owner has access.
                     this.close().map_err(at(parent))?;
                     return Ok(this);
                 }
@@ -105,7 +105,7 @@ impl Stage {
         let mode = Mode::of(path).map_err(at(path))?;
         let mode = self.mode.limited_to(mode);
         mode.set(&self.folder).map_err(at(&self.folder))?;
-        // A folder created there in the meantime must not be replaced, even if it is empty.
+        // Do not replace a folder that was created there in the meantime, even an empty one.
         if fs::symlink_metadata(&self.out).is_ok() {
             return Err(Error::new(ErrorKind::OutputExists).with_path(Some(&self.out)));
         }
@@ -183,15 +183,16 @@ pub(super) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
             .is_some_and(|digits| digits.parse::<u64>().is_ok_and(|number| number > 1))
 }
 
-/// Something that was not copied, and why.
+/// A file or folder that was not copied, and why.
 #[derive(Debug)]
 pub(super) struct Left {
     pub(super) path: PathBuf,
     pub(super) why: String,
 }
 
-/// Copies a regular file, or a folder with all regular files below it. Returns the entries that are
-/// unreadable or neither file nor folder: a symlink may lead outside the trace.
+/// Copies a regular file, or a folder with all regular files below it. Returns the entries it did
+/// not copy: unreadable ones, and those that are neither files nor folders, because a symlink may
+/// lead outside the trace.
 ///
 /// # Errors
 ///
@@ -222,7 +223,7 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
     Ok(left)
 }
 
-/// Returns why one entry was not copied, or an error if writing is no longer possible.
+/// Returns why an entry was not copied, or an error if writing is no longer possible.
 fn reason(failure: Failure) -> Result<String> {
     match failure {
         Failure::Read(error) => Ok(unreadable(&error)),
@@ -243,7 +244,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<Vec<OsString>, Failure> {
     names(from).map_err(Failure::Read)
 }
 
-/// Copies a file as a whole, or leaves nothing at `to`. Holes stay holes.
+/// Copies a file completely, or leaves nothing at `to`. Holes stay holes.
 fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failure> {
     let reading = |error| Failure::Read(at(from)(error));
     let writing = |error| Failure::Write(at(to)(error));
@@ -320,7 +321,7 @@ pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     compare(one, other).unwrap_or(false)
 }
 
-/// Like [`is_same`], but compares only the size and the bytes where the header and footer are.
+/// Like [`is_same`], but compares only the sizes and the bytes of the header and footer.
 pub(super) fn ends_are_same(one: &Path, other: &Path) -> bool {
     let compare = || -> io::Result<bool> {
         let Some(size) = same_size(one, other)? else {
@@ -341,7 +342,7 @@ pub(super) fn ends_are_same(one: &Path, other: &Path) -> bool {
     compare().unwrap_or(false)
 }
 
-/// Returns the size of two regular files of the same size, 0 if neither path exists, or `None`.
+/// Returns the common size of two regular files, 0 if neither path exists, or `None` otherwise.
 fn same_size(one: &Path, other: &Path) -> io::Result<Option<u64>> {
     match [one, other].map(fs::symlink_metadata) {
         [Err(one), Err(other)] => Ok((one.kind() == other.kind()).then_some(0)),

@@ -11,18 +11,18 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::session::{MANIFEST_FILE, Segments, thread_id};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// How many folders deep to search for sessions: `traces/session_…/pid_…` is two.
+/// How many folders deep to search for sessions: in `traces`, `session_…/pid_…` is two deep.
 const DEPTH: usize = 3;
 
 /// A session, or the folder of a thread without a session.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// Its path relative to the given path; empty for that path itself.
+    /// The path relative to the given path; empty for that path itself.
     pub(super) below: PathBuf,
     pub(super) is_thread: bool,
 }
 
-/// The sessions and threads at a path: the path itself, or those below it.
+/// The sessions and threads at a path: the path itself, or all below it.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) items: Vec<Item>,
@@ -39,7 +39,7 @@ impl Tree {
         Ok(this)
     }
 
-    /// Returns the items by process, with each process's segments together and in order.
+    /// Returns the items grouped by process, with each process's segments in order.
     pub(super) fn processes(&self) -> Vec<Vec<&Item>> {
         let items = self.items.iter().map(|item| (&*item.below, item));
         let items: BTreeMap<&Path, &Item> = items.collect();
@@ -89,7 +89,7 @@ impl Tree {
             let file_type = match visited {
                 Ok(file_type) => file_type,
                 Err(error) => {
-                    // It may contain sessions.
+                    // The unreadable folder may contain sessions.
                     let left = left_behind(&below, &unreadable(&error));
                     self.left_behind.push(left);
                     continue;

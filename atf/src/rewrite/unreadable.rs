@@ -1,4 +1,4 @@
-//! Finds unreadable bytes, together with the other bytes of their events.
+//! Finds unreadable bytes and the other bytes of the events they belong to.
 
 use super::salvage::SalvagedDetails;
 use crate::detail::{DetailEvent, DetailEventHeader, DetailReader};
@@ -11,7 +11,7 @@ const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 /// Returns the unreadable ranges of an index file, extended to whole events.
 pub(super) fn of_index(index: &IndexReader) -> Unreadable {
     let (events, end) = (index.header().events_offset, index.events_end());
-    // How far into its event an offset is.
+    // The distance from an offset back to the start of its event.
     let inside = |offset: u64| {
         if (events..end).contains(&offset) {
             offset.saturating_sub(events) % EVENT_SIZE
@@ -32,8 +32,8 @@ pub(super) fn of_index(index: &IndexReader) -> Unreadable {
 }
 
 /// Returns the unreadable ranges of a detail file, extended to whole details. If a detail's length
-/// cannot be read, its end is unknown: all bytes from there to `section_end` outside salvaged
-/// details are included.
+/// cannot be read, its end is unknown, so this includes all bytes from there to `section_end`,
+/// except those in salvaged details.
 pub(super) fn of_detail(
     detail: &DetailReader,
     salvaged: &SalvagedDetails,

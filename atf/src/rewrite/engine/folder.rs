@@ -1,4 +1,4 @@
-//! Rewrites a thread's folder: its files, and other files in it.
+//! Rewrites a thread's folder: the thread's files and any other files in it.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,27 +22,27 @@ use crate::source::{self, Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
 use crate::wire::Clock;
 
-/// How many times to rewrite files if reads fail at a different place each time.
+/// How many times to try rewriting files when each attempt fails at a different place.
 const ATTEMPTS: usize = 3;
 
-/// Parts of a session's report that come from one thread and are not in the thread's report.
+/// What a thread contributes to the session's report, outside its own report.
 #[derive(Default)]
 pub(super) struct Beside {
     pub(super) changed: bool,
     pub(super) left_behind: Vec<LeftBehind>,
 }
 
-/// The result for a thread.
+/// The result of rewriting a thread.
 pub(super) struct Attempt {
     pub(super) report: ThreadReport,
     pub(super) beside: Beside,
-    /// A read error ends only this thread.
+    /// A read error affects only this thread.
     pub(super) rewritten: Result<Rewritten, Failure>,
 }
 
-/// Rewrites files by `attempt`. After an error that may come from a bad sector, `clear` removes the
-/// files written, and the next attempt searches for unreadable ranges. The first attempt does not,
-/// because searching reads all files once more.
+/// Rewrites files with `attempt`. After an error that may come from a bad sector, `clear` removes
+/// the written files, and the next attempt searches for unreadable ranges. The first attempt skips
+/// this search, which reads all files an extra time.
 pub(super) fn around_errors(
     mut attempt: impl FnMut(OpenOptions) -> Result<Attempt>,
     mut clear: impl FnMut() -> Result<()>,
@@ -92,7 +92,7 @@ impl Route<'_> {
         [self.to, self.unreadable].into_iter().try_for_each(remove)
     }
 
-    /// Returns whether to start again and read around unreadable ranges.
+    /// Returns whether to start over and read around unreadable ranges.
     fn starts_again(&self, error: &Error) -> bool {
         !self.options.around_errors && is_bad_sector(error)
     }
@@ -122,12 +122,12 @@ impl Engine<'_> {
         if rewritten.is_ok() {
             let is_same = |name| {
                 let (from, to) = (route.from.join(name), route.to.join(name));
-                // A footer has the events' checksum, which differs if any event changed. The report
-                // lists intentional changes.
+                // The footer has a checksum of the events, so it differs if any event changed. The
+                // report lists intentional changes.
                 stage::ends_are_same(&from, &to)
                     && (report.is_clean() || stage::is_same(&from, &to))
             };
-            // Files are compared until one differs.
+            // Stop comparing at the first file that differs.
             beside.changed = beside.changed || ![INDEX_FILE, DETAIL_FILE].into_iter().all(is_same);
         }
         Ok(Attempt {
@@ -225,7 +225,7 @@ impl Engine<'_> {
         };
         let assumed = guess::describe(index.header());
         let place = if is_unreadable {
-            // The file cannot be copied either.
+            // The file cannot be copied, either.
             let place = Place::new(INDEX_FILE, "header", Some(0));
             place.found(format!("cannot be read; {assumed}"))
         } else {
@@ -253,8 +253,8 @@ impl Engine<'_> {
         thread::rewrite(self.job, pair, route.to, report, progress)
     }
 
-    /// Sets aside a detail file that cannot be opened. With salvage, opens it with a header that
-    /// matches its index.
+    /// Sets aside a detail file that cannot be opened. With salvage, opens it with a header derived
+    /// from its index.
     fn unread_detail(
         &self,
         error: &Error,
@@ -272,11 +272,11 @@ impl Engine<'_> {
             Ok(file) if self.job.salvage || is_unreadable => guess_detail(file, index, report),
             _ => None,
         };
-        // With an unreadable header, the file cannot be copied, and its other events are kept.
+        // A file with an unreadable header cannot be copied, and its other events are kept.
         if guessed.is_none() || !is_unreadable {
             self.put_aside(route, DETAIL_FILE, beside)?;
         }
-        // A header that could not be read may be intact, so report the error, not the guess.
+        // An unreadable header may be intact, so report the read error, not the guess.
         if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
             let what = match error.kind() {
                 // The writer was killed before its first detail.
@@ -288,7 +288,7 @@ impl Engine<'_> {
         Ok(guessed)
     }
 
-    /// Sets aside a `ring.atf` whose events are not read.
+    /// Sets aside a `ring.atf` without reading its events.
     fn keep_ring(
         &self,
         what: NoteKind,
@@ -319,7 +319,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Copies the files that an earlier rewrite left in a thread's folder, and reports files that do
+    /// Copies files that an earlier rewrite left in a thread's folder, and reports files that do
     /// not belong there.
     fn keep_sides(
         &self,
@@ -350,8 +350,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Sets aside all files of an unreadable thread, and removes the part of the new thread already
-    /// written.
+    /// Sets aside all files of an unreadable thread, and removes what was already written of the
+    /// new thread.
     pub(super) fn give_up(&self, route: &Route<'_>, beside: &mut Beside) -> Result<()> {
         beside.changed = true;
         route.clear()?;
@@ -364,7 +364,7 @@ impl Engine<'_> {
     }
 }
 
-/// Opens a detail file with a header that matches its index.
+/// Opens a detail file with a header derived from its index.
 fn guess_detail(
     file: Input,
     index: &IndexReader,
@@ -379,14 +379,14 @@ fn guess_detail(
     Some(detail)
 }
 
-/// Returns whether an error may come from a bad sector, in which case other parts of the file can
-/// be read.
+/// Returns whether an error may come from a bad sector, so that other parts of the file may be
+/// readable.
 fn is_bad_sector(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(kind) if source::is_bad_sector(*kind))
 }
 
-/// Returns whether a thread has no index file, or an empty one, and no event elsewhere. Its writer
-/// was killed before it wrote anything, so dropping the folder loses nothing.
+/// Returns whether a thread's index file is missing or empty, and no other file has an event. The
+/// writer was killed before it wrote anything, so dropping the folder loses nothing.
 pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     let has_details = || match DetailReader::open(route.from.join(DETAIL_FILE)) {
         Ok(detail) => detail.file_size() > HEADER_SIZE as u64,
@@ -397,7 +397,7 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     };
     let has_ring = || match ring::read(route.from, OpenOptions::new()) {
         Ok(ring) => ring.is_some_and(|ring| !ring.is_empty()),
-        // Its writer had not yet stored the header.
+        // The writer had not yet stored the header.
         Err(error) => !matches!(
             error.kind(),
             ErrorKind::TooShort { .. }
@@ -407,7 +407,7 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
                 }
         ),
     };
-    // Files set aside by an earlier rewrite were copied there.
+    // An earlier rewrite's set-aside files were copied there.
     let has_sides = || !names(route.to).is_ok_and(|names| names.is_empty());
     let has_no_index = matches!(
         error.kind(),
@@ -416,14 +416,14 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     has_no_index && !has_details() && !has_ring() && !has_sides()
 }
 
-/// Returns whether this is the name of a thread's file or, in the folder of a thread without a
-/// session, of a file or folder that an earlier rewrite left.
+/// Returns whether a thread's folder may contain this name: a thread's file or, if the thread has
+/// no session, a file or folder left by an earlier rewrite.
 fn is_known(name: &str, is_alone: bool) -> bool {
     [INDEX_FILE, DETAIL_FILE, RING_FILE].contains(&name) || (is_alone && is_earlier(name))
 }
 
-/// Returns whether nothing of a file can be read: a file with a readable sector opens, so that errors
-/// have an offset.
+/// Returns whether a file is entirely unreadable. A file with any readable sector opens, and its
+/// errors have an offset.
 fn is_lost(error: &Error, options: OpenOptions) -> bool {
     options.around_errors && is_bad_sector(error) && error.offset().is_none()
 }

@@ -21,7 +21,7 @@ use crate::session::{ProcessName, thread_id};
 use crate::source::OpenOptions;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// The memory in bytes for all details that are kept in memory.
+/// The memory limit in bytes for details kept in memory, over all threads.
 const MEMORY: u64 = 256 << 20;
 
 /// Rewrites the sessions at `path` and writes the result to `out`.
@@ -101,7 +101,8 @@ pub(super) fn run(
 }
 
 /// Removes a process's leading and trailing segments without events, but keeps at least one
-/// segment. Reports damaged ones: they may have lost calls that are open in the others.
+/// segment. Reports removed segments that are damaged, because they may have lost calls that are
+/// open in the others.
 fn drop_outside(
     stage: &Stage,
     segments: &mut Vec<(&Item, SessionReport)>,
@@ -129,7 +130,7 @@ fn drop_outside(
 /// The job and its progress.
 struct Engine<'a> {
     job: &'a Job<'a>,
-    /// How many threads are rewritten at a time.
+    /// How many threads to rewrite at a time.
     jobs: NonZero<usize>,
     /// The number of bytes processed.
     done: AtomicU64,
@@ -146,7 +147,7 @@ impl Engine<'_> {
     }
 }
 
-/// Returns the total size, in bytes, of a thread's files, or of those of all threads of a session.
+/// Returns the total size in bytes of a thread's files, or of all thread files in a session.
 fn size(folder: &Path) -> u64 {
     let size = |path: PathBuf| fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
     let thread = |folder: &Path| {

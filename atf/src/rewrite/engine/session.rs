@@ -1,4 +1,4 @@
-//! Rewrites a session's folder: its threads, its manifest, and other files in it.
+//! Rewrites a session's folder: its threads, its manifest, and any other files in it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -29,7 +29,7 @@ const RECOVERY: (&str, &str) = ("recovery", ".json");
 /// The folder for unreadable files, which are copied unchanged.
 const UNREADABLE: &str = "unreadable";
 
-/// The threads' states at the end of a segment, by their folders' names.
+/// The threads' states at the end of a segment, by folder name.
 pub(super) type Carried = BTreeMap<String, Carry>;
 
 impl Engine<'_> {
@@ -88,7 +88,7 @@ impl Engine<'_> {
                 } else {
                     let why = "set aside by an earlier recovery";
                     left_behind.push(LeftBehind {
-                        // A report contains no part of the trace.
+                        // A report is not part of the trace.
                         is_loss: text == UNREADABLE,
                         ..tree::left_behind(Path::new(&name), why)
                     });
@@ -224,7 +224,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Rewrites an entry of a session; `None` if there is nothing at its path.
+    /// Rewrites an entry of a session; returns `None` if there is nothing at its path.
     fn entry(
         &self,
         session: &SessionReader,
@@ -315,8 +315,9 @@ impl Engine<'_> {
         })
     }
 
-    /// Reports entries of a session's folder that are not part of it. A folder with thread files, or
-    /// with a name similar to a thread's, may be a renamed thread: it is copied to `unreadable`.
+    /// Reports entries of a session's folder that are not part of the session. A folder that has
+    /// thread files, or a name like a thread's, may be a renamed thread, so it is copied to
+    /// `unreadable`.
     fn others(
         &self,
         path: &Path,
@@ -329,7 +330,7 @@ impl Engine<'_> {
         for name in names(path)? {
             let text = name.to_string_lossy();
             let is_thread = threads.contains(&Some(name.as_os_str()));
-            // A half-written manifest adds nothing to the previous manifest and the threads.
+            // A half-written manifest has nothing that the previous manifest and the threads lack.
             let is_manifest = text == MANIFEST_FILE || text == MANIFEST_PART;
             if is_thread || is_manifest || is_earlier(&text) {
                 continue;
@@ -391,7 +392,7 @@ impl SessionReport {
     }
 }
 
-/// The report file of one session: the action and the session's report.
+/// The contents of a session's report file: the action and the session's report.
 struct Recovery<'a> {
     action: Action,
     report: &'a SessionReport,
@@ -415,7 +416,7 @@ fn is_renamed_thread(path: &Path, name: &str) -> Result<bool> {
         || names(path)?.iter().any(|name| tree::is_thread_file(name)))
 }
 
-/// Returns whether a rewrite may leave a file or folder of this name next to the threads.
+/// Returns whether a rewrite may leave a file or folder with this name next to the threads.
 pub(super) fn is_earlier(name: &str) -> bool {
     name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
 }

@@ -3,7 +3,7 @@
 /// How many ranges a [`SetAside`] lists; further events are only counted.
 const RUNS: usize = 64;
 
-/// Events that were written to a separate file.
+/// Events written to a separate file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAside {
@@ -11,7 +11,7 @@ pub struct SetAside {
     pub file: String,
     /// The file that the events come from.
     pub from: &'static str,
-    /// How many.
+    /// The number of events.
     pub count: u64,
     /// Their positions: the first 64 ranges.
     pub runs: Vec<EventRange>,
@@ -25,7 +25,7 @@ pub struct EventRange {
     pub seq: u64,
     /// The first event's offset in that file, in bytes.
     pub offset: u64,
-    /// How many.
+    /// The number of events.
     pub count: u64,
 }
 
@@ -57,7 +57,7 @@ impl SetAside {
     }
 }
 
-/// Bytes that are in no new file, grouped by file and reason.
+/// Bytes that no new file contains, grouped by file and reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
@@ -69,25 +69,25 @@ pub struct Dropped {
     pub offset: u64,
     /// The total number of bytes.
     pub size: u64,
-    /// The number of places.
+    /// The number of places they come from.
     pub count: u64,
 }
 
-/// Why bytes were dropped.
+/// The reason why bytes were dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DropReason {
     /// They are between the header and the first event.
     BetweenHeaderAndEvents,
-    /// They are a torn event.
+    /// They belong to a torn event.
     EventCutShort,
-    /// They are a torn footer.
+    /// They belong to a torn footer.
     FooterCutShort,
     /// They are zeros at the end: preallocated space, or blocks that never reached the disk.
     ZeroTail,
     /// They are zeros among the events: blocks that never reached the disk.
     Hole,
-    /// They are events after a hole; which events the hole lost is unknown.
+    /// They are events after a hole. Which events the hole swallowed is unknown.
     BehindHole,
     /// They start where no event can start.
     BehindFramingProblem,
@@ -97,8 +97,7 @@ pub enum DropReason {
     BehindFooter,
     /// They are details without an event, in a scrubbed trace.
     Orphans,
-    /// They are unreadable, or the rest of an event with unreadable bytes. The other events are
-    /// kept.
+    /// They are unreadable, or belong to an event with unreadable bytes. The other events are kept.
     Unreadable,
     /// They looked like details, but overlap with details that were found by their links.
     Overlap,

@@ -87,13 +87,13 @@ names! {
     }
 }
 
-// References, as the macro passes them.
+// Takes a reference because the derive macro passes one.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_false(value: &bool) -> bool {
     !*value
 }
 
-// As above.
+// Takes a reference for the same reason.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(count: &u64) -> bool {
     *count == 0

@@ -1,4 +1,4 @@
-//! Counts losses: data of the original that the new files lack or changed.
+//! Counts losses: original data that the new files lack or have changed.
 
 use super::{DropReason, LeftBehind, NoteKind, Report, SessionReport, ThreadReport};
 use crate::thread::INDEX_FILE;
@@ -13,7 +13,7 @@ impl Report {
     }
 }
 
-/// Counts the losses of a session's threads, and the parts of its folder that were not copied.
+/// Counts the losses in a session's threads, and the parts of its folder that were not copied.
 pub(in crate::rewrite) fn of_session(session: &SessionReport) -> u64 {
     let threads = session.threads.iter().map(of_thread);
     let manifest = session.manifest.as_ref().filter(|it| it.is_lost).map(|_| 1);

@@ -11,7 +11,7 @@ pub use aside::{DropReason, Dropped, EventRange, SetAside};
 
 pub use note::{Effect, Note, NoteKind, Notes, Place};
 
-/// How many unreadable ranges of a file the report lists; further ones are only counted.
+/// How many unreadable ranges per file the report lists; further ones are only counted.
 const RANGES: usize = 64;
 
 /// The report of [`recover`](super::recover), [`convert`](super::convert), [`scrub`](super::scrub) or
@@ -59,13 +59,13 @@ impl Report {
 /// An operation on a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Finalize the files and keep the events as they are.
+    /// Finalizes the files and keeps the events as they are.
     Recover,
-    /// Do the same in another wire version.
+    /// Recovers, and changes the wire version.
     Convert,
-    /// Do the same without registers and stacks.
+    /// Recovers, and removes registers and stacks.
     Scrub,
-    /// Do the same for a time range.
+    /// Recovers, and keeps only a time range.
     Cut,
 }
 
@@ -107,9 +107,9 @@ impl SessionReport {
 pub struct ThreadReport {
     /// The name of its folder.
     pub folder: String,
-    /// Why nothing could be recovered; its files are in `unreadable`, unchanged.
+    /// Why nothing could be recovered; the files were copied unchanged to `unreadable`.
     pub not_recovered: Option<Place>,
-    /// Whether the thread's writer ended before it wrote anything: `index.atf` is empty, and no
+    /// Whether the thread's writer ended before writing anything: `index.atf` is empty, and no
     /// other file has an event. The new session omits the thread; nothing is lost.
     pub nothing_written: bool,
     /// Its index events.
@@ -120,7 +120,7 @@ pub struct ThreadReport {
     pub cut: Option<Cut>,
     /// Events in files other than `index.atf` and `detail.atf`.
     pub set_aside: Vec<SetAside>,
-    /// Bytes that are in no new file.
+    /// Bytes that no new file contains.
     pub dropped: Vec<Dropped>,
     /// Problems and additions, by kind.
     pub notes: Notes,
@@ -129,20 +129,20 @@ pub struct ThreadReport {
 impl ThreadReport {
     /// Returns whether all events are in the new files unchanged.
     pub(super) fn is_clean(&self) -> bool {
-        // With a wrong checksum, any event may have changed.
+        // If the checksum is wrong, any event may have changed.
         let is_kept =
             |note: &Note| note.effect == Effect::Stays && note.kind != NoteKind::ChecksumBad;
         self.set_aside.is_empty() && self.dropped.is_empty() && self.notes.iter().all(is_kept)
     }
 
-    /// Records bytes that are in no new file.
+    /// Records bytes that no new file contains.
     pub(super) fn drop(&mut self, file: &'static str, why: DropReason, offset: u64, size: u64) {
         if size == 0 {
             return;
         }
         let is_same = |dropped: &&mut Dropped| dropped.file == file && dropped.why == why;
         let known = self.dropped.iter_mut().filter(is_same);
-        // List each of the first unreadable ranges.
+        // The first unreadable ranges are listed one by one.
         let most = match why {
             DropReason::Unreadable => RANGES,
             _ => 1,
@@ -163,7 +163,7 @@ impl ThreadReport {
     }
 }
 
-/// The number of events in the new file.
+/// Counts of the events in a new file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
@@ -205,10 +205,10 @@ pub struct ManifestReport {
     pub problems: Vec<Place>,
     /// The total number of problems.
     pub problem_count: u64,
-    /// How many events each thread may lack at its end, because the tracer was killed with them in
-    /// memory.
+    /// How many events may be missing at the end of each thread, because the tracer was killed
+    /// while they were in memory.
     pub unwritten_events: Option<u64>,
-    /// Problems that remain, and removals.
+    /// Problems that remain, and data that was removed.
     pub notes: Notes,
 }
 

@@ -16,7 +16,7 @@ pub struct Place {
     pub file: String,
     /// The field's path: `footer.event_count`, `events[12].detail_seq`.
     pub field: String,
-    /// Bytes from the start of the file.
+    /// The offset in bytes from the start of the file.
     pub offset: Option<u64>,
     /// The content found there.
     pub found: String,
@@ -41,7 +41,8 @@ impl Place {
         self
     }
 
-    /// Returns an error's place without its folder, so that a report does not depend on where the trace is.
+    /// Returns an error's place without the folder, so reports do not depend on the trace's
+    /// location.
     pub(in crate::rewrite) fn of(file: &str, error: &Error) -> Self {
         let system = std::error::Error::source(error).map(ToString::to_string);
         Self {
@@ -53,7 +54,8 @@ impl Place {
     }
 }
 
-/// The notes of a thread or a manifest, grouped by kind and rule: a count and the first places for each.
+/// The notes on a thread or a manifest, grouped by kind and rule. Each group has a count and its
+/// first places.
 #[derive(Debug, Clone, Default)]
 pub struct Notes(BTreeMap<(NoteKind, Option<&'static str>), Note>);
 
@@ -103,7 +105,7 @@ impl Notes {
         self.add_up_to(PLACES, NoteKind::Content, Some(rule.id), place);
     }
 
-    /// Notes a problem of every event, for which one place is enough.
+    /// Notes a problem that every event has, so one place is enough.
     pub(in crate::rewrite) fn tally(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
         self.add_up_to(1, kind, None, place);
     }
@@ -149,13 +151,13 @@ pub struct Note {
 /// The effect on the new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// A problem that the new files do not have.
+    /// A problem that the new files no longer have.
     Mended,
-    /// A fault of the content, which stays: changing it would invent data.
+    /// A fault in the content that stays, because changing it would invent data.
     Stays,
     /// Information that the new files lack.
     Lost,
-    /// Information that was deduced, not recorded.
+    /// Information that was deduced rather than recorded.
     Guessed,
 }
 
@@ -165,41 +167,42 @@ pub enum Effect {
 pub enum NoteKind {
     /// The file was not finalized.
     NotFinalized,
-    /// The file is damaged: its footer contradicts it, or the bytes where an event should start
-    /// cannot be one.
+    /// The file is damaged: its footer contradicts it, or the bytes where an event should start are
+    /// not one.
     Damaged,
     /// A header contradicts a more trusted source: the footer, the events or the other file.
     HeaderDisagrees,
-    /// A link to a missing detail was removed.
+    /// A link to a missing detail. It was removed.
     LinkToNothing,
-    /// A link to another event's detail was removed.
+    /// A link to another event's detail. It was removed.
     LinkNotReturned,
-    /// Links did not count 0, 1, 2 and so on through the index.
+    /// The links were not numbered 0, 1, 2 and so on through the index.
     LinkOutOfOrder,
     /// The file had no checksum that could reveal changed events, or part of the file is
     /// unreadable. The new file has a checksum.
     NoChecksum,
     /// The manifest was wrong about the threads.
     ManifestDisagrees,
-    /// A `ring.atf` next to a finalized index, which already has its events. It is copied to `unreadable`, unless
-    /// the trace is scrubbed.
+    /// A `ring.atf` next to a finalized index that already has the ring's events. It is copied to
+    /// `unreadable`, unless the trace is scrubbed.
     RingLeftOver,
 
-    /// The events do not match their checksum. It is unknown which of them changed; they have a new checksum.
+    /// The events do not match their checksum. Which of them changed is unknown; the new file has a
+    /// new checksum.
     ChecksumBad,
     /// An event or a detail breaks a rule about its content, which the checker reports as well.
     Content,
-    /// The threads have different clocks, so the manifest names none.
+    /// The threads have different clocks, so the manifest does not specify one.
     ClocksDiffer,
     /// A module in the other run's manifest is from another build, so its names were not used.
     OtherBuild,
 
     /// Wire version 2 records no `call_depth`.
     CallDepthLost,
-    /// Wire version 2 does not record events' `thread_id`, and this event's id differs from the
+    /// Wire version 2 does not record a `thread_id` per event, and this event's id differs from the
     /// header's.
     ThreadIdLost,
-    /// Registers and stack were set to zero or removed.
+    /// Registers were zeroed, or a stack was removed.
     PayloadScrubbed,
     /// A payload of unknown shape was removed.
     PayloadEmptied,
@@ -209,22 +212,22 @@ pub enum NoteKind {
     KeyDropped,
     /// Events that a finalized header counts, but the file no longer has.
     EventsMissing,
-    /// A link to a lost detail: its file is missing, although the finalized index says it exists,
-    /// or is partly unreadable.
+    /// A link to a lost detail. The detail file is partly unreadable, or is missing although the
+    /// finalized index says it exists.
     DetailMissing,
     /// An unreadable detail file. It is copied to `unreadable`, unless the trace is scrubbed.
     DetailFileUnreadable,
     /// A `ring.atf`, the buffer of a killed writer, that does not belong to the thread's files. It is copied to
     /// `unreadable`, unless the trace is scrubbed.
     RingNotRead,
-    /// Calls open at the start or end of a cut that were given up because more were open than are
-    /// [kept](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no
+    /// Calls open at the start or end of a cut that were given up because too many were
+    /// [open](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no
     /// return at the end.
     CallsGivenUp,
 
     /// A header was rebuilt from the events, the other file and the folder's name.
     HeaderGuessed,
-    /// `call_depth` was counted from calls and returns.
+    /// `call_depth` was derived from calls and returns.
     CallDepthDerived,
     /// A detail was found past damage by its links.
     DetailSalvaged,

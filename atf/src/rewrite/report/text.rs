@@ -235,7 +235,7 @@ impl Display for At<'_> {
     }
 }
 
-/// Text from a file, or its name, on one line: line breaks and other control characters are
+/// A file's name, or text from a file, on one line: line breaks and other control characters are
 /// escaped.
 struct Line<'a>(&'a str);
 

@@ -12,7 +12,7 @@ use crate::spans::{CallStack, Depth, Paired, Span};
 use crate::thread::INDEX_FILE;
 use crate::wire::EventKind;
 
-/// Where an event is relative to the cut.
+/// Where an event is relative to a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Before,
@@ -25,12 +25,12 @@ pub(super) enum Part {
 pub(super) struct Cutting {
     from_ns: u64,
     to_ns: u64,
-    /// The greatest timestamp so far, which decides where an event is: so the cut is one run of
-    /// events even where time goes back.
+    /// The greatest timestamp so far. It decides where an event is, so the cut is one run of events
+    /// even where timestamps decrease.
     clock_ns: u64,
     stack: CallStack,
     has_begun: bool,
-    /// The positions of the events inside.
+    /// The positions of the events inside the cut.
     inside: Range<u64>,
     calls: u64,
     returns: u64,
@@ -65,8 +65,8 @@ impl Cutting {
         self.inside.contains(&seq)
     }
 
-    /// Describes the cut. The thread may come from an earlier cut, with some of its repeated calls
-    /// and added returns inside the new one.
+    /// Describes the cut. The thread may be the result of an earlier cut; the new one may include
+    /// some of the earlier one's repeated calls and added returns.
     pub(super) fn describe(&self, earlier: Option<&Cut>, event_count: u64) -> Cut {
         let Range { start, end } = self.inside;
         let this = Cut::new(self.from_ns, self.to_ns, self.calls, self.returns);
@@ -131,7 +131,7 @@ impl Cutting {
         }
     }
 
-    /// Takes the open calls, innermost first, and counts the dropped ones.
+    /// Takes the open calls, innermost first, and counts the calls that were given up.
     fn take_open(&mut self, added: &mut Added) -> Vec<Span> {
         let count = self.stack.depth();
         let mut open = Vec::new();
@@ -150,7 +150,7 @@ impl Cutting {
 #[derive(Debug, Default)]
 struct Added {
     events: Vec<IndexEvent>,
-    /// How many open calls are missing here because too many were open.
+    /// How many calls are missing here because too many were open.
     given_up: u64,
 }
 

@@ -58,8 +58,8 @@ impl Walk<'_, '_> {
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// Writes a detail that cannot have the payload of a call or a return. The payload is written
-    /// in pieces, because it may not fit into memory.
+    /// Writes a detail too large for the payload of a call or a return. The payload is written in
+    /// pieces, because it may not fit into memory.
     fn with_large_detail(
         &mut self,
         event: &IndexEvent,

@@ -60,7 +60,7 @@ pub(super) struct Rewritten {
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clock: Clock,
     pub(super) cut: Option<Cut>,
-    /// `None` if events are missing at the end, so that nothing continues.
+    /// `None` if events are missing at the end, so the next segment starts over.
     pub(super) carry: Option<Carry>,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn rewrite(
     walk.run()
 }
 
-/// The next step after an event.
+/// What to do after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Event,
@@ -105,11 +105,11 @@ struct Walk<'a, 'b> {
     thread_id: u32,
     depth: Depth,
     details: Option<DetailCursor<'a>>,
-    /// The details that are in the new file.
+    /// The details already in the new file.
     used: Bits,
-    /// The same for details found past damage.
+    /// The same, for details found past damage.
     used_salvaged: Bits,
-    /// The next link, if links count through the index; `None` after unreadable events.
+    /// The next link, if links are numbered through the index; `None` after unreadable events.
     next_link: Option<u64>,
     cutting: Option<Cutting>,
     /// The previous event.
@@ -227,7 +227,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         })
     }
 
-    /// Handles the event at a position, and returns what follows.
+    /// Handles the event at a position, and returns what to do next.
     fn step(&mut self, seq: u64, bytes: &[u8; IndexEvent::SIZE]) -> Result<Next, Failure> {
         let index = self.pair.index;
         if !index.is_readable(seq) {

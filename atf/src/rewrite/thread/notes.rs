@@ -10,9 +10,8 @@ use crate::rewrite::report::{NoteKind, Notes, Place, ThreadReport};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 use crate::wire::{Wire, offset};
 
-/// Returns the id for the new header. This is the old header's id, unless the folder's name and a
-/// second source, an event or the detail file, agree on another id: in that case the old header is
-/// damaged.
+/// Returns the id for the new header. This is the old header's id, unless the folder's name and
+/// either an event or the detail file agree on another id. In that case, the old header is damaged.
 pub(super) fn thread_id(pair: Pair<'_>, report: &mut ThreadReport) -> crate::Result<u32> {
     let found = pair.index.header().thread_id;
     let Some(folder_id) = pair.folder_id.filter(|id| *id != found) else {
@@ -39,11 +38,11 @@ pub(super) fn thread_id(pair: Pair<'_>, report: &mut ThreadReport) -> crate::Res
     Ok(found)
 }
 
-/// Takes findings about the events of one file.
+/// Collects findings about the events in one file.
 struct Contents<'a> {
     notes: &'a mut Notes,
     file: &'static str,
-    /// The wire version that the events are written in.
+    /// The wire version of the new events.
     target: Wire,
 }
 
@@ -107,7 +106,7 @@ pub(super) fn event_place(index: &IndexReader, seq: u64, field: &str) -> Place {
     Place::new(INDEX_FILE, format!("events[{seq}].{field}"), offset)
 }
 
-/// The place of a detail event or, `after` bytes into it, of a part.
+/// Returns the place of a detail event's field, `after` bytes into the event.
 pub(super) fn detail_place(detail: &DetailEvent, field: &str, after: usize) -> Place {
     let offset = detail.offset.saturating_add(after as u64);
     let dot = if field.is_empty() { "" } else { "." };

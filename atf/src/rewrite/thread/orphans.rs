@@ -13,7 +13,7 @@ use crate::rewrite::stage::free_path;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 impl Walk<'_, '_> {
-    /// Handles the bytes after the first hole; events in them have lost their place in the order.
+    /// Handles the bytes after the first hole. Events there have lost their position.
     pub(super) fn behind_hole(&mut self, first: u64) -> Result<(), Failure> {
         let index = self.pair.index;
         let mut events = index.cursor();
@@ -79,7 +79,7 @@ impl Walk<'_, '_> {
 
     /// Handles the details that no event refers to.
     pub(super) fn orphans(&mut self) -> Result<(), Failure> {
-        // Without the file, there are no details.
+        // There are no details without the file.
         let (Some(reader), Some(details)) = (self.pair.detail, &mut self.details) else {
             return Ok(());
         };
