@@ -40,7 +40,7 @@ impl Buffer {
         }
     }
 
-    /// Sets the empty buffer's place in its file, after events with this checksum.
+    /// Moves the empty buffer to offset `start` in its file, after events with this checksum.
     pub(super) fn move_to(&self, start: u64, checksum: u32) {
         if let Self::Ring(area) = self {
             area.move_to(start, checksum);

@@ -7,7 +7,8 @@ use crate::wire::{DetailEventType, EventKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// The timestamp in nanoseconds, on the clock in the options; never less than the previous one.
+    /// The timestamp in nanoseconds, on the clock set in the options; never less than the previous
+    /// event's.
     pub timestamp_ns: u64,
     /// The function: module in the upper 32 bits, symbol in the lower.
     pub function_id: u64,
@@ -50,10 +51,10 @@ pub struct Detail<'a> {
     /// The kind of detail: [`FUNCTION_CALL`](DetailEventType::FUNCTION_CALL) for a call,
     /// [`FUNCTION_RETURN`](DetailEventType::FUNCTION_RETURN) for a return.
     pub event_type: DetailEventType,
-    /// Flags; no source defines any.
+    /// Flags; none are defined.
     pub flags: u16,
     /// The payload; [`FunctionPayload::encode`](crate::detail::FunctionPayload::encode) encodes
-    /// that of a call or a return. Any bytes, less than 4 GiB.
+    /// that of a call or a return. It may be any bytes, less than 4 GiB.
     pub payload: &'a [u8],
 }
 
@@ -75,7 +76,7 @@ setters!(Detail<'a> {
     payload: &'a [u8],
 });
 
-/// An index event and its detail event, by their positions, counted from 0.
+/// The positions of an index event and its detail event, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Link {
     /// The position in `index.atf`.
@@ -88,13 +89,13 @@ pub struct Link {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadSummary {
-    /// The thread.
+    /// The thread's id.
     pub thread_id: u32,
-    /// Events in `index.atf`.
+    /// The number of events in `index.atf`.
     pub event_count: u64,
-    /// Events in `detail.atf`; 0 if there is no such file.
+    /// The number of events in `detail.atf`; 0 if the file does not exist.
     pub detail_count: u64,
-    /// Reserved details that are not in `detail.atf`: dropped by
+    /// The number of reserved details that are not in `detail.atf`: dropped by
     /// [`drop_detail`](super::ThreadWriter::drop_detail), or still unwritten when the files were
     /// finalized.
     pub dropped_details: u64,

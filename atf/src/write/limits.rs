@@ -1,5 +1,5 @@
-//! Tests for cases that would take hours or a second process: counts of 2³², for which they start
-//! just below it, and a writer in a forked child.
+//! Tests for cases that would otherwise take hours or a second process: counts of 2³² (the tests
+//! start just below), and a writer in a forked child.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const DETAIL: Detail<'_> = Detail {
     payload: &[],
 };
 
-/// Returns a writer whose counts start this high.
+/// Returns a writer that starts with these counts.
 fn writer(wire: Wire, events: u64, details: u64) -> ThreadWriter {
     let options = WriteOptions {
         wire,
@@ -92,7 +92,7 @@ fn version_1_links_to_each_detail_below_the_number_that_means_none() {
     writer.write_detail(12, 1, &DETAIL).unwrap();
     let pair = writer.write_with_detail(&EVENT, &DETAIL).unwrap_err();
     assert_eq!(limit(&pair), reached);
-    // More events without details are allowed.
+    // Events without details are still allowed.
     assert_eq!(writer.write(&EVENT).unwrap(), 13);
     assert_eq!(writer.finalize().unwrap().detail_count, MOST);
 }

@@ -41,14 +41,14 @@ pub enum Fate {
     Done,
     /// It fails.
     Refused(io::ErrorKind),
-    /// A write takes at most this many bytes; anything else succeeds.
+    /// A write writes at most this many bytes; any other operation succeeds.
     Short(usize),
 }
 
-/// Files in memory, for tests of writers and of their behaviour after an error.
+/// Files in memory, for testing writers and their behaviour after errors.
 ///
-/// Clones share the same storage. The function given to [`decide`](Self::decide) is called before
-/// each operation, so every call of a writer can be made to fail, once or forever.
+/// Clones share the same storage. The function passed to [`decide`](Self::decide) is called before
+/// each operation, so any operation can be made to fail, once or forever.
 ///
 /// ```
 /// use std::io;
@@ -95,7 +95,7 @@ impl Memory {
         self.state().decide = Some(Box::new(decide));
     }
 
-    /// Returns how many operations there were, including failed ones.
+    /// Returns the number of operations so far, including failed ones.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.state().steps
@@ -237,7 +237,7 @@ impl StorageFile for MemoryFile {
             .checked_add(bytes.len())
             .ok_or(io::ErrorKind::FileTooLarge)?;
         let mut file = lock(&self.bytes);
-        // Writing no bytes does not extend a file, whatever the offset.
+        // Writing zero bytes never extends a file, whatever the offset.
         if file.len() < end && !bytes.is_empty() {
             file.resize(end, 0);
         }

@@ -1,8 +1,8 @@
 //! Writes index files, detail files and sessions.
 //!
-//! [`ThreadWriter`] writes a thread's two files, [`SessionWriter`] a folder of threads with its
-//! manifest. Threads' writers share nothing, so each thread of a tracer, or the thread that drains
-//! their rings ([`record`](crate::record)), writes without a lock.
+//! [`ThreadWriter`] writes a thread's two files; [`SessionWriter`] writes a folder of threads and
+//! its manifest. Thread writers share nothing, so each thread of a tracer, or the thread that
+//! drains their rings ([`record`](crate::record)), writes without a lock.
 //!
 //! ```
 //! use atf::EventKind;
@@ -31,9 +31,12 @@
 //!
 //! | failure | what remains |
 //! |---|---|
-//! | the process ends without [`finalize`](ThreadWriter::finalize), its writers dropped | every event |
-//! | SIGKILL, a crash, `_exit` | everything flushed, so at most a buffer of events is missing; with [`survive_kill`](WriteOptions::survive_kill), every event once its call has returned |
-//! | the disk is full, or any other error of a write | the failing call and all later calls return the error; the events before it are a valid prefix |
+//! | the process drops its writers without calling [`finalize`](ThreadWriter::finalize) | every
+//! event |
+//! | SIGKILL, a crash, `_exit` | everything flushed, so at most one buffer of events is missing;
+//! with [`survive_kill`](WriteOptions::survive_kill), every event once its call has returned |
+//! | the disk is full, or a write fails for another reason | the failing call and all later calls
+//! return the error; the events before it are a valid prefix |
 //! | power loss | see [`Durability`] |
 //!
 //! Readers read an unfinalized file up to its last whole event. Details are written before the
@@ -76,7 +79,7 @@ pub use session::{SessionTotals, SessionWriter, session_name};
 pub use storage::{BriefDisk, Disk, Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};
 
-/// Makes a new folder's name survive a power loss.
+/// Syncs a new folder's name, so that it survives a power loss.
 fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
     let parent = match folder.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -85,7 +88,7 @@ fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
     storage.sync_folder(parent).map_err(at(parent))
 }
 
-/// An error of the operating system about a path.
+/// Converts an operating system error to one with a path.
 fn at(path: &Path) -> impl Fn(io::Error) -> Error {
     |error| Error::io(error).with_path(Some(path))
 }

@@ -11,18 +11,18 @@ use crate::session::MANIFEST_FILE;
 use crate::session::MANIFEST_PART;
 
 /// Adds names for unnamed functions to the manifest of the session in `folder`, for example names
-/// found after the run. All other values stay as they are, even ones unknown to this crate;
+/// found after the run. All other values stay as they are, even those unknown to this crate;
 /// `format_version` becomes `"2.1"`. The new manifest replaces the old one atomically and keeps its
 /// mode.
 ///
-/// Nothing may be writing the session at the same time: its writer would replace the manifest with
-/// its own.
+/// The session must not be in the process of being written, because its writer would overwrite this
+/// manifest with its own.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::Io`](crate::ErrorKind::Io); [`NotUtf8`](crate::ErrorKind::NotUtf8) and
 /// [`NotJson`](crate::ErrorKind::NotJson) if the manifest is damaged;
-/// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge) if it is, or would become, too large to
+/// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge) if it is or would become too large to
 /// read. After an error, the old manifest is still in place.
 pub fn add_symbols(folder: impl AsRef<Path>, symbols: &[Symbol]) -> Result<()> {
     change(folder.as_ref(), |old| manifest::with_symbols(old, symbols))
@@ -44,13 +44,13 @@ fn change(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Result<(
     let new = new(&manifest::bytes_in_session(&path)?);
     let new = new.map_err(|error| error.with_path(Some(&path)))?;
     let part = folder.join(MANIFEST_PART);
-    // A killed process may have left this file behind.
+    // A killed process may have left this file.
     if Disk.exists(&part).map_err(at(&part))? {
         Disk.remove(&part).map_err(at(&part))?;
     }
     let written = replace(&path, &part, &new);
     if written.is_err() {
-        // Return the first error.
+        // Ignore this error, because the first one is returned.
         let _ = Disk.remove(&part);
     }
     written?;

@@ -8,7 +8,7 @@ use crate::wire::{Arch, Clock, Os, Wire};
 /// The smallest buffer size.
 const LEAST_BUFFER: usize = 4 << 10;
 
-/// How files are written. [`Default`] describes this machine, in wire version 1.
+/// Options for writing files. [`Default`] describes this machine and uses wire version 1.
 ///
 /// ```
 /// use atf::Wire;
@@ -22,25 +22,27 @@ const LEAST_BUFFER: usize = 4 << 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// The wire version. All tracers in the field write version 1.
+    /// The wire version. All known tracers write version 1.
     pub wire: Wire,
-    /// The processor architecture; by default this program's, 0 if the format has no number for it.
+    /// The processor architecture. The default is this program's, or 0 if the format has no number
+    /// for it.
     pub arch: Arch,
-    /// The operating system; by default this program's, 0 if the format has no number for it.
+    /// The operating system. The default is this program's, or 0 if the format has no number for
+    /// it.
     pub os: Os,
-    /// The clock of the timestamps; by default the one that [`clock::now_ns`] reads, 0 if the
-    /// format has no number for it.
+    /// The clock of the timestamps. The default is the one that [`clock::now_ns`] reads, or 0 if
+    /// the format has no number for it.
     pub clock_type: Clock,
     /// Which data survives a power loss.
     pub durability: Durability,
-    /// Whether an event survives the death of this process, even by SIGKILL, once its call has
-    /// returned. Power loss is a separate matter.
+    /// Whether an event survives the death of this process, even by SIGKILL, once the call that
+    /// wrote it has returned. For power loss, see [`durability`](Self::durability).
     pub survive_kill: bool,
-    /// Whether events are written unchecked, for tools that copy another tracer's events. Otherwise
-    /// an event that is earlier than the previous one or of unknown kind is refused, as the format
-    /// demands of tracers.
+    /// Whether events are written unchecked, for tools that copy another tracer's events.
+    /// Otherwise, events of unknown kind or earlier than the previous one are refused, as the
+    /// format requires of tracers.
     pub verbatim: bool,
-    /// The size of each file's buffer in bytes; raised to 4 KiB if less.
+    /// The size of each file's buffer in bytes, at least 4 KiB.
     pub buffer_size: usize,
 }
 
@@ -56,7 +58,7 @@ setters!(WriteOptions {
 });
 
 impl WriteOptions {
-    /// Returns the size of each file's buffer in bytes: whole index events.
+    /// Returns the size of each file's buffer in bytes, rounded to whole index events.
     pub(crate) fn buffer_capacity(&self) -> usize {
         let whole = self.buffer_size / IndexEvent::SIZE;
         whole.saturating_mul(IndexEvent::SIZE).max(LEAST_BUFFER)
@@ -78,14 +80,14 @@ impl Default for WriteOptions {
     }
 }
 
-/// Which data survives a power loss; unsynchronized writes may be lost or reordered.
+/// Which data survives a power loss. Unsynchronized writes may be lost or reordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing is guaranteed: the system decides when to write. The traced program never waits.
+    /// No guarantee: the system decides when to write. The traced program never waits.
     #[default]
     None,
-    /// A finalized file: finalizing synchronizes the files, the folder and its name, and the events
-    /// before the header that counts them.
+    /// Finalized files: finalizing synchronizes the files, the folder and its name, and the events
+    /// before the header with their count.
     Finalize,
     /// Everything flushed: files are synchronized after each buffer is written.
     EachFlush,

@@ -1,11 +1,11 @@
 //! Buffers that outlive the process.
 //!
 //! With [`survive_kill`](super::WriteOptions::survive_kill), the buffers of a thread's two files
-//! are the areas of `ring.atf`, a file next to them that is mapped and shared. Nothing else
-//! changes: events go into a buffer, a full buffer goes to its file. So once a call has returned,
-//! its event is in its file or in the ring, whatever happens to the process.
+//! are areas of `ring.atf`, a shared memory-mapped file next to them. Nothing else changes: events
+//! go into a buffer, and a full buffer goes to its file. So once a call has returned, its event is
+//! in the file or in the ring, whatever happens to the process.
 //!
-//! A kill may come between any two instructions. For one area that begins at `s` in its file:
+//! A kill may come between any two instructions. For an area that begins at offset `s` of its file:
 //!
 //! | before | in the file | in the ring | reader's view |
 //! |---|---|---|---|
@@ -16,8 +16,8 @@
 //! | start moves | up to the new start | nothing | the file |
 //! | the checksum moves | up to the new start | nothing | the file |
 //!
-//! An event's detail is stored before the event, and the detail area is written before the index
-//! area, so every linked detail exists.
+//! A detail is stored before its event, and the detail area is written before the index area, so
+//! every linked detail exists.
 
 use std::path::{Path, PathBuf};
 use std::process;
@@ -35,10 +35,10 @@ use crate::wire::RingHeader;
 #[derive(Debug)]
 pub(super) struct Ring {
     path: PathBuf,
-    /// The creating process: a forked child also has the mapping, and would write into its parent's
-    /// ring.
+    /// The process that created the ring. A forked child also has the mapping, and would write into
+    /// its parent's ring.
     pub(super) owner: u32,
-    /// The detail area, until the detail file exists.
+    /// The detail area, until the detail file takes it.
     detail: Option<RingArea>,
 }
 
@@ -89,7 +89,7 @@ impl Ring {
                 Ok((Buffer::Ring(index), ring))
             }
             Err(error) => {
-                // Return the first error. A file that already existed is not ours.
+                // Return the first error. A file that already existed is not ours to remove.
                 if error.kind() != std::io::ErrorKind::AlreadyExists {
                     let _ = storage.remove(&path);
                 }
@@ -112,8 +112,8 @@ impl Ring {
         Err(error.with_path(Some(&self.path)))
     }
 
-    /// Removes the file: its events are all in the thread's files. If removal fails, readers see
-    /// that the ring adds nothing.
+    /// Removes the ring's file, because all events are in the thread's files. If this fails,
+    /// readers see that the ring adds nothing.
     pub(super) fn remove(&mut self, storage: &dyn Storage) {
         let _ = storage.remove(&self.path);
     }

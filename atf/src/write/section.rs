@@ -9,20 +9,21 @@ use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::header::HEADER_SIZE;
 
-/// Returns the size and number of whole events at the start.
+/// Returns the size and number of whole events at the start of a buffer.
 pub(super) type Whole = fn(&[u8]) -> (usize, u64);
 
-/// One of a thread's two files during writing: header, events, and a buffer for later events.
+/// One of a thread's two files while it is written: header, events, and a buffer for further
+/// events.
 #[derive(Debug)]
 pub(super) struct Section {
     path: PathBuf,
     file: Box<dyn StorageFile>,
     buffer: Buffer,
-    /// Bytes of the buffer that hold events.
+    /// The number of bytes in the buffer.
     filled: usize,
-    /// Bytes of the file: header and whole events.
+    /// The size of the header and the whole events in the file, in bytes.
     size: u64,
-    /// Events in the file.
+    /// The number of whole events in the file.
     count: u64,
     crc: Crc32c,
     whole: Whole,
@@ -31,7 +32,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Creates the file and writes its header. On failure it removes the file again.
+    /// Creates the file and writes its header. On failure, removes the file again.
     pub(super) fn create(
         storage: &dyn Storage,
         path: PathBuf,
@@ -55,7 +56,7 @@ impl Section {
         match this.write_all(0, header) {
             Ok(()) => Ok(this),
             Err(failure) => {
-                // Return the first error.
+                // Ignore this error, because the first one is returned.
                 let _ = storage.remove(&this.path);
                 Err(failure.error)
             }
@@ -66,7 +67,7 @@ impl Section {
         &self.path
     }
 
-    /// Returns the bytes of the buffer that hold events.
+    /// Returns the number of bytes in the buffer.
     #[inline]
     pub(super) fn filled(&self) -> usize {
         self.filled
@@ -77,17 +78,17 @@ impl Section {
         self.buffer.bytes().len()
     }
 
-    /// Returns the offset after the last event in the file, excluding those in the buffer.
+    /// Returns the offset after the last event in the file, not counting buffered events.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Returns how many events are in the file, excluding those in the buffer.
+    /// Returns how many events are in the file, not counting buffered events.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the bytes of the events in the file.
+    /// Returns the size of the events in the file, in bytes.
     pub(super) fn events_size(&self) -> u64 {
         self.size.saturating_sub(HEADER_SIZE as u64)
     }
@@ -103,7 +104,8 @@ impl Section {
         self.crc.finish()
     }
 
-    /// Appends an event of `N` bytes, which `encode` writes, to the buffer, which must have room.
+    /// Appends an event of `N` bytes to the buffer, which must have room. `encode` writes the
+    /// bytes.
     #[inline]
     pub(super) fn push<const N: usize>(&mut self, encode: impl FnOnce(&mut [u8; N])) -> Result<()> {
         let rest = self.buffer.bytes_mut().get_mut(self.filled..);
@@ -117,7 +119,7 @@ impl Section {
         Ok(())
     }
 
-    /// Lets `edit` change the event of `N` bytes at offset `at` in the buffer.
+    /// Calls `edit` on the event of `N` bytes at offset `at` in the buffer.
     pub(super) fn edit<const N: usize>(
         &mut self,
         at: usize,
@@ -133,8 +135,8 @@ impl Section {
         Ok(())
     }
 
-    /// Appends an event of several parts to the buffer, or directly to the file if the event is
-    /// larger than the buffer.
+    /// Appends an event in two parts to the buffer, or directly to the file if it is larger than
+    /// the buffer.
     pub(super) fn push_parts(&mut self, header: &[u8], payload: &[u8]) -> Result<()> {
         let size = header.len().saturating_add(payload.len());
         if self.capacity().saturating_sub(self.filled) < size {
@@ -175,8 +177,8 @@ impl Section {
         Ok(())
     }
 
-    /// Writes an event whose payload need not fit into memory: `read` fills its `size` bytes in
-    /// pieces, which pass through the emptied buffer.
+    /// Writes an event with a payload that may not fit into memory: `read` supplies its `size`
+    /// bytes in pieces, which go through the emptied buffer.
     pub(super) fn push_read(
         &mut self,
         header: &[u8],
@@ -222,10 +224,10 @@ impl Section {
         Ok(end)
     }
 
-    /// Writes the buffer to the file. On failure, `size` covers the whole events that reached the
+    /// Writes the buffer to the file. On failure, `size` includes the whole events that reached the
     /// file; the rest of the buffer is lost.
     pub(super) fn flush(&mut self) -> Result<()> {
-        // Not `buffered`, which would borrow the file too.
+        // Do not call `buffered`, which would borrow the file, too.
         let bytes = self.buffer.bytes().get(..self.filled);
         let bytes = bytes.ok_or_else(no_room)?;
         self.crc.update(bytes);
@@ -239,7 +241,7 @@ impl Section {
         self.size = self.size.saturating_add(size as u64);
         self.count = self.count.saturating_add(count);
         if let Err(failure) = written {
-            // A ring keeps the unwritten bytes: its header still has their place.
+            // A ring keeps the unwritten bytes, because its header still has their place.
             self.has_failed = true;
             self.cut();
             return Err(failure.error);
@@ -247,7 +249,7 @@ impl Section {
         self.filled = 0;
         // A kill before this point leaves the same bytes in both places.
         self.buffer.publish(0);
-        // The buffer stays empty until the next event, so its place is not read.
+        // The buffer is empty until the next event, so nobody reads its place before then.
         self.buffer.move_to(self.size, self.crc.finish());
         Ok(())
     }
@@ -261,7 +263,7 @@ impl Section {
             && let Ok(events) = self.buffered()
         {
             self.filled = keep(events).min(self.filled);
-            // Return the first error.
+            // Ignore this error, because the first one is returned.
             let _ = self.flush();
         }
     }
@@ -279,7 +281,7 @@ impl Section {
         self.write_all(0, header).map_err(|failure| failure.error)
     }
 
-    /// Makes the file's contents survive a power loss.
+    /// Syncs the file's contents, so that they survive a power loss.
     pub(super) fn sync(&mut self) -> Result<()> {
         sync(&mut *self.file).map_err(|error| Error::io(error).with_path(Some(&self.path)))
     }
@@ -300,7 +302,7 @@ fn no_room() -> Error {
     Error::internal("the buffer has room for an event before it is added")
 }
 
-/// A write that failed, perhaps after some bytes.
+/// A failed write, possibly after some bytes were written.
 struct Failure {
     written: usize,
     error: Error,
@@ -331,7 +333,7 @@ fn write_all(
     Ok(())
 }
 
-/// Makes a file's contents survive a power loss, retrying interrupted attempts.
+/// Syncs a file's contents, retrying interrupted attempts.
 pub(super) fn sync(file: &mut dyn StorageFile) -> io::Result<()> {
     loop {
         match file.sync() {
@@ -341,7 +343,7 @@ pub(super) fn sync(file: &mut dyn StorageFile) -> io::Result<()> {
     }
 }
 
-/// Writes a new file's bytes.
+/// Writes the whole contents of a new file.
 pub(super) fn write_whole(file: &mut dyn StorageFile, path: &Path, bytes: &[u8]) -> Result<()> {
     write_all(file, path, 0, bytes).map_err(|failure| failure.error)
 }

@@ -23,7 +23,7 @@ pub use totals::SessionTotals;
 
 /// Writes a session: a `thread_N` folder for each thread, and `manifest.json`.
 ///
-/// Threads' writers are independent of each other and of this one, so threads write in parallel
+/// Thread writers are independent of each other and of the session, so threads write in parallel
 /// without a lock.
 ///
 /// ```
@@ -48,39 +48,40 @@ pub struct SessionWriter {
     options: WriteOptions,
     storage: Arc<dyn Storage>,
     shared: Arc<Mutex<Shared>>,
-    /// Locked during a write, before `shared`, so that the threads' writers never wait for a manifest.
+    /// Locked while the manifest is written, and before `shared`, so that thread writers never wait
+    /// for a manifest.
     written: Mutex<Written>,
 }
 
 /// The state of the manifest on the storage.
 #[derive(Debug, Default)]
 struct Written {
-    /// Whether each new thread is listed at once.
+    /// Whether to list each new thread immediately.
     lists_threads: bool,
-    /// How many changes the written manifest includes, and its size in bytes.
+    /// How many changes the written manifest includes.
     changes: Option<u64>,
     size: usize,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// How many times the manifest's contents changed.
+    /// How often the manifest's contents have changed.
     changes: u64,
-    /// How many times modules, symbols or anchors changed, and how many of another session's
-    /// changes were taken over.
+    /// How often modules, symbols or anchors have changed, or how many such changes were copied
+    /// from another session.
     told: u64,
     taken_over: u64,
-    /// Threads whose names changed since the last session took them over.
+    /// Threads renamed since a successor last copied the names.
     named: BTreeSet<u32>,
     threads: BTreeMap<u32, Entry>,
-    /// Facts from the tracer about threads, including those without a writer yet.
+    /// What the tracer reported about threads, including threads without a writer yet.
     notes: BTreeMap<u32, ManifestThread>,
-    /// Facts from the tracer about the session.
+    /// What the tracer reported about the session.
     manifest: Manifest,
     is_finalized: bool,
 }
 
-/// A thread as the session knows it.
+/// What the session knows about a thread.
 #[derive(Debug, Default)]
 struct Entry {
     has_detail: bool,
@@ -165,13 +166,13 @@ impl SessionWriter {
 
     /// Creates a thread's writer, which may be sent to another thread of this program.
     ///
-    /// If a manifest was written, the thread is listed in it before its folder is created.
+    /// If a manifest was written, it lists the thread before the thread's folder is created.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], those of
-    /// [`ThreadWriter::create`] and of [`write_manifest`](Self::write_manifest). After an error,
-    /// the thread can be requested again.
+    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], and those of
+    /// [`ThreadWriter::create`] and [`write_manifest`](Self::write_manifest). After an error, the
+    /// call can be retried.
     pub fn thread(&self, thread_id: u32) -> Result<ThreadWriter> {
         let path = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
         {
@@ -196,7 +197,7 @@ impl SessionWriter {
             }
             Err(error) => {
                 self.change(|shared| shared.threads.remove(&thread_id));
-                // Return the first error.
+                // Ignore this error, because the first one is returned.
                 let _ = self.update_manifest();
                 Err(error)
             }
@@ -209,26 +210,26 @@ impl SessionWriter {
         ThreadWriter::create_on(storage, path, thread_id, &self.options)
     }
 
-    /// Sets the manifest's executables and libraries.
+    /// Sets the executables and libraries in the manifest.
     pub fn set_modules(&self, modules: Vec<Module>) {
         self.tell(|shared| shared.manifest.modules = modules);
     }
 
-    /// Sets the manifest's functions.
+    /// Sets the functions in the manifest.
     pub fn set_symbols(&self, symbols: Vec<Symbol>) {
         self.tell(|shared| shared.manifest.symbols = symbols);
     }
 
-    /// Adds a function to the manifest's, for tracers that learn of functions one by one. If a
-    /// function has several entries, the first one is used.
+    /// Adds a function to the manifest, for tracers that learn of functions one by one. If a
+    /// function has several entries, the first one counts.
     pub fn add_symbol(&self, symbol: Symbol) {
         self.tell(|shared| shared.manifest.symbols.push(symbol));
     }
 
     /// Sets a thread's name in the manifest. An empty name is not written.
     ///
-    /// The thread may get its writer later: the name is kept until then. The name of a thread that
-    /// never gets one is not written, since the manifest lists only threads with a folder.
+    /// The thread may get its writer later; the name is kept until then. If it never gets a writer,
+    /// the name is not written, because the manifest lists only threads with a folder.
     pub fn set_thread_name(&self, thread_id: u32, name: impl Into<String>) {
         self.change(|shared| {
             shared.notes_of(thread_id).name = Some(name.into());
@@ -237,10 +238,10 @@ impl SessionWriter {
     }
 
     /// Sets how many of a thread's events, and how many details of recorded events, the tracer
-    /// lost, replacing earlier values; `None` if it lost none.
+    /// lost. `None` means no loss. Replaces earlier values.
     ///
     /// The thread may get its writer later, as with [`set_thread_name`](Self::set_thread_name).
-    /// Values set after the last manifest was written are in no file, so call this before
+    /// Values set after the last manifest write are not saved, so call this before
     /// [`finalize`](Self::finalize).
     pub fn set_losses(&self, thread_id: u32, events: Option<Loss>, details: Option<Loss>) {
         let mut shared = lock(&self.shared);
@@ -251,22 +252,22 @@ impl SessionWriter {
         }
     }
 
-    /// Sets how many events the tracer lost on threads without a writer, replacing the earlier
-    /// value; `None` if it lost none. As with [`set_losses`](Self::set_losses), call this before
+    /// Sets how many events the tracer lost on threads without a writer. `None` means no loss.
+    /// Replaces the earlier value. As with [`set_losses`](Self::set_losses), call this before
     /// [`finalize`](Self::finalize).
     pub fn set_lost_events(&self, events: Option<Loss>) {
         self.set(|shared| &mut shared.manifest.lost_events, events);
     }
 
-    /// Sets the most events of each thread that the tracer may hold in memory, before the thread's
-    /// writer passes them to the system. Unset it before [`finalize`](Self::finalize): a value in
-    /// the final manifest means that events are missing.
+    /// Sets how many events per thread the tracer may hold in memory before the thread's writer
+    /// passes them to the system. Unset it before [`finalize`](Self::finalize): a value in the
+    /// final manifest means that events are missing.
     pub fn set_unwritten_events(&self, events: Option<u64>) {
         self.set(|shared| &mut shared.manifest.unwritten_events, events);
     }
 
-    /// Sets the largest measured difference in nanoseconds between timestamps and the headers'
-    /// clock, if the timestamps are not read from that clock.
+    /// Sets the largest measured difference, in nanoseconds, between the timestamps and the clock
+    /// in the headers, for timestamps that are not read from that clock.
     pub fn set_clock_error(&self, error_ns: Option<u64>) {
         self.set(|shared| &mut shared.manifest.clock_error_ns, error_ns);
     }
@@ -278,7 +279,7 @@ impl SessionWriter {
         change(&mut shared)
     }
 
-    /// Changes values that later sessions take over.
+    /// Changes values that successors copy.
     fn tell(&self, change: impl FnOnce(&mut Shared)) {
         self.change(|shared| {
             shared.told = shared.told.saturating_add(1);
@@ -296,12 +297,13 @@ impl SessionWriter {
         }
     }
 
-    /// Adds an anchor to the manifest: one moment on the trace's clock and on a recording's clock.
+    /// Adds an anchor to the manifest: the same moment on the trace's clock and on a recording's
+    /// clock.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::WrongType`] at `media_timescale` if it is not greater than 0: such an anchor
-    /// cannot convert times and is not added.
+    /// [`ErrorKind::WrongType`] at `media_timescale` if it is not greater than 0. Such an anchor
+    /// cannot convert times, so it is not added.
     pub fn add_timing_anchor(&self, anchor: TimingAnchor) -> Result<()> {
         let found = anchor.media_time.timescale;
         if found <= 0 {
@@ -318,7 +320,7 @@ impl SessionWriter {
         Ok(())
     }
 
-    /// Returns the totals of the threads so far.
+    /// Returns the totals over the threads so far.
     #[must_use]
     pub fn totals(&self) -> SessionTotals {
         let shared = lock(&self.shared);
@@ -342,9 +344,9 @@ impl SessionWriter {
     /// names. It replaces the previous manifest atomically.
     ///
     /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
-    /// process leaves one that lists its threads. It omits the times, which are not yet known, and
-    /// whether open threads without details will have any. Names and losses set later are written
-    /// with the next thread, the next call, or [`finalize`](Self::finalize).
+    /// process leaves one that lists its threads. Not yet known, and therefore missing, are the
+    /// times, and whether open threads without details will have any. Names and losses set later
+    /// are written with the next thread, the next call, or [`finalize`](Self::finalize).
     ///
     /// ```
     /// use atf::write::{SessionWriter, WriteOptions};
@@ -365,7 +367,7 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]; the previous manifest then stays in place.
+    /// [`ErrorKind::Io`], which leaves the previous manifest in place.
     pub fn write_manifest(&self) -> Result<()> {
         let mut written = lock(&self.written);
         self.replace_manifest(&mut written)?;
@@ -396,7 +398,7 @@ impl SessionWriter {
         }
     }
 
-    /// Writes the final manifest; no thread can be added afterwards.
+    /// Writes the final manifest. No thread can be added afterwards.
     ///
     /// It also lists threads whose writers were dropped without being finalized.
     ///
@@ -453,14 +455,13 @@ impl SessionWriter {
         (manifest, shared.changes)
     }
 
-    /// Writes a file next to the manifest and renames it to the manifest's name once it is
-    /// complete.
+    /// Writes a file next to the manifest, and renames it over the manifest once it is complete.
     fn replace_manifest(&self, written: &mut Written) -> Result<()> {
         let (manifest, changes) = self.manifest();
         let bytes = manifest.encode()?;
         let part = self.path.join(MANIFEST_PART);
         self.write_part(&part, &bytes).inspect_err(|_| {
-            // Return the first error.
+            // Ignore this error, because the first one is returned.
             let _ = self.storage.remove(&part);
         })?;
         (written.changes, written.size) = (Some(changes), bytes.len());
@@ -468,7 +469,7 @@ impl SessionWriter {
     }
 
     fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<()> {
-        // A killed process may have left this file behind.
+        // A killed process may have left this file.
         if self.storage.exists(part).map_err(at(part))? {
             self.storage.remove(part).map_err(at(part))?;
         }

@@ -1,4 +1,4 @@
-//! The storage that writers write to.
+//! The file systems that writers write to.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -52,7 +52,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Those of the operating system.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes the names in a folder survive a power loss.
+    /// Syncs a folder, so that the names in it survive a power loss.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ pub trait StorageFile: fmt::Debug + Send + Sync {
     /// Those of the operating system.
     fn set_size(&mut self, size: u64) -> io::Result<()>;
 
-    /// Makes the contents survive a power loss.
+    /// Syncs the contents, so that they survive a power loss.
     ///
     /// # Errors
     ///
@@ -148,9 +148,9 @@ impl Storage for Disk {
 
 /// Like [`Disk`], but a file is open only during a write.
 ///
-/// For a writer inside a program that does not know about it. The program may close file
-/// descriptors that it did not open, and open its own files under their numbers. Also, the writer's
-/// threads take no descriptors from the program's limit.
+/// For a writer inside a program that does not know about the writer. Such a program may close file
+/// descriptors that it did not open, and reuse their numbers for its own files. The writer's
+/// threads also do not count towards the program's descriptor limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefDisk;
 

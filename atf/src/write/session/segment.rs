@@ -20,8 +20,7 @@ impl SessionWriter {
         Self::create_on(Arc::clone(&self.storage), folder, &self.options)
     }
 
-    /// Takes over the modules, symbols and anchors that another session was given since the last
-    /// call.
+    /// Copies the modules, symbols and anchors that another session received since the last call.
     pub(crate) fn take_over(&self, other: &Self) {
         if std::ptr::eq(self, other) {
             return;
@@ -38,7 +37,7 @@ impl SessionWriter {
         }
     }
 
-    /// Takes over the names of threads.
+    /// Copies the names of threads.
     pub(crate) fn take_names(&self, other: &Self, threads: impl IntoIterator<Item = u32>) {
         if std::ptr::eq(self, other) {
             return;
@@ -80,16 +79,16 @@ impl SessionWriter {
     /// written no events. Files that cannot be deleted stay.
     pub(crate) fn withdraw(&self, thread_id: u32) {
         self.change(|shared| shared.threads.remove(&thread_id));
-        // Return the error that led here.
+        // Ignore this error, because the caller returns the one that led here.
         let _ = self.files_of(vec![thread_id]).delete_threads();
     }
 
-    /// Returns the files to delete the session with later.
+    /// Returns the session's files, to delete them later.
     pub(crate) fn files(&self) -> SessionFiles {
         self.files_of(lock(&self.shared).threads.keys().copied().collect())
     }
 
-    /// Like [`files`](Self::files), with these threads.
+    /// Like [`files`](Self::files), but with these threads.
     pub(crate) fn files_of(&self, threads: Vec<u32>) -> SessionFiles {
         SessionFiles {
             storage: Arc::clone(&self.storage),
@@ -108,8 +107,8 @@ pub(crate) struct SessionFiles {
 }
 
 impl SessionFiles {
-    /// Deletes these files. Other files stay, and so do the folders that contain them. Continues
-    /// after an error, and returns the first one.
+    /// Deletes these files. Keeps other files and the folders that contain them. Continues after an
+    /// error, and returns the first one.
     pub(crate) fn delete(&self) -> Result<()> {
         let threads = self.delete_threads();
         let manifest = self.remove(&self.path.join(MANIFEST_FILE));

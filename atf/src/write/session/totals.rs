@@ -1,18 +1,18 @@
-//! Totals of a session.
+//! Totals over a session's threads.
 
 /// Totals over a session's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionTotals {
-    /// Threads that have been written.
+    /// The number of threads written so far.
     pub threads: u64,
-    /// How many of them were finalized.
+    /// The number of finalized threads.
     pub finalized: u64,
-    /// Index events of the finalized threads.
+    /// The number of index events in finalized threads.
     pub event_count: u64,
-    /// Detail events of the finalized threads.
+    /// The number of detail events in finalized threads.
     pub detail_count: u64,
-    /// Reserved details of the finalized threads that are not in their files.
+    /// The number of reserved details of finalized threads that are not in their files.
     pub dropped_details: u64,
     /// The earliest and the latest timestamp in nanoseconds, over finalized threads with events.
     pub time_range: Option<(u64, u64)>,

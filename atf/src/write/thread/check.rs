@@ -1,4 +1,4 @@
-//! Checks before anything is written.
+//! Checks that precede every write.
 
 use super::{State, ThreadWriter};
 use crate::detail::DetailEventHeader;
@@ -15,7 +15,7 @@ impl ThreadWriter {
         })
     }
 
-    /// Checks that an event meets the format's demands on tracers and fits the wire version.
+    /// Checks that an event meets the format's requirements for tracers and fits the wire version.
     #[inline]
     pub(super) fn check(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
         if self.is_plain(timestamp_ns, event_kind) {
@@ -107,12 +107,12 @@ impl ThreadWriter {
     }
 }
 
-/// The sources that a detail is compared with.
+/// The source named in errors about a detail.
 pub(super) const COUNTER: &str = "the writer's counter";
 pub(super) const RESERVATION: &str = "the oldest reservation";
 pub(super) const EVENT: &str = "its index event";
 
-/// Returns how many details links can reach: all numbers below the one that means no link.
+/// Returns how many details links can address: every number below the one that means no link.
 pub(super) fn most_details(wire: Wire) -> u64 {
     wire.no_detail_seq()
 }

@@ -9,7 +9,7 @@ use crate::write::{Durability, WriteOptions};
 
 impl ThreadWriter {
     /// Writes the remaining events, the footers and finally the headers. The index file's header
-    /// comes last, because it declares everything else complete.
+    /// comes last, because it marks everything else as complete.
     pub(super) fn write_ends(&mut self) -> Result<()> {
         self.flush_buffers()?;
         let wire = self.options.wire;
@@ -78,7 +78,7 @@ impl ThreadWriter {
     }
 }
 
-/// The header until the file is finalized.
+/// Returns the header that the file has until it is finalized.
 pub(super) fn index_header(options: &WriteOptions, thread_id: u32) -> IndexHeader {
     IndexHeader::new(options.wire, thread_id)
         .arch(options.arch)
@@ -86,7 +86,7 @@ pub(super) fn index_header(options: &WriteOptions, thread_id: u32) -> IndexHeade
         .clock_type(options.clock_type)
 }
 
-/// The header until the file is finalized.
+/// Returns the header that the file has until it is finalized.
 pub(super) fn detail_header(options: &WriteOptions, thread_id: u32) -> DetailHeader {
     DetailHeader::new(options.wire, thread_id)
         .arch(options.arch)

@@ -32,10 +32,10 @@ use whole::whole_events;
 
 /// Writes a thread's folder: `index.atf`, and `detail.atf` once there is a detail.
 ///
-/// A pair's two positions are assigned together, so links cannot disagree. Events go into a buffer.
-/// The call that encounters an operating system error returns it, and so do all later calls. A
-/// writer dropped before it is finalized writes its buffers and leaves files that readers read as
-/// unfinalized.
+/// The positions of an event and its detail are assigned together, so links cannot disagree. Events
+/// go into a buffer. A call that encounters an operating system error returns it, and so do all
+/// later calls. A writer that is dropped before it is finalized writes its buffers and leaves files
+/// that readers treat as unfinalized.
 ///
 /// ```
 /// use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
@@ -58,8 +58,8 @@ use whole::whole_events;
 #[derive(Debug)]
 pub struct ThreadWriter {
     index: Section,
-    /// How far the index buffer may be filled: less than its size near the wire version's limit,
-    /// and 0 if no more events may be written.
+    /// How far the index buffer may be filled. Near the wire version's limit this is less than the
+    /// buffer's size; it is 0 if no more events may be written.
     room_end: usize,
     last_timestamp: u64,
     next_index_seq: u64,
@@ -74,7 +74,7 @@ pub struct ThreadWriter {
     /// The timestamps of the first and the last detail written.
     detail_times: (u64, u64),
     detail_index_seqs: (u64, u64),
-    /// Reserved details: index events already link to them.
+    /// Reserved details, to which index events already link.
     reserved: Reservations,
     options: WriteOptions,
     folder: PathBuf,
@@ -92,8 +92,7 @@ enum State {
     Failed(Error),
 }
 
-/// Makes the names in a thread's folder survive a power loss, and the folder's own name if it is
-/// new.
+/// Syncs the names in a thread's folder, and the folder's own name if it is new.
 fn sync_names(storage: &dyn Storage, folder: &Path, is_new: bool) -> Result<()> {
     storage.sync_folder(folder).map_err(at(folder))?;
     if is_new {
@@ -136,7 +135,7 @@ impl ThreadWriter {
             Ok(made) => made,
             Err(error) => {
                 if is_new {
-                    // Return the first error.
+                    // Ignore this error, because the first one is returned.
                     let _ = storage.remove_folder(&folder);
                 }
                 return Err(error);
@@ -195,7 +194,7 @@ impl ThreadWriter {
             if options.durability == Durability::EachFlush
                 && let Err(error) = sync_names(storage, folder, is_new)
             {
-                // Return the first error.
+                // Ignore this error, because the first one is returned.
                 let _ = storage.remove(section.path());
                 return Err(error);
             }
@@ -229,8 +228,8 @@ impl ThreadWriter {
         self.next_index_seq
     }
 
-    /// Returns how many whole index events are in the file. These survive whatever happens to this
-    /// process; after an error, readers find exactly these.
+    /// Returns how many whole index events are in the file. They survive whatever happens to this
+    /// process. After an error, readers find exactly these events.
     #[must_use]
     pub fn flushed_events(&self) -> u64 {
         self.index.count()
@@ -253,7 +252,7 @@ impl ThreadWriter {
         size(&self.index).saturating_add(details)
     }
 
-    /// Returns whether the files can count this many more events with details.
+    /// Returns whether the files can hold this many more events with details.
     pub(crate) fn has_room_for(&self, events: u64) -> bool {
         let has = |count: u64, most: u64| count.saturating_add(events) <= most;
         has(self.next_index_seq, self.wire.most_events())
@@ -285,8 +284,8 @@ impl ThreadWriter {
         self.write_slowly(event.timestamp_ns, event.function_id, kind, depth)
     }
 
-    /// Writes an event that needs room, a closer look or a refusal: apart, so that `write` is small
-    /// enough to become part of its caller, and with numbers, which need no place in memory.
+    /// Writes an event that needs room, a closer check or a refusal. This is a separate function,
+    /// so that `write` is small enough to be inlined, and takes numbers, which fit into registers.
     #[cold]
     #[inline(never)]
     fn write_slowly(
@@ -308,7 +307,8 @@ impl ThreadWriter {
     /// Those of [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB of
     /// payload, [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`]
     /// while details that [`write_index`](Self::write_index) reserved are neither written nor
-    /// dropped, because they must come first. The event is written with its detail or not at all.
+    /// dropped, because those must come first. The event is written together with its detail or not
+    /// at all.
     pub fn write_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link> {
         self.check(event.timestamp_ns, event.event_kind)?;
         self.check_no_reservations()?;
@@ -318,9 +318,9 @@ impl ThreadWriter {
         self.push_pair(&event, &header, detail.payload)
     }
 
-    /// Writes an event that a reader decoded, with its detail, for tools that copy. Thread, depth,
-    /// types and flags are kept; the positions are those of this file, so `detail_seq` and
-    /// `index_seq` of the arguments are ignored. An unknown depth is written as 0.
+    /// Writes an event that a reader decoded, with its detail, for tools that copy. Keeps the
+    /// thread, depth, types and flags. Positions are those in this file: `detail_seq` and
+    /// `index_seq` of the arguments are ignored. Writes an unknown depth as 0.
     ///
     /// # Errors
     ///
@@ -353,8 +353,8 @@ impl ThreadWriter {
         self.push_pair(&event, &header, payload).map(Some)
     }
 
-    /// Like [`write_decoded`](Self::write_decoded), with a payload that need not fit into memory:
-    /// `read` supplies it in pieces, as many bytes as the header specifies. If `read` fails, so
+    /// Like [`write_decoded`](Self::write_decoded), with a payload that may not fit into memory:
+    /// `read` supplies it in pieces, which add up to the length in the header. If `read` fails, so
     /// does the writer.
     pub(crate) fn write_decoded_from(
         &mut self,
@@ -389,11 +389,12 @@ impl ThreadWriter {
         flushed.map_err(|error| self.fail(error))
     }
 
-    /// Writes the remaining events, the footers, and the headers last. Nothing can be written
+    /// Writes the remaining events, the footers, and finally the headers. Nothing can be written
     /// afterwards.
     ///
-    /// Drops details that are reserved but not written, like [`drop_detail`](Self::drop_detail):
-    /// the summary counts them in [`dropped_details`](ThreadSummary::dropped_details).
+    /// Details that are reserved but not written are dropped, as by
+    /// [`drop_detail`](Self::drop_detail), and count in the summary's
+    /// [`dropped_details`](ThreadSummary::dropped_details).
     ///
     /// # Errors
     ///

@@ -70,7 +70,7 @@ impl ThreadWriter {
         Ok(seq)
     }
 
-    /// Appends both a detail and its event to the buffers, or neither.
+    /// Appends a detail and its event to the buffers, or neither of them.
     pub(super) fn push_pair(
         &mut self,
         event: &IndexEvent,
@@ -222,8 +222,8 @@ impl ThreadWriter {
         }
     }
 
-    /// Makes every later call fail with the same error. Unless the index file itself failed, it
-    /// still receives the remaining events, up to the first one with a lost detail.
+    /// Makes every later call fail with the same error. Unless the index file itself failed, still
+    /// writes the remaining events up to the first one with a lost detail to it.
     #[cold]
     pub(super) fn fail(&mut self, error: Error) -> Error {
         let (wire, details) = (self.wire, self.flushed_details());
@@ -245,7 +245,7 @@ impl ThreadWriter {
 impl Drop for ThreadWriter {
     fn drop(&mut self) {
         if matches!(self.state, State::Open) {
-            // Nobody can receive an error here; the file stays a valid prefix.
+            // No caller can receive an error here; the file stays a valid prefix.
             let flushed = self.flush_buffers();
             if let (Ok(()), Some(ring)) = (flushed, &mut self.ring) {
                 ring.remove(&*self.storage);

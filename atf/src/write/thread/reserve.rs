@@ -1,8 +1,8 @@
 //! Details reserved with their index event and written later, or dropped.
 //!
-//! A detail's position in its file is its `detail_seq`, so a missing detail moves those after it.
-//! Links of index events that are still in the buffer are changed. Events in the file are never
-//! rewritten: the link stays, and a detail without a payload takes the dropped one's place.
+//! A detail's position in its file is its `detail_seq`, so dropping a detail shifts all later ones.
+//! The links of buffered index events are adjusted. Events already in the file are never rewritten:
+//! their links stay, and a detail without a payload takes the dropped detail's place.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,13 +18,13 @@ use crate::write::{Detail, Event};
 /// How many details may be reserved but not yet written: 32 MiB of memory.
 const MOST_RESERVATIONS: usize = 1 << 20;
 
-/// The reserved details, and the numbers that callers use for them.
+/// The reserved details, and the numbers by which callers refer to them.
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
-    /// Oldest first: the position in the file is the number of details written plus the index in
-    /// this queue. The first one is not dropped.
+    /// Oldest first: a detail's position in the file is the number of details written plus its
+    /// index in this queue. The first one is never a dropped detail.
     queue: VecDeque<Reservation>,
-    /// Numbers below the next one that have no position in the file.
+    /// How many numbers below the next one have no position in the file.
     skipped: u64,
     dropped: u64,
 }
@@ -50,7 +50,7 @@ struct Reservation {
     index_seq: u64,
     timestamp_ns: u64,
     event_kind: EventKind,
-    /// Whether a detail without a payload will take its place, once those before it are written.
+    /// Whether a detail without a payload will take its place once all earlier ones are written.
     is_dropped: bool,
 }
 
@@ -67,8 +67,8 @@ pub struct ReservedDetail {
 }
 
 impl ThreadWriter {
-    /// Returns the number for the next reserved detail: how many came before it, including dropped
-    /// ones. If none was dropped, this is its position in `detail.atf`.
+    /// Returns the number of the next reserved detail: how many details came before it, including
+    /// dropped ones. If no detail was dropped, this is its position in `detail.atf`.
     #[must_use]
     pub fn next_detail_seq(&self) -> u64 {
         self.next_detail_place()
@@ -81,10 +81,10 @@ impl ThreadWriter {
             .saturating_add(self.reserved.queue.len() as u64)
     }
 
-    /// Writes an event and optionally reserves its detail, to be written later by
-    /// [`write_detail`](Self::write_detail). Together, the two calls do what
-    /// [`write_with_detail`](Self::write_with_detail) does, for tracers that handle events and
-    /// details separately (S3).
+    /// Writes an event and optionally reserves its detail, to be written later with
+    /// [`write_detail`](Self::write_detail). Together, the two calls are equivalent to
+    /// [`write_with_detail`](Self::write_with_detail), for tracers that handle events and details
+    /// separately (S3).
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl ThreadWriter {
     /// # Errors
     ///
     /// [`ErrorKind::NotReserved`]; [`ErrorKind::Disagrees`] at `index_seq` or `timestamp` if the
-    /// detail's differ from the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
+    /// detail differs from the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
     /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as in other calls.
     pub fn write_detail(
         &mut self,
@@ -151,12 +151,12 @@ impl ThreadWriter {
         Ok(place)
     }
 
-    /// Drops a reserved detail, for example because a ring was full: the details after it are
-    /// written as usual. If `detail_seq` is that of the [next](Self::next_detail_seq) detail, which
-    /// is not yet reserved, the number is skipped.
+    /// Drops a reserved detail, for example because a ring was full. Later details are written as
+    /// usual. If `detail_seq` is the number of the [next](Self::next_detail_seq) detail, which is
+    /// not yet reserved, the number is skipped.
     ///
     /// The link of its index event is removed. If the event has already left the buffer, its link
-    /// stays, because the file is never rewritten, and leads to a detail without a payload. Either
+    /// stays, because files are never rewritten, and leads to a detail without a payload. Either
     /// way, the detail counts as one of the
     /// [`dropped_details`](super::ThreadSummary::dropped_details).
     ///
@@ -197,8 +197,8 @@ impl ThreadWriter {
         self.drop_details(at..at.saturating_add(1)).map(drop)
     }
 
-    /// Drops the details of all events before this one and returns how many: for tracers with
-    /// details that come in order and may get lost.
+    /// Drops the reserved details of all events before this one and returns their number, for
+    /// tracers whose details arrive in order but may get lost.
     ///
     /// # Errors
     ///
@@ -229,10 +229,11 @@ impl ThreadWriter {
         self.drop_details(0..self.reserved.queue.len())
     }
 
-    /// Drops the details in this range of the queue and returns how many. Links of events in the
-    /// buffer are removed; for other events, placeholders must take the details' places.
+    /// Drops the details in this range of the queue and returns their number. Links of buffered
+    /// events are removed; for other events, placeholders must take the details' places.
     fn drop_details(&mut self, range: Range<usize>) -> Result<u64> {
-        // Events leave the buffer all at once, so events after a buffered one are buffered, too.
+        // Events leave the buffer all at once, so all events after a buffered one are also
+        // buffered.
         let buffered = (self.index.filled() / IndexEvent::SIZE) as u64;
         let first = self.next_index_seq.saturating_sub(buffered);
         let (mut at, before) = (range.start, self.reserved.dropped);
@@ -296,7 +297,7 @@ impl ThreadWriter {
         edited.map_err(|error| self.fail(error))
     }
 
-    /// Writes details without a payload in place of dropped ones that are due.
+    /// Writes details without a payload in place of dropped details that are next in line.
     fn fill_places(&mut self) -> Result<()> {
         while let Some(reserved) = self.reserved.queue.front().filter(|next| next.is_dropped) {
             let detail = Detail {
