@@ -1,4 +1,4 @@
-//! Passes each call of a trace to a visitor, when it starts and when it ends.
+//! Passes each call in a trace to a visitor, when it starts and when it ends.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,50 +13,51 @@ use crate::session::Problem;
 use crate::spans::{Depth, SpanEnd, Unmatched};
 use crate::thread::ThreadReader;
 
-/// Takes the calls of a trace from [`calls`]. An error from any of these functions ends the pass.
+/// Receives the calls in a trace from [`calls`]. An error from any of these functions ends the
+/// pass.
 pub trait CallVisitor {
-    /// The error type of the visitor's functions.
+    /// The error type of these functions.
     type Error: From<Error>;
 
-    /// Takes a thread before it is opened.
+    /// Receives a thread before it is opened.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
 
-    /// Takes a folder of the thread. The following calls and returns are in its files. A folder is
-    /// passed again for a call that is open at the start of the time range and started before the
-    /// current folder.
+    /// Receives a folder of the thread. The calls and returns that follow are in its files. A
+    /// folder is passed again for a call that is open at the start of the time range and started
+    /// before the current folder.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Self::Error>;
 
-    /// Takes the start of a call inside all calls that have started but not ended.
+    /// Receives the start of a call, which is inside all calls that have started but not ended.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn call_start(&mut self, call: &CallStart) -> Result<(), Self::Error>;
 
-    /// Takes the end of the innermost call that has started but not ended.
+    /// Receives the end of the innermost call that has started but not ended.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn call_end(&mut self, call: &CallEnd) -> Result<(), Self::Error>;
 
-    /// Takes a return without a call, at `now_ns` nanoseconds.
+    /// Receives a return without a call, at `now_ns` nanoseconds.
     ///
     /// # Errors
     ///
     /// The visitor's.
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Self::Error>;
 
-    /// Takes a thread's totals, and the problems that make its events differ from those that were
-    /// written. There are no totals if the thread could not be opened.
+    /// Receives a thread's totals and its problems, which show how its events differ from what the
+    /// tracer wrote. There are no totals if the thread could not be opened.
     ///
     /// # Errors
     ///
@@ -82,31 +83,31 @@ impl ThreadStart<'_> {
         self.unit.id()
     }
 
-    /// Returns its name in the manifest.
+    /// Returns the thread's name in the manifest.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.unit.name()
     }
 
-    /// Returns the details that the tracer lost, according to the manifest.
+    /// Returns how many details the tracer lost, according to the manifest.
     #[must_use]
     pub fn lost_details(&self) -> Option<Loss> {
         self.unit.lost(self.options, |listed| listed.lost_details)
     }
 }
 
-/// A folder of a thread; a thread has one in each [segment](crate::session::Segments).
+/// A folder of a thread. A thread has one per [segment](crate::session::Segments).
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadFolder<'a>(&'a Files<'a>);
 
 impl ThreadFolder<'_> {
-    /// Returns its path; `None` for an index file alone.
+    /// Returns the folder's path; `None` for an index file alone.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.path()
     }
 
-    /// Opens its files to read the details of calls; `None` for an index file alone.
+    /// Opens the files to read the details of calls; returns `None` for an index file alone.
     ///
     /// # Errors
     ///
@@ -120,11 +121,11 @@ impl ThreadFolder<'_> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct CallStart {
-    /// Its event.
+    /// The call's event.
     pub event: IndexEvent,
     /// The time in nanoseconds: clipped to the time range, and never less than before.
     pub start_ns: u64,
-    /// Its depth among the open calls.
+    /// The call's depth among the open calls.
     pub depth: Depth,
 }
 
@@ -134,33 +135,33 @@ pub struct CallStart {
 pub struct CallEnd {
     /// The function.
     pub function_id: u64,
-    /// Its return or exception; `None` if another event or no event ended it.
+    /// The return or exception that ended the call; `None` if another event or no event did.
     pub event: Option<IndexEvent>,
-    /// When it started, as in its [`CallStart`].
+    /// The start time, as in the [`CallStart`].
     pub start_ns: u64,
     /// The time in nanoseconds: clipped to the time range, and never less than before. If no event ended
     /// the call, it is the time of the thread's last event.
     pub end_ns: u64,
-    /// The time in which it was the innermost open call, in nanoseconds.
+    /// How long it was the innermost open call, in nanoseconds.
     pub self_ns: u64,
-    /// Its depth among the open calls.
+    /// The call's depth among the open calls.
     pub depth: Depth,
-    /// How it ended.
+    /// How the call ended.
     pub end: SpanEnd,
 }
 
-/// Passes the calls of a trace to `visitor`, thread by thread, in the order of each thread's
-/// events: a call's start, the calls inside it, its end. Returns the session's own problems.
+/// Passes the calls in a trace to `visitor`, thread by thread, in the order of each thread's
+/// events: a call's start, the calls inside it, and its end. Returns the session's own problems.
 ///
-/// Times are those of an [analysis](super#time): they never decrease, and a call without an end
-/// lasts until the thread's last event. With a time range, calls that are open when it starts are
-/// clipped to its start.
+/// Times are as in any [analysis](super#time): they never decrease, and a call without an end lasts
+/// until the thread's last event. With a time range, calls that are open when it starts are clipped
+/// to its start.
 ///
-/// If more calls are open than [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT), all that have started
-/// end as [`SpanEnd::GivenUp`], so that they stay properly nested in bounded memory. The thread then has
-/// the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
+/// If more calls are open than [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT), all open calls
+/// end as [`SpanEnd::GivenUp`], which keeps calls properly nested in bounded memory. The thread
+/// then has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
 ///
-/// Memory: 60 MB for 262,144 open calls, whatever the number of events.
+/// Memory: 60 MB for 262,144 open calls, however many events there are.
 ///
 /// # Errors
 ///
@@ -199,7 +200,7 @@ pub fn calls<'a, V: CallVisitor>(
 /// Passes a thread's calls to a visitor.
 struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
-    /// The folders so far, and the position of the one that the visitor saw last.
+    /// The folders so far, and the position of the folder that the visitor saw last.
     folders: Vec<Files<'a>>,
     folder: usize,
     /// The open calls, outermost first: those that the visitor has seen, followed by those before
@@ -250,7 +251,7 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         self.visitor.folder(&ThreadFolder(&files))
     }
 
-    /// Shows the visitor a folder, unless it is the one that the visitor saw last.
+    /// Shows the visitor a folder, unless the visitor saw that folder last.
     fn show_folder(&mut self, folder: usize) {
         if let Some(files) = self.folders.get(folder).copied()
             && folder != self.folder
@@ -343,7 +344,7 @@ impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
 }
 
 impl<V: CallVisitor> Calls<'_, '_, V> {
-    /// The outermost call is given up. It ends after all calls inside it.
+    /// Gives up the outermost call. It ends after all calls inside it.
     fn give_up(&mut self, number: u64, ended: &Ended) {
         if self.open.front().is_none_or(|call| call.number != number) {
             return;

@@ -8,15 +8,15 @@ use super::table::Times;
 use super::{Functions, ThreadTotals, Totals};
 use crate::symbols::Function;
 
-/// A run of a program: the functions of all its sessions, one per process.
+/// A run of a program: the functions of all its sessions. A run has one session per process.
 #[derive(Debug, Default)]
 pub struct Run {
     functions: BTreeMap<Subject, Times>,
     threads: Vec<ThreadTotals>,
 }
 
-/// A function that is recognized in other runs. Ids differ between builds, so a function with a name
-/// is recognized by its name and its module's file name.
+/// A function, identified in a way that works across runs. Ids differ between builds, so a named
+/// function is identified by its name and its module's file name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Subject {
@@ -24,14 +24,14 @@ pub enum Subject {
     Named {
         /// Its name.
         name: String,
-        /// The file name of its module, if it is known.
+        /// The file name of its module, if known.
         module: Option<String>,
     },
     /// A function without a name.
     Unnamed {
         /// Its id.
         id: u64,
-        /// The file name of its module, if it is known.
+        /// The file name of its module, if known.
         module: Option<String>,
     },
     /// All functions beyond [`max_functions`](super::Options::max_functions).
@@ -42,15 +42,15 @@ pub enum Subject {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Diff {
-    /// The functions, sorted by descending change in self time, then by name.
+    /// The functions, sorted by change in self time (largest first), then by name.
     pub changes: Vec<Change>,
-    /// The sums of each earlier run.
+    /// The totals of each earlier run.
     pub before: Vec<Totals>,
-    /// The sums of each later run.
+    /// The totals of each later run.
     pub after: Vec<Totals>,
 }
 
-/// A function in earlier and later runs.
+/// A function's figures in earlier and later runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
@@ -68,11 +68,11 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figures {
-    /// How many calls there are.
+    /// The numbers of calls.
     pub calls: Spread,
     /// The self times in nanoseconds.
     pub self_ns: Spread,
-    /// The total times in nanoseconds. Those of functions with the same name are added up.
+    /// The total times in nanoseconds. Functions with the same name are added up.
     pub total_ns: Spread,
 }
 
@@ -92,11 +92,11 @@ pub struct Spread {
 ///
 /// # Noise
 ///
-/// A difference is *noise* if runs of the same program may differ by as much.
+/// A difference is *noise* if runs of the same program may differ by that much.
 ///
-/// - With several runs on a side, a difference is noise if the ranges from the least to the
-///   greatest value of both sides overlap. [`luck`](Diff::luck) returns how often ranges are
-///   disjoint by chance.
+/// - With several runs on a side, a difference is noise if the two sides' ranges, from the least to
+///   the greatest value, overlap. [`luck`](Diff::luck) returns how often ranges are disjoint by
+///   chance.
 /// - A single run on each side does not show how much runs vary. A difference is noise if it is at
 ///   most `noise_percent` of the greater value: an assumption, not a measurement.
 ///
@@ -161,7 +161,7 @@ pub fn diff(before: &[Run], after: &[Run], noise_percent: u32) -> Diff {
 }
 
 impl Run {
-    /// Adds a session's functions, with what is known of each of them.
+    /// Adds a session's functions. `known` looks up what is known about a function.
     pub fn add<'s>(&mut self, functions: &Functions, known: impl Fn(u64) -> Function<'s>) {
         let called = functions.functions.iter();
         for row in called.filter(|row| !row.times.is_empty()) {
@@ -175,7 +175,7 @@ impl Run {
         self.threads.extend_from_slice(&functions.threads);
     }
 
-    /// Adds up the threads.
+    /// Returns the totals over all threads.
     #[must_use]
     pub fn totals(&self) -> Totals {
         Totals::of(&self.threads)
@@ -183,12 +183,12 @@ impl Run {
 }
 
 impl Diff {
-    /// Returns how often the ranges of an unchanged function are disjoint by chance: at most `.0`
-    /// times in `.1` cases. The second number saturates.
+    /// Returns how often the ranges of an unchanged function are disjoint by chance: at most in
+    /// `.0` out of `.1` cases. The second number saturates.
     ///
-    /// This follows from counting: if nothing changed, each order of the runs' values is equally
-    /// likely, and in 2 of the C(n + m, n) choices of n out of n + m values, the n values are the
-    /// smallest or the greatest.
+    /// The numbers come from counting: if nothing changed, every order of the runs' values is
+    /// equally likely. In 2 of the C(n + m, n) ways to choose n out of n + m values, the n values
+    /// are the smallest or the greatest.
     #[must_use]
     pub fn luck(&self) -> (u64, u64) {
         let (before, after) = (self.before.len() as u64, self.after.len() as u64);
@@ -201,21 +201,21 @@ impl Diff {
 }
 
 impl Change {
-    /// Returns how much the self time grew in nanoseconds, negative if it shrank: the difference of
-    /// the medians.
+    /// Returns the change in self time, in nanoseconds: the difference of the medians, negative if
+    /// the time shrank.
     #[must_use]
     pub fn change_ns(&self) -> i128 {
         let [before, after] = [self.before, self.after].map(|side| side.self_ns.median.into());
         i128::saturating_sub(after, before)
     }
 
-    /// Returns whether no earlier run has the function.
+    /// Returns whether the function is in no earlier run.
     #[must_use]
     pub fn appeared(&self) -> bool {
         self.before == Figures::default()
     }
 
-    /// Returns whether no later run has the function.
+    /// Returns whether the function is in no later run.
     #[must_use]
     pub fn vanished(&self) -> bool {
         self.after == Figures::default()
@@ -247,7 +247,7 @@ impl Subject {
     }
 }
 
-/// Displays as [`Function`] does: without the module if it has a name.
+/// Displays like [`Function`]: a named function appears without its module.
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

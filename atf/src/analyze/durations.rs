@@ -7,24 +7,24 @@ const BUCKETS: usize = 1 << BITS;
 /// The durations of a function's calls.
 ///
 /// The minimum and the maximum are exact. Any other [quantile](Self::quantile_ns) is at most 1/64
-/// (1.6 %) away from the exact one: each power of two has 32 buckets of the same width, and a
+/// (1.6 %) away from the exact one: each power of two is divided into 32 equal buckets, and a
 /// quantile is the middle of its bucket. Durations below 64 ns are exact.
 ///
-/// Memory: 272 bytes per power of two that the durations span, at most 16 KiB; none as long as all
-/// durations are equal.
+/// Memory: 272 bytes per power of two that the durations span, at most 16 KiB, and nothing while
+/// all durations are equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Durations {
     count: u64,
     min_ns: u64,
     max_ns: u64,
-    /// By ascending power; empty as long as all durations are equal.
+    /// By ascending power; empty while all durations are equal.
     octaves: Vec<Octave>,
 }
 
-/// The durations from a power of two to the next.
+/// The durations from one power of two to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Octave {
-    /// 0 for durations below 32 ns, then one more for each power of two.
+    /// 0 for durations below 32 ns, and one more for each power of two.
     power: u32,
     counts: Box<[u64; BUCKETS]>,
 }
@@ -120,7 +120,7 @@ impl Durations {
         self.widen(ns, ns, times);
     }
 
-    /// Puts equal durations into their bucket.
+    /// Moves equal durations into their bucket.
     fn spread(&mut self) {
         if self.octaves.is_empty() && self.count > 0 {
             self.count_in_bucket(self.min_ns, self.count);

@@ -1,4 +1,4 @@
-//! Times, counts and durations by function.
+//! Times, counts and durations per function.
 
 use std::cmp::Reverse;
 
@@ -16,42 +16,43 @@ use crate::spans::Unmatched;
 pub struct Functions {
     /// The functions, sorted by descending self time, then by id.
     pub functions: Vec<FunctionTimes>,
-    /// The sums of all functions beyond [`max_functions`](Options::max_functions), with 0 as their
-    /// id. `None` if each has its own entry.
+    /// The sums over all functions beyond [`max_functions`](Options::max_functions), with id 0.
+    /// `None` if every function has its own entry.
     pub others: Option<FunctionTimes>,
     /// The threads that were read, by id.
     pub threads: Vec<ThreadTotals>,
-    /// How the events differ from those that were written, and which threads were not read.
+    /// How the events differ from what the tracer wrote, and which threads were not read.
     pub problems: Vec<Problem>,
 }
 
-/// The calls of a function, and their time.
+/// A function's calls and their times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionTimes {
     /// The function.
     pub function_id: u64,
-    /// Its calls and their time.
+    /// Its calls and their times.
     pub times: Times,
-    /// The durations of the calls that an event ended.
+    /// The durations of calls that an event ended.
     pub durations: Durations,
-    /// Its returns without a call: the call came before the trace began, or was lost.
+    /// How many of its returns have no call, because the call came before the trace began or was
+    /// lost.
     pub unmatched: u64,
 }
 
 impl Functions {
-    /// Adds up the threads.
+    /// Returns the totals over all threads.
     #[must_use]
     pub fn totals(&self) -> Totals {
         Totals::of(&self.threads)
     }
 }
 
-/// Returns the functions of a trace with their calls, times and durations, hottest first.
+/// Returns the functions in a trace with their calls, times and durations, hottest first.
 ///
-/// Memory: about 150 bytes per function, and up to 16 KiB for its durations, usually 1 to 3
-/// ([`Durations`]), for each thread read in parallel; 28 MiB per thread for 262,144 open calls. At
-/// most [`max_functions`](Options::max_functions) functions are listed separately.
+/// Memory for each thread read in parallel: per function, about 150 bytes plus its [`Durations`],
+/// usually 1 to 3 KiB and at most 16 KiB; and 28 MiB for 262,144 open calls. At most
+/// [`max_functions`](Options::max_functions) functions are listed separately.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -81,7 +82,7 @@ impl Functions {
 ///
 /// # Errors
 ///
-/// Only [`ErrorKind::Internal`](crate::ErrorKind::Internal): read errors are in
+/// Only [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are in
 /// [`problems`](Functions::problems).
 pub fn functions<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Functions> {
     let mut table = Table::<u64, Of>::new(options.max_functions);

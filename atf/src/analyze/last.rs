@@ -12,13 +12,13 @@ use crate::session::Problem;
 use crate::spans::{CallStack, Paired, Span, SpanEnd};
 use crate::thread::Ring;
 
-/// The ends of a trace's threads, from [`last`].
+/// How the threads of a trace ended, from [`last`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Last {
     /// The threads that were read, by id.
     pub threads: Vec<LastOfThread>,
-    /// How the events differ from those that were written, and which threads were not read.
+    /// How the events differ from what the tracer wrote, and which threads were not read.
     pub problems: Vec<Problem>,
 }
 
@@ -28,35 +28,35 @@ pub struct Last {
 pub struct LastOfThread {
     /// The id in the folder's name, or in a single file's header.
     pub thread: u32,
-    /// How its file ended; with [segments](crate::session::Segments), its last file.
+    /// How its file ended. With [segments](crate::session::Segments), this is the last file.
     pub completeness: Completeness,
-    /// How many events there are.
+    /// The number of events.
     pub event_count: u64,
     /// How many events are missing according to the header.
     pub missing_events: u64,
     /// The times of the first and the last event in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
-    /// The calls that were open at the end, innermost first: as many as requested.
+    /// The calls that were open at the end, innermost first, up to the requested number.
     pub open: Vec<Span>,
     /// How many calls were open, including those not in `open`.
     pub open_count: u64,
-    /// How many of these were given up, because more were open than are
-    /// [kept](CallStack::LIMIT). They may have returned.
+    /// How many of them were given up because too many were [open](CallStack::LIMIT). They may have
+    /// returned.
     pub given_up: u64,
-    /// The outermost open call that was not given up; it may be missing from `open`.
+    /// The outermost open call that was not given up. It may be missing from `open`.
     pub outermost: Option<Span>,
-    /// The last events with their positions, in order: as many as requested.
+    /// The last events with their positions, in order, up to the requested number.
     pub events: Vec<(u64, IndexEvent)>,
     /// The events and details that `ring.atf` added to the files.
     pub ring: Option<Ring>,
-    /// The events that the tracer lost, according to the manifest.
+    /// How many events the tracer lost, according to the manifest.
     pub lost_events: Option<Loss>,
-    /// The details that the tracer lost, according to the manifest.
+    /// How many details the tracer lost, according to the manifest.
     pub lost_details: Option<Loss>,
 }
 
 impl LastOfThread {
-    /// Returns whether the file was never finalized, or has lost its end since.
+    /// Returns whether the file was never finalized, or was truncated afterwards.
     #[must_use]
     pub fn is_unfinalized(&self) -> bool {
         !self.completeness.has_verified_footer()

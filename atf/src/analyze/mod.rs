@@ -10,24 +10,24 @@
 //! | what changed between runs of a program | [`diff()`] |
 //!
 //! Each function except the last takes a [`SessionReader`], the [`Segments`] of a process, a
-//! [`ThreadReader`] or an [`IndexReader`], and reads all events once, several threads in parallel
-//! ([`calls()`]: one after another). The result does not depend on the number of cores. The last
-//! function compares results of [`functions()`].
+//! [`ThreadReader`] or an [`IndexReader`]. It reads all events once, several threads in parallel,
+//! except that [`calls()`] reads one thread after another. Results do not depend on the number of
+//! cores. The last function compares results of [`functions()`].
 //!
 //! # Time
 //!
-//! Calls never cross threads: each thread is analysed alone, and the times are added up. Calls are
-//! paired with returns as [`spans`](crate::spans) does. A thread's time belongs to its innermost
+//! Calls never cross threads, so each thread is analysed alone, and the times are added up. Calls
+//! are paired with returns as in [`spans`](crate::spans). A thread's time belongs to its innermost
 //! open call and counts as that function's *self* time. A function's *total* time is the time in
 //! which at least one of its calls is open. So the self times of all functions add up to the time
-//! in which calls were open ([`ThreadTotals::busy_ns`]), and no function's total is less than its
-//! self time.
+//! in which calls were open ([`ThreadTotals::busy_ns`]), and no function's total time is less than
+//! its self time.
 //!
-//! - A call that no event ended lasts until the thread's last event. It also counts in
-//!   [`open`](Times::open), and its duration is not among the [`Durations`].
-//! - Over [`Segments`], a call may start in one segment and end in a later one. Where a segment is
-//!   missing, or a thread cannot be read in it, the open calls last until the last event before it,
-//!   and count as open.
+//! - A call that no event ended lasts until the thread's last event. It counts as
+//!   [`open`](Times::open), and [`Durations`] do not include it.
+//! - Over [`Segments`], a call may start in one segment and end in a later one. If a segment is
+//!   missing or a thread cannot be read in it, calls open at that point last until the last event
+//!   before it, and count as open.
 //! - If a thread's timestamps decrease, its clock stands still until they catch up. Such events are
 //!   counted: [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
@@ -36,15 +36,16 @@
 //!
 //! # Problems
 //!
-//! Events are verified as they are read. Results contain everything that can be read; `problems`
-//! shows how it differs from what was written: the problems with which a [merge](crate::merge) of
-//! all events would end. If more than 262,144 calls are open at once, the outermost are given up,
-//! which is also a problem.
+//! Events are verified as they are read. Results contain everything that can be read, and
+//! `problems` shows how this differs from what the tracer wrote: they are the problems with which a
+//! [merge](crate::merge) of all events would end. If more than 262,144 calls are open at once, the
+//! outermost are given up, which is also a problem.
 //!
 //! # Cost
 //!
 //! About 60 ns per event on one core. Memory does not grow with the number of events; each function
-//! documents what it grows with. About five threads per core have a result at any one time.
+//! documents what it does grow with. At any one time, the results of about five threads per core
+//! are in memory.
 
 mod calls;
 mod diff;
@@ -87,23 +88,23 @@ pub use tree::{Node, Tree, tree};
 #[non_exhaustive]
 pub struct Options {
     /// The threads to read, by the ids in their folders' names; empty for all. A single thread or
-    /// file is read in any case.
+    /// file is always read.
     pub threads: BTreeSet<u32>,
-    /// The start of the time range in nanoseconds: 0 by default.
+    /// The start of the time range in nanoseconds; 0 by default.
     pub from_ns: u64,
-    /// The end of the time range in nanoseconds, inclusive: the greatest time by default.
+    /// The end of the time range in nanoseconds, inclusive; the greatest time by default.
     pub to_ns: u64,
-    /// How many functions are listed separately: 2²⁰ by default. Further ones are added up
-    /// together.
+    /// How many functions to list separately; 2²⁰ by default. All further functions share one
+    /// entry.
     pub max_functions: usize,
-    /// How many nodes of a tree, or pairs of functions, are listed separately: a million by
-    /// default. Further ones are added up together.
+    /// How many nodes of a tree, or pairs of functions, to list separately; a million by default.
+    /// All further ones share one entry.
     pub max_nodes: usize,
-    /// How many threads are read in parallel; `None`, the default, for as many as there are cores.
+    /// How many threads to read in parallel; `None`, the default, for one per core.
     pub jobs: Option<NonZero<usize>>,
-    /// The recording on whose clock `from_ns`, `to_ns` and the results are; `None`, the default,
-    /// for the trace's own clock. Events before the recording have time 0. The events that
-    /// [`calls()`] passes on keep their own timestamps.
+    /// The recording whose clock `from_ns`, `to_ns` and the results use; `None`, the default, for
+    /// the trace's own clock. Events before the recording have time 0. The events that [`calls()`]
+    /// passes on keep their own timestamps.
     pub clock: Option<MediaClock>,
 }
 
@@ -193,8 +194,8 @@ impl<'a> From<&'a IndexReader> for Threads<'a> {
 }
 
 impl Threads<'_> {
-    /// Returns the earliest first and the latest last timestamp of all threads in nanoseconds;
-    /// `None` if no readable thread has events.
+    /// Returns the earliest and the latest timestamp over all threads in nanoseconds; `None` if no
+    /// readable thread has events.
     #[must_use]
     pub fn time_range(&self) -> Option<(u64, u64)> {
         let index = match self.0 {
@@ -211,29 +212,29 @@ impl Threads<'_> {
     }
 }
 
-/// The events of a thread that an analysis read, within the time range.
+/// Totals of a thread that an analysis read, within the time range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadTotals {
     /// The id in the folder's name, or in a single file's header.
     pub thread: u32,
-    /// How many events there are.
+    /// The number of events.
     pub events: u64,
-    /// How many calls overlap the time range.
+    /// The number of calls that overlap the time range.
     pub calls: u64,
-    /// How many of them no event ended.
+    /// How many of these calls no event ended.
     pub open: u64,
-    /// How many returns have no call.
+    /// The number of returns without a call.
     pub unmatched: u64,
-    /// How many events have an earlier timestamp than a previous event.
+    /// The number of events with an earlier timestamp than a previous event.
     pub out_of_order: u64,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
-    /// The time in which calls were open, in nanoseconds.
+    /// How long calls were open, in nanoseconds.
     pub busy_ns: u64,
-    /// How many calls were given up, at any time, because too many were open:
-    /// [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT). They count as open, and the thread has the
-    /// problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
+    /// How many calls were given up, at any time, because too many
+    /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)) were open. They count as open, and
+    /// the thread has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
     pub given_up: u64,
     /// The tracer's losses in the whole thread, from the manifest.
     pub lost_events: Option<Loss>,
@@ -248,31 +249,30 @@ impl ThreadTotals {
     }
 }
 
-/// The sums over threads.
+/// The totals over several threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
-    /// How many threads were read.
+    /// The number of threads that were read.
     pub threads: u64,
-    /// How many events there are.
+    /// The number of events.
     pub events: u64,
-    /// How many calls overlap the time range.
+    /// The number of calls that overlap the time range.
     pub calls: u64,
-    /// How many of them no event ended.
+    /// How many of these calls no event ended.
     pub open: u64,
-    /// How many returns have no call.
+    /// The number of returns without a call.
     pub unmatched: u64,
-    /// How many events have an earlier timestamp than a previous event of their thread.
+    /// The number of events with an earlier timestamp than a previous event of their thread.
     pub out_of_order: u64,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
-    /// The time in which calls were open, in nanoseconds, added up over threads; at most [`u64::MAX`], which
+    /// How long calls were open, in nanoseconds, added up over threads; at most [`u64::MAX`], which
     /// only damaged times reach.
     pub busy_ns: u64,
-    /// How many calls were given up, because too many were open.
+    /// How many calls were given up because too many were open.
     pub given_up: u64,
-    /// How many events the tracer lost, according to the manifest, in the threads that were read,
-    /// at any time.
+    /// How many events the tracer lost in these threads at any time, according to the manifest.
     pub lost_events: u64,
 }
 
@@ -321,7 +321,7 @@ struct Analysed<R> {
     problems: Vec<Problem>,
 }
 
-/// Does `work` on threads in parallel, and takes their results and problems, by thread.
+/// Runs `work` on threads in parallel, and passes on their results and problems in thread order.
 fn side_by_side<'u, 'a, R: Send>(
     units: &'u [Unit<'a>],
     options: &Options,
@@ -350,7 +350,7 @@ fn side_by_side<'u, 'a, R: Send>(
     result
 }
 
-/// Reads threads in parallel, and takes the results of each thread's observer, by thread.
+/// Reads threads in parallel, and passes on the results of their observers in thread order.
 fn run<O: Observer + Send>(
     threads: &Threads<'_>,
     options: &Options,

@@ -1,4 +1,4 @@
-//! Times by caller and callee.
+//! Times per pair of caller and callee.
 
 use std::cmp::Reverse;
 
@@ -15,16 +15,16 @@ use crate::spans::Unmatched;
 pub struct Pairs {
     /// The pairs, sorted by descending total time, then by ids.
     pub pairs: Vec<Pair>,
-    /// The sums of pairs beyond [`max_nodes`](Options::max_nodes); `None` if each has its own
-    /// entry.
+    /// The sums over pairs beyond [`max_nodes`](Options::max_nodes); `None` if every pair has its
+    /// own entry.
     pub others: Option<Times>,
     /// The threads that were read, by id.
     pub threads: Vec<ThreadTotals>,
-    /// How the events differ from those that were written, and which threads were not read.
+    /// How the events differ from what the tracer wrote, and which threads were not read.
     pub problems: Vec<Problem>,
 }
 
-/// The calls of a function by another one.
+/// The calls from one function to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pair {
@@ -32,7 +32,7 @@ pub struct Pair {
     pub caller: Option<u64>,
     /// The called function.
     pub callee: u64,
-    /// Those calls and their time.
+    /// The calls and their times.
     pub times: Times,
 }
 
@@ -49,7 +49,7 @@ impl Pairs {
         pairs.filter(move |pair| pair.caller == Some(function_id))
     }
 
-    /// Adds up the threads.
+    /// Returns the totals over all threads.
     #[must_use]
     pub fn totals(&self) -> Totals {
         Totals::of(&self.threads)

@@ -1,23 +1,24 @@
-//! Adds up times by key, for calls that may nest in calls with the same key.
+//! Adds up times per key, where calls may nest in calls with the same key.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::walk::Ended;
 
-/// Calls and times of functions, or of pairs of functions.
+/// Calls and times of a function or a pair of functions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Times {
-    /// How many calls there are.
+    /// The number of calls.
     pub calls: u64,
-    /// How many of them no event ended: they were open after the thread's last event, or were given
-    /// up because too many calls were open ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)).
+    /// How many of these calls no event ended, because they were still open after the thread's last
+    /// event, or were given up when too many calls were open
+    /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)).
     pub open: u64,
-    /// The time in which one of them was the innermost open call, in nanoseconds.
+    /// How long one of these calls was the innermost open call, in nanoseconds.
     pub self_ns: u64,
-    /// The time in which at least one of them was open, in nanoseconds: recursive calls count once.
-    /// The times of all threads are added up.
+    /// How long at least one of these calls was open, in nanoseconds, added up over threads.
+    /// Recursive calls count once.
     pub total_ns: u64,
 }
 
@@ -42,17 +43,17 @@ impl Times {
     }
 }
 
-/// The times by key. Keys beyond a limit share one row.
+/// The times per key. Keys beyond a limit share one row.
 #[derive(Debug)]
 pub(super) struct Table<K, V> {
     places: HashMap<K, Place>,
     rows: Vec<Row<K, V>>,
-    /// The sums of the keys without a row.
+    /// The sums over keys without a row.
     others: Row<(), V>,
     limit: usize,
 }
 
-/// The position of a key's row; `None` if the key has none of its own.
+/// The position of a key's row; `None` if the key has no row of its own.
 pub(super) type Place = Option<u32>;
 
 #[derive(Debug)]
@@ -154,7 +155,7 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         add(&mut self.others.value, other.others.value);
     }
 
-    /// Returns the rows, and the sums of the keys without a row.
+    /// Returns the rows, and the sums over keys without a row.
     pub(super) fn into_rows(self) -> (impl Iterator<Item = (K, Times, V)>, (Times, V)) {
         let rows = self.rows.into_iter();
         let rows = rows.map(|row| (row.key, row.times, row.value));

@@ -14,30 +14,31 @@ use crate::spans::Unmatched;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Tree {
-    /// The nodes: each after its parent and before its parent's next child. A parent's children are
-    /// sorted by descending total time, then by id.
+    /// The nodes in depth-first order, each after its parent. A parent's children are sorted by
+    /// descending total time, then by id.
     pub nodes: Vec<Node>,
     /// The threads that were read, by id.
     pub threads: Vec<ThreadTotals>,
-    /// How the events differ from those that were written, and which threads were not read.
+    /// How the events differ from what the tracer wrote, and which threads were not read.
     pub problems: Vec<Problem>,
 }
 
-/// A function under its callers.
+/// A function called through a particular stack of callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node {
-    /// The function; `None` for all calls under the parent that have no node of their own, because
-    /// the tree has [as many nodes as are kept](Options::max_nodes).
+    /// The function; `None` for all calls under the parent that have no node of their own because
+    /// the tree reached its [limit](Options::max_nodes).
     pub function_id: Option<u64>,
     /// How many callers are above it: 0 for outermost calls.
     pub depth: u32,
-    /// Its calls here. Their total time is their self time plus the total time of the nodes below.
+    /// The function's calls through these callers. Their total time is their self time plus the
+    /// total time of the nodes below.
     pub times: Times,
 }
 
 impl Tree {
-    /// Adds up the threads.
+    /// Returns the totals over all threads.
     #[must_use]
     pub fn totals(&self) -> Totals {
         Totals::of(&self.threads)
@@ -50,11 +51,12 @@ impl Tree {
     }
 }
 
-/// Returns the call tree of a trace: a node for each function under each different stack of
-/// callers, with its calls and times in all threads. For one thread's tree, select it in `options`.
+/// Returns the call tree of a trace: one node for each function under each distinct stack of
+/// callers, with calls and times over all threads. For a single thread's tree, select the thread in
+/// `options`.
 ///
-/// Memory: about 200 bytes per node of the result, at most [`max_nodes`](Options::max_nodes), and
-/// 130 per node of each thread being read or waiting to be merged.
+/// Memory: about 200 bytes per node of the result (at most [`max_nodes`](Options::max_nodes)
+/// nodes), and 130 bytes per node of each thread being read or waiting to be merged.
 ///
 /// # Errors
 ///
@@ -74,7 +76,7 @@ pub fn tree<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Tr
 
 /// A tree to which calls are added.
 struct Growing {
-    /// Each after its parent; the first one is the root, above the outermost calls.
+    /// Each node after its parent. The first one is the root, above the outermost calls.
     nodes: Vec<Branch>,
     /// By parent and function.
     children: HashMap<(u32, u64), u32>,
@@ -183,7 +185,7 @@ impl Growing {
     #[expect(clippy::indexing_slicing, reason = "each child is a node")]
     fn in_order(&self, children: &mut [Vec<u32>]) -> Vec<Node> {
         let mut nodes = Vec::new();
-        // The places to visit with their depths, the next one last.
+        // The places to visit with their depths; the next one is last.
         let mut next = vec![(Place::Node(ROOT), 0_u32)];
         while let Some((place, depth)) = next.pop() {
             let (function_id, times) = match place {

@@ -28,15 +28,15 @@ pub(super) enum Files<'a> {
 
 /// A step through a thread.
 pub(super) enum Step<'s, 'a> {
-    /// The events of these files.
+    /// The events that follow are from these files.
     Files(&'s Files<'a>),
-    /// Events that are missing.
+    /// Events are missing here.
     Gap,
-    /// An event with its position, counted over all files.
+    /// An event, with its position counted over all files.
     Event(u64, &'s IndexEvent),
 }
 
-/// How the last files that could be read end.
+/// The end of the last files that could be read.
 #[derive(Debug)]
 pub(super) struct End<'a> {
     files: Files<'a>,
@@ -201,7 +201,7 @@ impl Files<'_> {
         }
     }
 
-    /// Returns the problems that the index's events do not end with.
+    /// Returns the problems that reading the index's events does not report.
     fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
         match self {
             Self::Segment(segment) => {

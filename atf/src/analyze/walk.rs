@@ -1,4 +1,4 @@
-//! Walks through a thread's events with a clock and its open calls.
+//! Walks through a thread's events, keeping a clock and the open calls.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::wire::EventKind;
 
 /// Collects an analysis's results from a thread's calls.
 pub(super) trait Observer {
-    /// Its own data on an open call.
+    /// The observer's own data about an open call.
     type Place: Copy;
 
     /// A call begins, inside `caller`.
@@ -44,20 +44,20 @@ pub(super) struct Ended {
     pub(super) now_ns: u64,
     pub(super) duration_ns: u64,
     pub(super) how: SpanEnd,
-    /// Its own return or exception.
+    /// The call's own return or exception.
     pub(super) event: Option<IndexEvent>,
     /// Whether an event ended it.
     pub(super) is_known: bool,
-    /// Whether it overlaps the time range.
+    /// Whether the call overlaps the time range.
     pub(super) is_counted: bool,
 }
 
-/// The open calls of a thread, with an observer's place for each.
+/// The open calls of a thread, with the observer's data for each.
 pub(super) struct Walk<'o, O: Observer> {
     options: &'o Options,
     observer: O,
     stack: CallStack,
-    /// Outermost first, as in the stack.
+    /// Outermost first, as on the stack.
     frames: VecDeque<Frame<O::Place>>,
     /// The greatest timestamp so far.
     clock_ns: Option<u64>,
@@ -82,7 +82,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         }
     }
 
-    /// Takes the next step of the thread.
+    /// Takes the thread's next step.
     pub(super) fn step(&mut self, step: &Step<'_, '_>) -> Result<()> {
         match step {
             Step::Event(seq, event) => self.event(*seq, event),
