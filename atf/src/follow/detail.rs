@@ -15,21 +15,21 @@ use crate::source::{Growing, Input};
 use crate::wire::offset;
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// How far past an event to look for data written after it.
+/// How far past an event to search for data written after it.
 const BEHIND: u64 = 32;
 /// Bytes to read ahead.
 const AHEAD: u64 = 16 << 10;
 
 /// Follows a `detail.atf` of either wire version while it is being written.
 ///
-/// It returns the same events as a [`DetailReader`](crate::detail::DetailReader) of the finished
-/// file, each as soon as all of it is certain ([module](super)); payloads are read on demand. It
-/// uses a constant 16 KiB of memory, plus the requested payloads.
+/// Returns the same events as a [`DetailReader`](crate::detail::DetailReader) of the finished file,
+/// each as soon as the whole event is certain (see the [module](super)). Payloads are read on
+/// demand. Uses a constant 16 KiB of memory, plus the requested payloads.
 #[derive(Debug)]
 pub struct DetailFollower {
     file: Growing,
     head: Head<DetailHeader>,
-    /// The file as the last look found it, until all of its events were returned.
+    /// The file as last examined, until all events found are returned.
     look: Option<Look>,
     next_seq: u64,
     /// The offset after the last event returned.
@@ -41,24 +41,24 @@ pub struct DetailFollower {
     has_footer: bool,
     finalized: Option<DetailFooter>,
     problem: Option<Error>,
-    /// A problem with the events returned, to be reported after the last one.
+    /// A problem with the returned events, to report after the last one.
     verdict: Option<Error>,
 }
 
-/// One look at the file.
+/// The state of the file when it was examined.
 #[derive(Debug)]
 struct Look {
     input: Input,
     header: DetailHeader,
     /// The footer, once header and footer are complete.
     footer: Option<Placed<DetailFooter>>,
-    /// Some bytes of the file, and their offset.
+    /// Some of the file's bytes, and their offset.
     buffer: Vec<u8>,
     start: u64,
 }
 
 impl DetailFollower {
-    /// Follows the file at this path, which need not exist yet. Symlinks are followed.
+    /// Follows the file at this path, which need not exist yet. Resolves symlinks.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self::of(Growing::new(path.as_ref()))
     }
@@ -79,14 +79,14 @@ impl DetailFollower {
         }
     }
 
-    /// Returns the path as it was given.
+    /// Returns the path passed to [`new`](Self::new).
     #[must_use]
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Returns the header as last read: a placeholder, until the file is finalized. `None` before
-    /// it is written.
+    /// Returns the header as last read: a placeholder until the file is finalized, and `None`
+    /// before it is written.
     #[must_use]
     pub fn header(&self) -> Option<&DetailHeader> {
         self.head.header()
@@ -98,21 +98,20 @@ impl DetailFollower {
         self.next_seq
     }
 
-    /// Returns whether a verified footer follows the events returned. If the header is never
-    /// rewritten, the writer died in between: all events are there.
+    /// Returns whether a verified footer follows the returned events. If the header is never
+    /// rewritten after that, the writer died in between, and all events are there.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
     }
 
-    /// Returns the footer of a finalized file, once all events were returned.
+    /// Returns the footer of a finalized file, once all events have been returned.
     #[must_use]
     pub fn footer(&self) -> Option<&DetailFooter> {
         self.finalized.as_ref()
     }
 
-    /// Returns why no event follows the last one of a finalized file although the section
-    /// continues, like
+    /// Returns why a finalized file has no further event although the section continues, like
     /// [`DetailReader::framing_problem`](crate::detail::DetailReader::framing_problem).
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
@@ -124,15 +123,15 @@ impl DetailFollower {
     /// # Errors
     ///
     /// Those of [`IndexFollower::poll`](super::IndexFollower::poll) and [`DetailHeader::decode`];
-    /// [`ErrorKind::Disagrees`] at `footer.bytes_length` if the events end earlier according to the
-    /// footer than those returned, and at `footer.event_count` if its count is wrong. After the
-    /// last event of a finalized file, once, the [`framing_problem`](Self::framing_problem) or
+    /// [`ErrorKind::Disagrees`] at `footer.bytes_length` if, according to the footer, the events
+    /// end before the last returned event, and at `footer.event_count` if its count is wrong. Once,
+    /// after the last event of a finalized file, the [`framing_problem`](Self::framing_problem) or
     /// [`ErrorKind::ChecksumMismatch`].
     pub fn poll(&mut self) -> Result<Polled<DetailEvent>> {
         if self.finalized.is_some() {
             return self.over();
         }
-        // Events of the last look come first; they may be old.
+        // First return events already found; this may have been long ago.
         if let Some(look) = self.look.take()
             && let Some(event) = self.step(look)?
         {
@@ -148,7 +147,7 @@ impl DetailFollower {
         })
     }
 
-    /// After the last event, first reports the problem with the events returned, once.
+    /// Handles the end of the events. First reports a problem with the returned events, once.
     fn over(&mut self) -> Result<Polled<DetailEvent>> {
         match self.verdict.take() {
             Some(problem) => Err(problem),
@@ -156,13 +155,13 @@ impl DetailFollower {
         }
     }
 
-    /// Fills `buffer` with an event's payload, starting at byte `start` of it, and returns the
-    /// number of bytes read: fewer than requested only at the payload's end.
+    /// Fills `buffer` with an event's payload from byte `start` on, and returns the number of bytes
+    /// read, which is less than requested only at the payload's end.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`], [`ErrorKind::Replaced`], or [`ErrorKind::UnexpectedEnd`] if the file was
-    /// truncated since.
+    /// [`ErrorKind::Io`], [`ErrorKind::Replaced`], or [`ErrorKind::UnexpectedEnd`] if the file has
+    /// since been truncated.
     pub fn read_payload(
         &self,
         event: &DetailEvent,
@@ -196,7 +195,7 @@ impl DetailFollower {
         Ok(FunctionPayload::decode(&payload))
     }
 
-    /// Reopens the file and compares it with the events returned.
+    /// Reopens the file and compares it with the returned events.
     fn look_again(&mut self) -> Result<Option<Look>> {
         let Some(input) = self.file.look()? else {
             return Ok(None);
@@ -239,7 +238,7 @@ impl DetailFollower {
         }))
     }
 
-    /// Returns the next event of a look, and keeps the look if there is one.
+    /// Returns the next event found in the file, and keeps the file's state if there is one.
     fn step(&mut self, mut look: Look) -> Result<Option<DetailEvent>> {
         let event = match look.footer.take() {
             Some(footer) => {
@@ -264,7 +263,7 @@ impl DetailFollower {
         }))
     }
 
-    /// Returns the next event before the footer of a finalized file; nothing follows the footer.
+    /// Returns the next event in a finalized file, where events end at the footer.
     fn step_to_footer(
         &mut self,
         look: &mut Look,
@@ -367,7 +366,7 @@ impl DetailFollower {
         let is_length = event.timestamp == place.saturating_sub(events);
         let stated = events.saturating_add(look.header.bytes_length);
         let is_stated = !look.header.is_placeholder() && stated == place;
-        // If the header proves the footer's offset, no event can be there.
+        // If the header confirms the footer's offset, no event can be there.
         let is_proved =
             look.header.stated_end() == Some(place) && look.header.event_count == self.next_seq;
         if !has_magic && !is_length {
@@ -383,7 +382,7 @@ impl DetailFollower {
                     true
                 }
                 Verdict::Damaged(_) if has_magic => true,
-                // A footer without its magic is recognized only if nothing follows it.
+                // A footer without its magic is recognizable only if nothing follows it.
                 Verdict::Damaged(_) => {
                     let end = place.saturating_add(FOOTER_SIZE as u64);
                     is_proved || !is_written(look.view(end, BEHIND)?)
@@ -394,14 +393,15 @@ impl DetailFollower {
     }
 }
 
-/// In every wire version a footer's `bytes_length` is at the offset of an event's timestamp.
+/// In every wire version, a footer's `bytes_length` has the same offset as an event's timestamp.
 const _: () = assert!(offset!(DetailFooter.bytes_length) == offset!(DetailEventHeader.timestamp));
 
 /// An event's header, and its bytes.
 type Stepped = (DetailEventHeader, [u8; DetailEventHeader::SIZE]);
 
 impl Look {
-    /// Returns the header of the event at `offset`, or `None` if the file ends before it does.
+    /// Returns the header of the event at `offset`, or `None` if the file ends before the header
+    /// does.
     fn event(&mut self, offset: u64) -> Result<Option<Stepped>> {
         let (wire, thread_id) = (self.header.wire, self.header.thread_id);
         let bytes = self.view(offset, EVENT_HEADER_SIZE)?.first_chunk().copied();
@@ -434,7 +434,7 @@ impl Look {
 }
 
 /// Returns the verified footer of a file with a rewritten header. A header that disagrees may be
-/// half-written, so it must be the same as at the last look.
+/// half-written, so it only counts if the previous poll read the same header.
 fn final_footer(
     input: &Input,
     header: &DetailHeader,

@@ -10,7 +10,7 @@ use crate::wire::{self, offset};
 /// A field's name, offset and value.
 type Field = (&'static str, usize, u64);
 
-/// A header that can be followed; implemented by the headers of both files.
+/// A header of a file that can be followed.
 pub(super) trait Header: Sized + Clone {
     const MAGIC: [u8; 4];
 
@@ -40,8 +40,8 @@ impl<H: Header> Head<H> {
         self.read.as_ref().map(|(header, _)| header)
     }
 
-    /// Reads the header and returns whether it is unchanged; `None` while the header or its events
-    /// offset is not yet written and reads as zeros.
+    /// Reads the header and returns whether it is unchanged. Returns `None` while the header or its
+    /// events offset still reads as zeros.
     pub(super) fn read(&mut self, input: &Input) -> Result<Option<(H, bool)>> {
         if input.size() < HEADER_SIZE as u64 && self.read.is_none() {
             return Ok(None);
@@ -69,7 +69,7 @@ impl<H: Header> Head<H> {
     }
 }
 
-/// Returns whether the header's space is allocated but not fully written.
+/// Returns whether the header's space is allocated but the header is not fully written.
 fn is_unwritten<H: Header>(bytes: &[u8; HEADER_SIZE]) -> bool {
     let events_offset = bytes
         .get(H::EVENTS_OFFSET..)

@@ -14,15 +14,15 @@ use crate::thread::INDEX_FILE;
 use crate::wire::offset;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
-/// The most events per look: 128 KiB.
+/// The most events read per poll: 128 KiB.
 const MOST: usize = (128 << 10) / IndexEvent::SIZE;
-/// Bytes per look: the last event again, new ones, and the bytes after the last one.
+/// The most bytes read per poll: the last event again, new events, and the bytes after them.
 const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZE) as u64;
 
 /// Follows an `index.atf` of either wire version while it is being written.
 ///
-/// It returns the same events as an [`IndexReader`](crate::index::IndexReader) of the finished
-/// file, each as soon as it is certain ([module](super)). It uses a constant 128 KiB of memory.
+/// Returns the same events as an [`IndexReader`](crate::index::IndexReader) of the finished file,
+/// each as soon as it is certain (see the [module](super)). Uses a constant 128 KiB of memory.
 ///
 /// ```
 /// use atf::follow::{IndexFollower, Polled};
@@ -50,9 +50,9 @@ const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZ
 pub struct IndexFollower {
     file: Growing,
     head: Head<IndexHeader>,
-    /// Certain events, after those already returned.
+    /// The certain events, including those already returned.
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were returned.
+    /// How many bytes of the buffer were returned.
     given: usize,
     /// How many events are certain, including those in the buffer.
     count: u64,
@@ -62,18 +62,18 @@ pub struct IndexFollower {
     last: Option<Record>,
     /// The file's size when it last ended in zeros.
     zeros_end: u64,
-    /// Whether the header ever lacked the footer's offset: when an empty file is finalized, nothing
+    /// Whether the header ever lacked the footer's offset. When an empty file is finalized, nothing
     /// else in its header changes.
     had_no_offset: bool,
     crc: Crc32c,
     has_footer: bool,
     finalized: Option<(IndexFooter, Checksum)>,
-    /// A problem with the events returned, to be reported after the last one.
+    /// A problem with the returned events, to report after the last one.
     problem: Option<Error>,
 }
 
 impl IndexFollower {
-    /// Follows the file at this path, which need not exist yet. Symlinks are followed.
+    /// Follows the file at this path, which need not exist yet. Resolves symlinks.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self::of(Growing::new(path.as_ref()))
     }
@@ -101,14 +101,14 @@ impl IndexFollower {
         }
     }
 
-    /// Returns the path as it was given.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Returns the header as last read: a placeholder, until the file is finalized. `None` before
-    /// it is written.
+    /// Returns the header as last read: a placeholder until the file is finalized, and `None`
+    /// before it is written.
     #[must_use]
     pub fn header(&self) -> Option<&IndexHeader> {
         self.head.header()
@@ -122,7 +122,7 @@ impl IndexFollower {
     }
 
     /// Returns whether a verified footer follows the certain events. If the header is never
-    /// rewritten, the writer died in between: all events are there.
+    /// rewritten after that, the writer died in between, and all events are there.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
@@ -146,16 +146,16 @@ impl IndexFollower {
     ///
     /// # Errors
     ///
-    /// Those of opening and reading: [`ErrorKind::Io`], [`ErrorKind::NotRegular`] and, once the
-    /// header is there, those of [`IndexHeader::decode`]. If the file contradicts events already
+    /// Errors from opening and reading: [`ErrorKind::Io`], [`ErrorKind::NotRegular`] and, once the
+    /// header exists, those of [`IndexHeader::decode`]. If the file contradicts events already
     /// returned:
     ///
     /// - [`ErrorKind::Replaced`]: the path refers to another file;
-    /// - [`ErrorKind::UnexpectedEnd`] at the file's end: it is shorter than the events returned;
-    ///   [`ErrorKind::TooShort`] if it has lost its header;
-    /// - [`ErrorKind::Changed`] at a field of the header that must not change;
+    /// - [`ErrorKind::UnexpectedEnd`] at the file's end: the file ends before the last event
+    ///   returned; [`ErrorKind::TooShort`] if it has lost its header;
+    /// - [`ErrorKind::Changed`] at a header field that must not change;
     /// - [`ErrorKind::Overwritten`] at the last event returned;
-    /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer counts fewer;
+    /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer's count is lower;
     /// - [`ErrorKind::ChecksumMismatch`], once, after the last event of a finalized file.
     pub fn poll(&mut self) -> Result<Polled<EventSlice<'_>>> {
         if let Some(nothing) = self.look()? {
@@ -170,7 +170,7 @@ impl IndexFollower {
         Ok(Polled::New(events))
     }
 
-    /// Returns the next event that has become certain; errors as in [`poll`](Self::poll).
+    /// Returns the next event that has become certain.
     ///
     /// # Errors
     ///
@@ -188,8 +188,8 @@ impl IndexFollower {
         Ok(Polled::New(event))
     }
 
-    /// Examines the file if all certain events were returned; returns the result if there are no
-    /// more.
+    /// If all certain events were returned, examines the file again. Returns the result of the poll
+    /// if there are still none.
     fn look<T>(&mut self) -> Result<Option<Polled<T>>> {
         if self.given < self.buffer.len() {
             return Ok(None);
@@ -241,7 +241,7 @@ impl IndexFollower {
             let problem = (kind, "footer.event_count", offset);
             return Err(footer::error(input, found.offset, problem));
         }
-        // Only a footer proves that events begin elsewhere.
+        // Events begin elsewhere only if a footer proves it.
         if footer.is_some() || header.events_offset == HEADER_SIZE as u64 {
             self.read(input, &header, end, footer.as_ref())?;
         }
@@ -261,7 +261,7 @@ impl IndexFollower {
         Ok(())
     }
 
-    /// Reads the certain events from `end` on into the buffer.
+    /// Reads the certain events at `end` and after it into the buffer.
     fn read(
         &mut self,
         input: &Input,
@@ -278,7 +278,7 @@ impl IndexFollower {
         let size = stop.saturating_sub(start).min(READ);
         let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
         let read = input.read(start, &mut bytes)?;
-        // A file truncated in the meantime ends where the read did.
+        // A file truncated in the meantime ends where the read ended.
         let stop = if (read as u64) < size {
             start.saturating_add(read as u64)
         } else {
@@ -320,7 +320,7 @@ impl IndexFollower {
         start: u64,
         size: u64,
     ) -> Result<usize> {
-        // If the header states the footer's offset, no event can be there.
+        // If the header has the footer's offset, no event can be there.
         let bound = if header.is_bounded() {
             header.footer_offset
         } else {
@@ -392,8 +392,9 @@ fn event_end(header: &IndexHeader, count: u64) -> u64 {
     header.events_offset.saturating_add(size)
 }
 
-/// Returns whether these bytes at the place of event `seq` may begin a footer, good or damaged:
-/// they have its magic, or the count and the first timestamp of the events before it.
+/// Returns whether these bytes at the place of event `seq` may begin a footer, intact or damaged:
+/// they start with a footer's magic, or contain the count and the first timestamp of the events
+/// before them.
 fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> bool {
     const COUNT: usize = offset!(IndexFooter.event_count);
     const TIME: usize = offset!(IndexFooter.time_start_ns);
@@ -406,7 +407,7 @@ fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> 
 }
 
 /// Returns the verified footer of a file with a rewritten header. A header that disagrees may be
-/// half-written, so it must be the same as at the last look.
+/// half-written, so it only counts if the previous poll read the same header.
 fn final_footer(
     input: &Input,
     header: &IndexHeader,

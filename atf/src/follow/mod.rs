@@ -29,31 +29,31 @@
 //! ```
 //!
 //! Poll a follower at any pace: `poll` never waits, and returns what has become certain since the
-//! last call ([`Polled`]). Over time it returns the same events, in the same order, as a reader of
-//! the finished file: no others, none twice, none missing. To guarantee this, it holds back
+//! last call ([`Polled`]). Over time, it returns exactly the events that a reader of the finished
+//! file returns, once each and in the same order. To guarantee this, it holds back
 //!
 //! - an incomplete event, and a detail whose length or end is not written yet;
-//! - bytes that could begin a footer, until the bytes after them settle it;
-//! - zeros, which mean "not yet", and an event followed only by zeros: in a preallocated file it
-//!   may be half-written. If they are still zeros when the file is finalized, they are a hole,
-//!   which a reader returns as well (one case is undecidable: the last event that fits into the
-//!   preallocated space, if the follower finds it half-written);
-//! - all events that do not directly follow the header: only the footer proves that they begin
-//!   there.
+//! - bytes that could begin a footer, until later bytes settle it;
+//! - zeros, which mean "not yet", and an event followed only by zeros, which may be half-written in
+//!   a preallocated file. Zeros that remain when the file is finalized are a hole, which a reader
+//!   also returns. (One case is undecidable: a half-written event that is the last one to fit into
+//!   the preallocated space);
+//! - all events that do not directly follow the header, because only the footer proves where they
+//!   begin.
 //!
 //! The file need not exist yet, and is open only during a poll. Its writer may truncate bytes that
 //! were never returned, for example after the disk was full. Any other contradiction with returned
-//! events is an error: see [`IndexFollower::poll`]. Errors are not permanent: the next poll tries
+//! events is an error (see [`IndexFollower::poll`]). Errors are not permanent: the next poll tries
 //! again.
 //!
 //! # When the writer dies
 //!
-//! A dead writer looks the same as a waiting one, so a follower keeps returning
-//! [`NotYet`](Polled::NotYet). A caller that knows that the writer died can open the files with a
-//! [`ThreadReader`](crate::thread::ThreadReader) and continue at the follower's `next_seq`: the
-//! reader returns the events held back, and those that a writer with
+//! A dead writer looks like a waiting one, so a follower keeps returning
+//! [`NotYet`](Polled::NotYet). A caller that knows that the writer has died can open the files with
+//! a [`ThreadReader`](crate::thread::ThreadReader) and continue at the follower's `next_seq`. The
+//! reader returns the events that the follower held back, and those that a writer with
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) had not yet written. Followers do not
-//! read the latter: they see only flushed events, and the writer decides how often to flush.
+//! read the latter: they see only flushed events, and writers decide how often to flush.
 
 mod detail;
 mod head;
@@ -66,19 +66,19 @@ pub use index::IndexFollower;
 pub use session::{FollowedThread, SessionFollower};
 pub use thread::{ThreadEvent, ThreadFollower};
 
-/// The result of one look at a growing file.
+/// The result of polling a growing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polled<T> {
     /// New data that has become certain. More may be available: poll again before waiting.
     New(T),
     /// Nothing new is certain yet.
     NotYet,
-    /// All events were returned, and the file is [`Finalized`](crate::Completeness::Finalized):
-    /// footer and header are there. Nothing follows.
+    /// All events were returned, and the file is [`Finalized`](crate::Completeness::Finalized),
+    /// with footer and header in place. Nothing follows.
     Finalized,
 }
 
-/// Returns whether any byte is not 0, so that a writer must have written it.
+/// Returns whether any byte is not 0 and so must come from a writer.
 fn is_written(bytes: &[u8]) -> bool {
     bytes.iter().any(|byte| *byte != 0)
 }

@@ -16,8 +16,8 @@ use crate::symbols::{Places, Symbols};
 /// Follows a session's folder while it is being written: finds new threads and rereads the
 /// manifest.
 ///
-/// Each thread is followed separately, in any way the caller likes: events of different threads
-/// arrive as they are written, not in a common order. Once everything is finalized, a
+/// Each thread is followed separately, however the caller likes. Events of different threads arrive
+/// as they are written, not in a common order. Once everything is finalized, a
 /// [`SessionReader`](crate::session::SessionReader) merges them.
 ///
 /// The folder is `pid_N`, which contains the threads; it need not exist yet.
@@ -63,7 +63,7 @@ pub struct SessionFollower {
     seen: BTreeSet<(u32, String)>,
     manifest: Option<Manifest>,
     places: Places,
-    /// The manifest file's version when it was last read.
+    /// The metadata of the manifest file when it was last read.
     version: Option<Version>,
 }
 
@@ -86,16 +86,16 @@ impl SessionFollower {
         }
     }
 
-    /// Returns the folder's path as it was given.
+    /// Returns the path passed to [`new`](Self::new).
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the threads whose folders are new since the last call, by ascending id; none if
-    /// there is no session yet. Symlinks are not followed.
+    /// Returns the threads whose folders are new since the last call, by ascending id, or none if
+    /// there is no session yet. Ignores symlinks.
     ///
-    /// A thread that is only listed in the manifest cannot be followed yet: it is returned once it
+    /// A thread that is only listed in the manifest cannot be followed yet. It is returned once it
     /// has a folder.
     ///
     /// # Errors
@@ -119,13 +119,13 @@ impl SessionFollower {
         Ok(new)
     }
 
-    /// Rereads `manifest.json` if its identity, size or time differs from that of the file last
-    /// read; returns whether it did.
+    /// Rereads `manifest.json` if its identity, size or modification time has changed since it was
+    /// last read. Returns whether it was reread.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be examined. Problems with its contents
-    /// are among the manifest's problems, as with
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be examined. Problems with its
+    /// contents are among the manifest's problems, as with
     /// [`SessionReader::manifest`](crate::session::SessionReader::manifest).
     pub fn poll_manifest(&mut self) -> Result<bool> {
         let path = self.path.join(MANIFEST_FILE);
@@ -170,13 +170,13 @@ impl FollowedThread {
         &self.path
     }
 
-    /// Follows its events with their details, starting with the first.
+    /// Follows the thread's events with their details, starting with the first event.
     #[must_use]
     pub fn follow(&self) -> ThreadFollower {
         ThreadFollower::new(&self.path)
     }
 
-    /// Follows its events alone, starting with the first.
+    /// Follows the thread's events without details, starting with the first event.
     #[must_use]
     pub fn follow_index(&self) -> IndexFollower {
         IndexFollower::in_thread(&self.path)

@@ -11,9 +11,9 @@ use crate::thread::DETAIL_FILE;
 
 /// Follows a thread's folder while it is being written: each event with its detail.
 ///
-/// An event whose detail is not yet certain is held back. It is returned without a detail if its
-/// link is dangling: once `detail.atf` is finalized, or `index.atf` is finalized and there is no
-/// `detail.atf`. Details without an event are skipped.
+/// An event whose detail is not yet certain is held back. If its link turns out to be dangling, the
+/// event is returned without a detail, once `detail.atf` is finalized, or once `index.atf` is
+/// finalized and there is no `detail.atf`. Details without an event are skipped.
 ///
 /// ```
 /// use atf::follow::{Polled, ThreadFollower};
@@ -82,8 +82,7 @@ impl ThreadEvent {
 }
 
 impl ThreadFollower {
-    /// Follows the files of this folder, which need not exist yet. Symlinks in the folder are not
-    /// followed.
+    /// Follows the files in this folder, which need not exist yet. Ignores symlinks in the folder.
     pub fn new(folder: impl AsRef<Path>) -> Self {
         let path = folder.as_ref().to_path_buf();
         Self {
@@ -96,7 +95,7 @@ impl ThreadFollower {
         }
     }
 
-    /// Returns the folder's path as it was given.
+    /// Returns the path passed to [`new`](Self::new).
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -114,7 +113,7 @@ impl ThreadFollower {
         &self.detail
     }
 
-    /// Returns events without details from now on, for callers who continue after an error in
+    /// From now on, returns events without details, for callers that continue after an error in
     /// `detail.atf`.
     pub fn ignore_details(&mut self) {
         self.ignores_details = true;
@@ -157,7 +156,7 @@ impl ThreadFollower {
         }
     }
 
-    /// After the last event, reports the problems of the details.
+    /// Handles the end of the events: reports problems with the details.
     fn over(&mut self) -> Result<Polled<ThreadEvent>> {
         while !self.ignores_details {
             match self.detail.poll()? {
@@ -176,7 +175,7 @@ impl ThreadFollower {
         }
     }
 
-    /// Advances to a detail; `None` while it is not certain whether there is one.
+    /// Advances to a detail. Returns `None` while it is uncertain whether there is one.
     fn find(&mut self, seq: u64) -> Result<Option<Option<DetailEvent>>> {
         loop {
             if let Some(seen) = self.seen.filter(|seen| seen.seq >= seq) {
