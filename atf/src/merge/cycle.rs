@@ -2,10 +2,10 @@
 
 use super::key::Key;
 
-/// Threads that take turns: each had one turn, then all had another in the same order.
+/// Threads that take turns: each has had one turn, and all have had another in the same order.
 ///
-/// As long as each next event is later than those of all threads of the cycle, and earlier than
-/// those of all others, one comparison replaces those of a tournament.
+/// As long as each thread's following event comes after the next events of the cycle's threads and
+/// before those of all others, one comparison replaces a tournament.
 #[derive(Debug)]
 pub(super) struct Cycle {
     /// The keys of the threads' next events, ascending from `first` and wrapping around at the end.
@@ -17,8 +17,8 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// Starts with the keys of a cycle's threads in order, and those of all threads. Returns `None`
-    /// if the cycle's keys do not ascend or are not the least keys.
+    /// Starts with the keys of a cycle's threads in order, and the keys of all threads. Returns
+    /// `None` if the cycle's keys do not ascend or are not the least keys.
     pub(super) fn new(keys: Vec<Key>, all: impl Iterator<Item = Key>) -> Option<Self> {
         let greatest = *keys.last()?;
         let (mut count, mut limit) = (0_usize, Key::END);
@@ -38,8 +38,8 @@ impl Cycle {
         })
     }
 
-    /// Sets the next key of the thread with the least key and returns the new least key; `None` if
-    /// the order changes.
+    /// Sets the next key of the thread that has the least key, and returns the new least key;
+    /// `None` if the order changes.
     #[inline(always)]
     pub(super) fn replay(&mut self, key: Key) -> Option<Key> {
         if key <= self.greatest || key >= self.limit {

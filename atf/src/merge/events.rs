@@ -12,16 +12,16 @@ use crate::session::Problem;
 /// The events of all threads in order; see [`Merge`](super::Merge).
 ///
 /// An `Err` between events means that a thread could not be read further; the other threads' events
-/// follow. After the last event comes an `Err` for each problem that affects the returned events or
-/// prevented reading others: see [`Merge`](super::Merge#problems).
+/// follow. After the last event comes one `Err` per problem that affects the returned events or
+/// prevented others from being read (see [`Merge`](super::Merge#problems)).
 ///
-/// Made by [`Merge::events`](super::Merge::events),
-/// [`into_events`](super::Merge::into_events) and [`partitions`](super::Merge::partitions).
+/// Created by [`Merge::events`](super::Merge::events), [`into_events`](super::Merge::into_events)
+/// and [`partitions`](super::Merge::partitions).
 #[derive(Debug)]
 pub struct Merged<'m> {
     lanes: Lanes<'m>,
     threads: Vec<Arc<Thread>>,
-    /// The known problems; the first `unopened` of them were known before the first event.
+    /// The known problems, of which the first `unopened` were known before the first event.
     problems: Vec<Problem>,
     unopened: usize,
     ending: Ending<Problem>,
@@ -38,7 +38,7 @@ impl<'m> Merged<'m> {
         }
     }
 
-    /// Reports no problems: another partition does.
+    /// Stops this iterator from reporting problems, which another partition reports.
     pub(super) fn without_problems(self) -> Self {
         Self {
             ending: Ending::nothing(),
@@ -46,16 +46,16 @@ impl<'m> Merged<'m> {
         }
     }
 
-    /// Returns the known problems: those of the session, of threads that could not be opened or
-    /// read further, and, after the last event, those of all threads.
+    /// Returns the known problems: those of the session, those of threads that could not be opened
+    /// or read further, and, after the last event, those of all threads.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
     /// Returns the folder ids of threads whose checksum was never compared with their events. A
-    /// merge of all events verifies each thread by its last event; a merge of a [time
-    /// range](super::Merge::time_range) does not read enough to do so.
+    /// merge of all events has verified each thread when it returns the thread's last event. A
+    /// merge of a [time range](super::Merge::time_range) does not read enough to verify.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.threads.iter();
         threads.filter(|t| t.is_unverified()).map(|t| t.id())

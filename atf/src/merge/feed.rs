@@ -1,4 +1,4 @@
-//! The events of one thread, a stretch at a time.
+//! The events of one thread, in stretches.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -32,7 +32,7 @@ impl Part {
             .is_none_or(|(first, last)| (first..=last).contains(&timestamp_ns))
     }
 
-    /// Returns a pass that verifies the events as they are read, if all events of the file are
+    /// Returns a pass that verifies events as they are read, if all events in the file are
     /// selected.
     fn verifies(&self, index: &IndexReader) -> Option<Pass> {
         let is_all = self.seqs == (0..index.event_count());
@@ -58,7 +58,7 @@ impl Part {
     }
 }
 
-/// How many events in memory are verified at once: 64 KiB, so that they are still in the cache when
+/// How many in-memory events to verify at once: 64 KiB, so that they are still in the cache when
 /// they are merged.
 const VERIFIED: usize = (64 << 10) / IndexEvent::SIZE;
 
@@ -66,14 +66,14 @@ const VERIFIED: usize = (64 << 10) / IndexEvent::SIZE;
 #[derive(Debug)]
 pub(super) struct Feed<'m> {
     thread: Arc<Thread>,
-    /// Available records: all of them if in memory, otherwise those read so far.
+    /// The available records: all records if the file is in memory, otherwise those in the buffer.
     records: Cow<'m, [Record]>,
     /// The position in the file of the first available record.
     first_seq: u64,
-    /// Available records not yet examined.
+    /// The available records not yet examined.
     left: Range<usize>,
     part: Part,
-    /// The most events that are read or verified at once.
+    /// The most events to read or verify at once.
     size: usize,
     /// Verifies the events just before they are merged, if all are selected.
     pass: Option<Pass>,
@@ -95,7 +95,7 @@ impl<'m> Feed<'m> {
         }
     }
 
-    /// Creates a feed that reads at most `buffer_size` bytes at a time, at least one event.
+    /// Creates a feed that reads at most `buffer_size` bytes at a time, but at least one event.
     pub(super) fn buffered(thread: &Arc<Thread>, part: Part, buffer_size: usize) -> Self {
         Self {
             thread: Arc::clone(thread),
@@ -124,7 +124,7 @@ impl<'m> Feed<'m> {
         self.first_seq
     }
 
-    /// Returns the most events that can follow those that [`next`](Self::next) returned.
+    /// Returns how many events at most are still to come from [`next`](Self::next).
     pub(super) fn left(&self) -> u64 {
         self.unread().saturating_add(self.left.len() as u64)
     }

@@ -1,4 +1,4 @@
-//! Keys of sources: a time and a number.
+//! Sort keys of sources, made from a time and a number.
 
 use std::hint::select_unpredictable;
 
@@ -8,10 +8,10 @@ use std::hint::select_unpredictable;
 pub(super) struct Key(u64);
 
 impl Key {
-    /// Greater than every other key: for a source that takes no part.
+    /// Greater than every other key, for a source that takes no part.
     pub(super) const END: Self = Self(u64::MAX);
 
-    /// Returns the lesser key, then the greater, without a branch.
+    /// Returns the lesser key and the greater key, without a branch.
     #[inline]
     pub(super) fn sort(a: Self, b: Self) -> (Self, Self) {
         let is_first = a < b;
@@ -24,10 +24,10 @@ impl Key {
 
 /// Packs keys: the time since `base` in the upper bits, the source's number in the lower ones.
 ///
-/// A time too far from `base` for the upper bits has the key [`END`](Key::END): its source waits
-/// until every source has that key; then the base moves. Only the current source can be earlier
-/// than `base`, if its times go back. Its key is packed as if it were at `base`. That is still the
-/// least key: it was this source's turn, so no source with a lower number is at `base`.
+/// A time too far from `base` to fit the upper bits has the key [`END`](Key::END). Its source waits
+/// until every source has that key, when the base moves. Only the current source can be earlier
+/// than `base`, if its times decrease. Its key is packed as if its time were `base`. This is still
+/// the least key, because it was this source's turn, so no source with a lower number is at `base`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packing {
     base: u64,
@@ -76,13 +76,14 @@ impl Packing {
         usize::try_from(key.0 & self.mask).unwrap_or(usize::MAX)
     }
 
-    /// Returns the key of source `rank` at its next time, or [`END`](Key::END) if it has none.
+    /// Returns the key of source `rank` at its next time, or [`END`](Key::END) if there is no next
+    /// time.
     pub(super) fn key_or_end(self, timestamp_ns: Option<u64>, rank: usize) -> Key {
         timestamp_ns.map_or(Key::END, |time| self.key(time, rank))
     }
 
-    /// Returns the greatest time at which source `rank` comes before this key. The key must not be
-    /// that of a lower source at time 0.
+    /// Returns the greatest time at which source `rank` comes before this key. The key must not
+    /// belong to a lower source at time 0.
     pub(super) fn last_before(self, rank: usize, key: Key) -> u64 {
         let since = key.0.wrapping_shr(self.rank_bits);
         let time = self.base.saturating_add(since);

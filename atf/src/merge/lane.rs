@@ -7,16 +7,16 @@ use crate::index::{IndexEvent, Record};
 use crate::sys;
 use crate::wire::Wire;
 
-/// How many events ahead a thread's records are prefetched. With many threads, the processor does
-/// not detect that each is read sequentially.
+/// How many events ahead to prefetch a thread's records. With many threads, the processor does not
+/// detect that each thread is read sequentially.
 const AHEAD: usize = 4;
 
 /// One thread's stream of events.
 #[derive(Debug)]
 pub(super) struct Lane<'m> {
     feed: Feed<'m>,
-    /// Places among the available records: the next event to return, the first event that is not
-    /// yet ordered, and the end of the selected events.
+    /// Positions in the available records: of the next event to return, of the first event not yet
+    /// ordered, and of the end of the selected events.
     at: usize,
     head: usize,
     end: usize,
@@ -68,7 +68,7 @@ impl<'m> Lane<'m> {
         records.unwrap_or_default()
     }
 
-    /// Returns the time of the event this far after the first one that is not yet ordered, if
+    /// Returns the time of the event `after` places after the first one not yet ordered, if
     /// available.
     #[inline(always)]
     pub(super) fn time(&self, after: usize) -> Option<u64> {
@@ -79,13 +79,13 @@ impl<'m> Lane<'m> {
         self.feed.records().get(place).map(timestamp_ns)
     }
 
-    /// Returns whether available events are not yet ordered.
+    /// Returns whether any available events are not yet ordered.
     #[inline(always)]
     pub(super) fn is_waiting(&self) -> bool {
         self.head < self.end
     }
 
-    /// Passes the head, now that its place in the merged order is known.
+    /// Moves past the first waiting event, now that its place in the merged order is known.
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         self.head = self.head.wrapping_add(1);
@@ -94,8 +94,8 @@ impl<'m> Lane<'m> {
         }
     }
 
-    /// Passes the head and up to `most` events after it that are not later than `last`. Returns the
-    /// number of events passed.
+    /// Moves past the first waiting event and up to `most` events after it that are not later than
+    /// `last`. Returns how many events it passed.
     pub(super) fn pass_run(&mut self, last: u64, most: usize) -> usize {
         let rest = self.waiting().iter().skip(1).take(most);
         let rest = rest.take_while(|record| timestamp_ns(record) <= last);
@@ -104,7 +104,7 @@ impl<'m> Lane<'m> {
         count
     }
 
-    /// Loads the next events, if any, after all available ones were returned.
+    /// Loads the next events, if any, once all available ones have been returned.
     pub(super) fn refill(&mut self) -> Result<(), Error> {
         (self.at, self.head, self.end) = (0, 0, 0);
         let places = self.feed.next()?;
@@ -112,7 +112,7 @@ impl<'m> Lane<'m> {
         Ok(())
     }
 
-    /// Returns the most events that can follow.
+    /// Returns how many events at most are still to come.
     pub(super) fn left(&self) -> u64 {
         let at_hand = self.end.saturating_sub(self.at) as u64;
         self.feed.left().saturating_add(at_hand)

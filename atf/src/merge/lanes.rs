@@ -6,13 +6,13 @@ use super::lane::Lane;
 use super::turns::{Turn, Turns};
 use crate::error::Error;
 
-/// A thread that failed: its place among the threads, and the error.
+/// A thread that failed: its rank among the threads, and the error.
 pub(super) type Failure = (usize, Error);
 
-/// Takes each event from the thread whose next event is least by time and thread.
+/// Repeatedly takes the event that is least by time and thread.
 ///
-/// Many turns are found before their events are returned: each turn depends on the one before it,
-/// but events can be returned without waiting.
+/// Finds many turns before returning their events. Each turn depends on the previous one, whereas
+/// events can be returned without waiting.
 #[derive(Debug)]
 pub(super) struct Lanes<'m> {
     lanes: Vec<Lane<'m>>,
@@ -34,7 +34,7 @@ impl<'m> Lanes<'m> {
         }
     }
 
-    /// Returns the most events that can follow.
+    /// Returns how many events at most are still to come.
     pub(super) fn left(&self) -> u64 {
         self.lanes
             .iter()
@@ -53,11 +53,11 @@ impl<'m> Lanes<'m> {
     }
 
     /// Loads events for lanes that have run out, finds the next turns, and returns whether there
-    /// are any. All turns found before must have been taken.
+    /// are any. All earlier turns must have been taken.
     ///
     /// # Errors
     ///
-    /// The failure of a thread, which has no more events.
+    /// The failure of a thread. The thread has no more events.
     #[cold]
     #[inline(never)]
     pub(super) fn load(&mut self) -> Result<bool, Failure> {

@@ -1,8 +1,8 @@
 //! Merges the events of all threads by timestamp, then by thread.
 //!
 //! [`SessionReader::merge`](crate::session::SessionReader::merge) creates a [`Merge`], which
-//! selects the events; [`Merge::events`] iterates over them, [`Merge::partitions`] divides them for
-//! several cores.
+//! selects the events; [`Merge::events`] iterates over them, and [`Merge::partitions`] divides them
+//! for several cores.
 //!
 //! ```
 //! # let folder = tempfile::tempdir().unwrap();
@@ -49,17 +49,17 @@ use crate::thread::ThreadReader;
 
 pub use self::events::Merged;
 
-/// Total bytes of an iteration's buffers, unless there are very many threads.
+/// The total size in bytes of an iteration's buffers, unless there are very many threads.
 const BUDGET: usize = 64 << 20;
-/// With more threads than this, files are reopened for each read: on some systems a process may
-/// have only 256 open files.
+/// With more threads than this, files are reopened for each read, because some systems limit a
+/// process to 256 open files.
 const MOST_OPEN: usize = 128;
 
 /// An event and its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergedEvent {
-    /// The position of its process among the merged sessions: 0 if there is only one.
+    /// The position of its process among the merged ones; 0 if there is only one.
     pub process: u32,
     /// The id in the name of the thread's folder.
     pub thread: u32,
@@ -86,33 +86,35 @@ impl MergedEvent {
 ///
 /// # Order
 ///
-/// Events are ordered by `timestamp_ns`. If events of different threads have equal timestamps, they
-/// are ordered by the id in the name of the thread's folder; events of one thread stay in file
-/// order. The order is deterministic. Equal timestamps imply nothing about cause and effect.
+/// Events are ordered by `timestamp_ns`. Events of different threads with equal timestamps are
+/// ordered by the id in the name of the thread's folder; events of one thread stay in file order.
+/// The order is deterministic. Equal timestamps imply nothing about cause and effect.
 ///
-/// A thread whose timestamps go back stays in file order as well: its events come as soon as every
-/// other thread's next event is later. So the output goes back only where a thread does.
+/// A thread with decreasing timestamps also stays in file order: its next event comes as soon as
+/// every other thread's next event is later. So timestamps in the output decrease only where a
+/// thread's own timestamps do.
 ///
 /// # Problems
 ///
-/// Problems do not prevent reading events, and no iteration ends without reporting them. After the
-/// last event comes an `Err` for each [problem](Self::problems): of the session (its manifest), of
-/// a thread that could not be opened, and of each thread whose events are not exactly those that
-/// were written ([`IndexReader::problems`]) or that link to missing details. A thread that becomes
-/// unreadable ends with a single `Err` between the other events, and the other threads continue.
+/// Problems do not prevent events from being read, and every iteration ends by reporting them.
+/// After the last event comes an `Err` for each [problem](Self::problems): with the session (its
+/// manifest), with a thread that could not be opened, and with a thread whose events differ from
+/// what was written ([`IndexReader::problems`]) or link to missing details. A thread that becomes
+/// unreadable ends with a single `Err` among the other events, and the other threads continue.
 ///
 /// An iteration over all events verifies them as it reads them. An iteration over a [time
-/// range](Self::time_range) does not read everything, but can list the threads it did not verify:
-/// [`Merged::unverified`]. Each of the [`partitions`](Self::partitions) reads independently: a
-/// thread that fails in one continues in the next, and the last reports the threads' problems.
+/// range](Self::time_range) does not read everything, but can list the threads it did not verify
+/// ([`Merged::unverified`]). Each of the [`partitions`](Self::partitions) reads independently: a
+/// thread that fails in one partition continues in the next, and the last partition reports the
+/// threads' problems.
 ///
 /// # Cost
 ///
 /// Files are opened when the first method needs them. Events in memory are merged in place. For
-/// files, each thread has a buffer: 64 MiB in total (see [`buffer_budget`](Self::buffer_budget))
-/// divided by the number of threads, but between 4 KiB and 64 KiB each. With more than 128 threads,
-/// no file stays open: each is reopened to fill its buffer, and it is an error if the file was
-/// replaced meanwhile.
+/// files, each thread has a buffer: a total of 64 MiB (see [`buffer_budget`](Self::buffer_budget))
+/// is divided by the number of threads, with 4 KiB to 64 KiB for each. With more than 128 threads,
+/// no file stays open: each is reopened to fill its buffer, which fails if the file was replaced in
+/// the meantime.
 #[derive(Debug)]
 pub struct Merge {
     sources: Vec<Source>,
@@ -127,7 +129,7 @@ pub struct Merge {
 /// A thread to merge.
 #[derive(Debug)]
 enum Source {
-    /// The rank of its process, the position of its session, and the thread.
+    /// The rank of the thread's process, the position of its session, and the thread.
     Entry(u32, u32, ThreadEntry),
     Open(Arc<Thread>),
 }
@@ -140,9 +142,9 @@ struct Opened {
 }
 
 impl Merge {
-    /// Merges open files, each with the id of its thread's folder.
+    /// Merges open files, each paired with the id of its thread's folder.
     ///
-    /// If two files have the same id, the first one's events come first on equal timestamps.
+    /// If two files have the same id and equal timestamps, the first file's events come first.
     ///
     /// ```
     /// use atf::{index::IndexReader, merge::Merge};
@@ -174,7 +176,7 @@ impl Merge {
         )
     }
 
-    /// Merges open threads, each with the id of its folder.
+    /// Merges open threads, each paired with the id of its folder.
     #[must_use]
     pub fn of_threads(threads: impl IntoIterator<Item = (u32, ThreadReader)>) -> Self {
         let both = |(id, thread)| (id, Files::Both(Box::new(thread)));
@@ -191,8 +193,9 @@ impl Merge {
     /// Merges several processes on one machine, which share its clock. Events with equal timestamps
     /// are ordered by process, then by thread, then by [segment](Segments).
     ///
-    /// [`process`](MergedEvent::process) is the position of the session, counting those of the
-    /// first process first. [`seq`](MergedEvent::seq) is the position in the session's file.
+    /// [`process`](MergedEvent::process) is the position of the session when all processes'
+    /// sessions are counted in order. [`seq`](MergedEvent::seq) is the position in the session's
+    /// file.
     #[must_use]
     pub fn of_processes<'a>(processes: impl IntoIterator<Item = &'a Segments>) -> Self {
         let groups = processes.into_iter().map(Segments::sessions);
@@ -272,9 +275,9 @@ impl Merge {
     /// it contributes only its call event. To add up calls, pair all events and clip the
     /// [spans](crate::spans#in-a-range-of-time) instead.
     ///
-    /// For a finalized thread, only its ends and the events in the range are read: header, footer,
-    /// first and last event must agree on its times ([`IndexReader::seek`]). If a thread's ends
-    /// prove nothing, all its events are read.
+    /// For a finalized thread, only its ends and the events in the range are read, provided that
+    /// header, footer, first and last event agree on its times ([`IndexReader::seek`]). Otherwise
+    /// all its events are read.
     #[must_use]
     pub fn time_range(mut self, range: impl RangeBounds<u64>) -> Self {
         let first = match range.start_bound() {
@@ -301,7 +304,7 @@ impl Merge {
         let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
         self.sources
             .retain(|source| ids.contains(&source.place().1));
-        // Folders without an id belong to none of the selected threads.
+        // Folders without an id cannot belong to a selected thread.
         let is_told = |problem: &Problem| *problem.error.kind() != ErrorKind::NoThreadId;
         self.session_problems.retain(is_told);
         self.opened = OnceLock::new();
@@ -316,8 +319,8 @@ impl Merge {
         self
     }
 
-    /// Returns the known problems: those of the sessions, of threads that could not be opened, and
-    /// those of the other threads as far as their ends or earlier iterations revealed them.
+    /// Returns the known problems: those of the sessions, those of threads that could not be
+    /// opened, and those of the other threads that their ends or earlier iterations revealed.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let opened = self.opened();
@@ -325,8 +328,8 @@ impl Merge {
         opened.problems.iter().cloned().chain(of_threads).collect()
     }
 
-    /// Returns the folder ids of threads whose checksum was not yet compared with their events,
-    /// because they were read only in part.
+    /// Returns the folder ids of threads whose checksum has not yet been compared with their
+    /// events, because only part of them was read.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.opened().threads.iter();
         threads.filter(|t| t.is_unverified()).map(|t| t.id())
@@ -351,7 +354,7 @@ impl Merge {
 }
 
 impl Source {
-    /// Returns process, id and session, which break ties.
+    /// Returns the process, the id and the session, which break ties in this order.
     fn place(&self) -> (u32, u32, u32) {
         match self {
             Self::Entry(rank, position, entry) => (*rank, entry.id(), *position),

@@ -8,19 +8,20 @@ use super::thread::Thread;
 use super::{Merge, Merged};
 use crate::error::Result;
 
-/// Timestamps sampled per partition, to make the partitions about equally large.
+/// How many timestamps to sample per partition, to make the partitions about equally large.
 const SAMPLES: u64 = 256;
 
 impl Merge {
-    /// Divides the events by time into at most `count` parts, for that many cores. Concatenated,
-    /// the parts return the same events as [`events`](Self::events).
+    /// Divides the events by time into at most `count` parts, one per core. Concatenated, the parts
+    /// return the same events as [`events`](Self::events).
     ///
-    /// Events with equal timestamps stay together, so few distinct timestamps make fewer parts. A
-    /// sample of the timestamps determines the sizes. Searching for the bounds requires ordered
-    /// threads: the first call reads all events, on `count` cores, to learn which threads are
-    /// ordered, and reads unordered ones again. If a read fails, there is one part.
+    /// Events with equal timestamps stay together, so a trace with few distinct timestamps has
+    /// fewer parts. A sample of the timestamps determines their sizes. Searching for the bounds
+    /// requires ordered threads: the first call reads all events, on `count` cores, to find out
+    /// which threads are ordered, and reads unordered threads a second time. If a read fails, there
+    /// is only one part.
     ///
-    /// Each part has its own buffers; together they stay within the [budget](Self::buffer_budget).
+    /// Each part has its own buffers, which together stay within the [budget](Self::buffer_budget).
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -55,7 +56,7 @@ impl Merge {
             return vec![self.of_parts(parts, self.budget)];
         }
         let budget = self.budget.checked_div(cut.len()).unwrap_or_default();
-        // All threads were read for the cut, so the last partition can report on them.
+        // All threads were read to divide them, so the last partition can report on them.
         let last = cut.len().saturating_sub(1);
         let partition = |(place, parts)| {
             let merged = self.of_parts(parts, budget);
@@ -68,7 +69,7 @@ impl Merge {
         cut.into_iter().enumerate().map(partition).collect()
     }
 
-    /// Returns the parts of all threads for each partition.
+    /// Returns, for each partition, its part of every thread.
     fn cut(&self, parts: &[Part], count: usize) -> Result<Vec<Vec<Part>>> {
         let threads: Vec<&Thread> = self.opened().threads.iter().map(AsRef::as_ref).collect();
         learn_order(&threads, count)?;
@@ -90,7 +91,7 @@ impl Merge {
     }
 }
 
-/// Reads the threads on several cores to learn which are ordered.
+/// Reads the threads on several cores to find out which are ordered.
 fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let learn = || -> Result<()> {
@@ -104,7 +105,7 @@ fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     };
     thread::scope(|scope| {
         let others = 1..cores.min(threads.len());
-        // If some threads cannot start, this one does their work.
+        // If other threads cannot start, this one does their work.
         let others = others.map(|_| thread::Builder::new().spawn_scoped(scope, learn));
         let others: Vec<_> = others.filter_map(Result::ok).collect();
         let mut learned = learn();
@@ -123,7 +124,7 @@ fn borders(threads: &[&Thread], parts: &[Part], count: usize) -> Result<Vec<u64>
     let wanted = SAMPLES.saturating_mul(count as u64);
     let stride = total.checked_div(wanted).unwrap_or_default().max(1);
     let mut samples = Vec::new();
-    // Every `stride`th event of all threads, as if they were concatenated.
+    // Take every `stride`th event of all threads, as if they were concatenated.
     let mut skip = stride / 2;
     for (thread, part) in threads.iter().zip(parts) {
         let mut seq = part.seqs.start.saturating_add(skip);
@@ -160,7 +161,7 @@ fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
         }
         return Ok(seqs);
     }
-    // Events that go back in time follow the one before them: see `Merge`.
+    // An event with a decreased timestamp stays after the one before it: see `Merge`.
     let mut blocks = index.blocks(start..end);
     while seqs.len() < borders.len() {
         let first_seq = blocks.next_seq();

@@ -5,7 +5,7 @@ use super::lanes::Lanes;
 use super::thread::Thread;
 use super::{Merge, Merged};
 
-/// Bytes of a thread's smallest and largest buffer.
+/// The smallest and the largest size of a thread's buffer, in bytes.
 const BUFFERS: (usize, usize) = (4 << 10, 64 << 10);
 
 impl Merge {
@@ -15,7 +15,7 @@ impl Merge {
         self.of_parts(self.parts(), self.budget)
     }
 
-    /// Like [`events`](Self::events), for an iterator that outlives this value. It copies even
+    /// Like [`events`](Self::events), but the iterator outlives this value. It copies even
     /// in-memory events through buffers.
     #[must_use]
     pub fn into_events(self) -> Merged<'static> {
@@ -52,9 +52,9 @@ impl Merge {
     }
 }
 
-/// Returns the part of a thread's events at these times. If the thread's ends do not prove its
-/// order, or the search fails, all events are read; an unreadable event ends the thread when its
-/// turn comes.
+/// Returns the part of a thread's events in this time range. If the thread's ends do not prove its
+/// order, or the search fails, all events are read, and an unreadable event ends the thread when
+/// its turn comes.
 fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
     let all = 0..thread.index().event_count();
     let Some((first, last)) = times else {

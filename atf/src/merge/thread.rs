@@ -21,7 +21,7 @@ pub(super) struct Thread {
 pub(super) enum Files {
     /// An index file alone.
     Index(IndexReader),
-    /// An index file and its folder: details are checked after its last event.
+    /// An index file and its folder. Details are checked after the last event.
     InFolder(IndexReader, PathBuf, OpenOptions),
     /// Both files.
     Both(Box<ThreadReader>),
@@ -32,7 +32,7 @@ impl Thread {
         Self { process, id, files }
     }
 
-    /// Returns the position of the thread's process among the merged ones.
+    /// Returns the position of the thread's process among the merged processes.
     pub(super) fn process(&self) -> u32 {
         self.process
     }
@@ -55,7 +55,7 @@ impl Thread {
         Ok(self.index().scan()?.is_ordered())
     }
 
-    /// Returns whether the thread's checksum was not yet compared with its events.
+    /// Returns whether the thread's checksum has not yet been compared with its events.
     pub(super) fn is_unverified(&self) -> bool {
         self.index().known_checksum().is_none()
     }

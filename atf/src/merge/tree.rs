@@ -1,8 +1,8 @@
-//! Finds the least key among many ascending sources.
+//! Finds the least key among many sources with ascending keys.
 
 use super::key::Key;
 
-/// A tournament among sources; each inner node keeps the loser of its match.
+/// A tournament among sources, in which each inner node keeps the loser of its match.
 ///
 /// When the winner's key changes, only the matches on its path to the root are replayed.
 #[derive(Debug)]
@@ -10,13 +10,13 @@ pub(super) struct LoserTree {
     /// The losers: node 1 is the root, node `n` has the children `2n` and `2n + 1`. The leaf of
     /// source `rank` would be node `len + rank`. Node 0 is not used.
     nodes: Vec<Key>,
-    /// The key that follows each source's current one, ready for when the source wins.
+    /// The key after each source's current one, ready for when the source wins.
     following: Vec<Key>,
 }
 
 impl LoserTree {
-    /// Plays all matches and returns the least key; `keys` are the sources' keys by rank, and
-    /// `following` the ones after them.
+    /// Plays all matches and returns the least key. `keys` are the sources' keys by rank, and
+    /// `following` are the keys after them.
     pub(super) fn new(keys: &[Key], mut following: Vec<Key>) -> (Self, Key) {
         let size = keys.len().next_power_of_two().max(2);
         let mut nodes = vec![Key::END; size];
@@ -41,7 +41,7 @@ impl LoserTree {
         (Self { nodes, following }, winner)
     }
 
-    /// Returns the least key of the other sources, if source `rank` has the least of all.
+    /// Returns the least key of the other sources. Source `rank` must have the least key of all.
     pub(super) fn runner_up(&self, rank: usize) -> Key {
         let mut least = Key::END;
         let mut place = self.nodes.len().wrapping_add(rank) >> 1;
@@ -64,8 +64,8 @@ impl LoserTree {
         self.nodes.len().ilog2()
     }
 
-    /// Moves the source with the least key on to its next key, with `following` after that, and
-    /// returns the new least key. It has no branches, because turns taken at random cannot be
+    /// Advances the source with the least key to its next key, sets `following` as the key after
+    /// that, and returns the new least key. There are no branches, because random turns cannot be
     /// predicted.
     ///
     /// `levels` must be the [tree's](Self::levels); a constant lets the compiler unroll the loop.

@@ -5,17 +5,18 @@ use super::key::{Key, Packing};
 use super::lane::Lane;
 use super::tree::LoserTree;
 
-/// The most turns found at once: their events are still in the cache when they are returned.
+/// The most turns to find at once, so that their events are still in the cache when they are
+/// returned.
 const MOST: usize = 512;
-/// After this many consecutive turns of one thread, its next turns are predicted.
+/// After how many consecutive turns of one thread to predict its next turns.
 const FORESEEN: u32 = 3;
-/// The most turns predicted at once.
+/// The most turns to predict at once.
 const LONGEST_RUN: usize = 256;
 
 /// Some consecutive events of one thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// The thread's place among the threads.
+    /// The thread's rank among the threads.
     pub(super) rank: usize,
     pub(super) count: usize,
 }
@@ -29,14 +30,14 @@ pub(super) struct Turns {
     end: usize,
     order: Order,
     packing: Packing,
-    /// The thread whose event is next; if its events have run out, its next event is not yet in
-    /// `order`. A number that no thread has means that the order must be found anew.
+    /// The thread whose event is next. If its events have run out, its next event is not yet in
+    /// `order`. A number that no thread has means that the order must be determined again.
     rank: usize,
     /// How many turns in a row this thread has had.
     repeats: u32,
 }
 
-/// How the next turn is found.
+/// How to find the next turn.
 #[derive(Debug)]
 enum Order {
     Tree(LoserTree),
@@ -75,7 +76,7 @@ impl Turns {
         self.rank
     }
 
-    /// Determines whose event is next, after the current thread's event was passed.
+    /// Determines which thread is next, once the current thread's event has been passed.
     pub(super) fn replay(&mut self, lanes: &[Lane<'_>]) {
         let (rank, packing) = (self.rank, self.packing);
         let time = |after| lanes.get(rank).and_then(|lane| lane.time(after));
@@ -97,8 +98,8 @@ impl Turns {
         }
     }
 
-    /// Packs the keys of all threads again, after a cycle ends or if no thread has an event near
-    /// the base.
+    /// Repacks the keys of all threads, after a cycle ends or if no thread has an event near the
+    /// base.
     #[cold]
     fn rebase(&mut self, lanes: &[Lane<'_>]) {
         let heads = lanes.iter().map(|lane| lane.time(0));
@@ -117,8 +118,8 @@ impl Turns {
         lanes.iter().enumerate().map(key)
     }
 
-    /// Finds the next turns, up to a thread's last available event. The current thread must have
-    /// one.
+    /// Finds the next turns, up to some thread's last available event. The current thread must have
+    /// an available event.
     pub(super) fn find(&mut self, lanes: &mut [Lane<'_>]) {
         self.next = 0;
         self.end = match &self.order {
@@ -141,8 +142,8 @@ impl Turns {
         }
     }
 
-    /// Finds one long turn of the current thread. Returns the number of turns found, like the other
-    /// methods.
+    /// Finds one long turn of the current thread. Like the other methods, returns the number of
+    /// turns found.
     fn find_run(&mut self, lanes: &mut [Lane<'_>]) -> usize {
         let (rank, packing) = (self.rank, self.packing);
         let (Order::Tree(tree), Some(lane), Some(turn)) =
@@ -216,7 +217,7 @@ impl Turns {
         turns
     }
 
-    /// Returns the cycle that the last turns found by the tree repeat.
+    /// Returns the cycle that the turns last found by the tree repeat.
     fn cycle(&self, lanes: &[Lane<'_>]) -> Option<Cycle> {
         let Order::Tree(_) = self.order else {
             return None;
