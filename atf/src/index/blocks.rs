@@ -6,15 +6,15 @@ use super::event::EVENT_SIZE;
 use super::{EventSlice, IndexEvent, IndexReader, Record};
 use crate::error::Result;
 
-/// Events per block: 64 KiB, so that a second pass finds the block in the cache.
+/// The number of events per block: 64 KiB, so that a second pass finds the block in the cache.
 const BLOCK: u64 = (64 << 10) / EVENT_SIZE;
-/// Events per read from a source that is not in memory: 256 KiB.
+/// The number of events per read from a source that is not in memory: 256 KiB.
 const READ: usize = (256 << 10) / IndexEvent::SIZE;
 
-/// The events of a range in blocks of about 2000.
+/// The events in a range, in blocks of about 2000.
 ///
-/// Each block is borrowed until the next call, so this is not an `Iterator`. Events in memory are
-/// not copied; other sources are read 256 KiB at a time into one buffer.
+/// Each block is borrowed until the next call, so this is not an `Iterator`. In-memory events are
+/// not copied; other sources are read into one buffer, 256 KiB at a time.
 ///
 /// ```
 /// use atf::index::IndexReader;
@@ -38,7 +38,7 @@ const READ: usize = (256 << 10) / IndexEvent::SIZE;
 #[derive(Debug)]
 pub struct EventBlocks<'a> {
     reader: &'a IndexReader,
-    /// The events not yet returned in a block.
+    /// The events not yet returned.
     left: Range<u64>,
     /// The events in the buffer.
     buffered: Range<u64>,

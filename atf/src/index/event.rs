@@ -5,7 +5,7 @@ use crate::wire::{EventKind, Field, Record, Wire, in_each, offset};
 
 pub use crate::wire::decoded::IndexEvent;
 
-/// Bytes of an event, as a file offset.
+/// The size of an event in bytes, as a file offset.
 pub(super) const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 /// Returns the timestamp of an event of any wire version.
@@ -35,7 +35,8 @@ pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKin
     EventKind(word.wrapping_shl(above).wrapping_shr(below))
 }
 
-/// Asserts that no field crosses the end of four aligned bytes. Evaluate it at compile time.
+/// Asserts that no field crosses a boundary between aligned four-byte words. Evaluate this at
+/// compile time.
 #[expect(clippy::arithmetic_side_effects, reason = "evaluated at compile time")]
 const fn assert_in_one_word(mut fields: &[Field]) {
     while let [field, rest @ ..] = fields {
@@ -44,8 +45,8 @@ const fn assert_in_one_word(mut fields: &[Field]) {
     }
 }
 
-/// Returns one more than the event's `detail_seq`, or 0 if it has no link. Avoids a comparison,
-/// which the compiler would not vectorize.
+/// Returns one more than the event's `detail_seq`, or 0 if the event has no link. Avoids a
+/// comparison, which the compiler would not vectorize.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "at most 64 bits")]
 pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
@@ -60,8 +61,8 @@ pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
     seq.wrapping_add(1) & wire.no_detail_seq()
 }
 
-/// Asserts that "none" is the greatest value of each field, and that each field is the end of eight
-/// bytes of the event. Evaluate it at compile time.
+/// Asserts that "none" is the greatest value of each field, and that each field ends at least eight
+/// bytes into the event. Evaluate this at compile time.
 #[expect(clippy::arithmetic_side_effects, reason = "evaluated at compile time")]
 const fn assert_none_is_greatest(mut fields: &[Field], mut nones: &[u64]) {
     while let ([field, rest @ ..], [none, more @ ..]) = (fields, nones) {
@@ -83,16 +84,16 @@ impl IndexEvent {
         }
     }
 
-    /// Decodes an event of a file whose header has this wire version and thread. Any bytes are a
-    /// valid event.
+    /// Decodes an event from a file with this wire version and thread in its header. Any bytes are
+    /// a valid event.
     #[must_use]
     #[inline]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
         Self::from_bytes(wire, thread_id, bytes)
     }
 
-    /// Encodes the event for this wire version: the inverse of [`decode`](Self::decode). An unknown
-    /// depth is written as 0; version 2 has no fields for thread and depth.
+    /// Encodes the event for this wire version: the inverse of [`decode`](Self::decode). Encodes an
+    /// unknown depth as 0. Version 2 has no fields for thread and depth.
     ///
     /// # Errors
     ///
@@ -108,8 +109,8 @@ impl IndexEvent {
         Self::new(0, 0, event_kind).check_fits(wire)
     }
 
-    /// Encodes an event whose values fit. A `Result` would store and load the bytes in pieces of
-    /// different sizes, which costs more than the encoding itself.
+    /// Encodes an event whose values fit. Returning a `Result` would store and load the bytes in
+    /// pieces of different sizes, which costs more than the encoding itself.
     #[inline]
     pub(crate) fn encode_to(&self, wire: Wire, place: &mut [u8; Self::SIZE]) {
         debug_assert!(

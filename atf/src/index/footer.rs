@@ -14,7 +14,7 @@ impl Default for IndexFooter {
 }
 
 impl IndexFooter {
-    /// Encodes the footer with reserved bytes 0.
+    /// Encodes the footer, with reserved bytes set to 0.
     #[must_use]
     pub fn encode(&self, wire: Wire) -> [u8; Self::SIZE] {
         self.bytes(wire)

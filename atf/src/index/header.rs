@@ -10,7 +10,7 @@ use crate::wire::{
 pub use crate::wire::decoded::IndexHeader;
 
 impl IndexHeader {
-    /// Creates the placeholder of a file without events: all other fields are 0.
+    /// Creates the placeholder for a file without events; all other fields are 0.
     #[must_use]
     pub const fn new(wire: Wire, thread_id: u32) -> Self {
         Self {
@@ -20,15 +20,15 @@ impl IndexHeader {
         }
     }
 
-    /// Decodes and checks a header at the start of a file of `file_size` bytes.
+    /// Decodes and checks the header of a file of `file_size` bytes.
     ///
     /// # Errors
     ///
     /// [`BadMagic`](ErrorKind::BadMagic), [`BadEndian`](ErrorKind::BadEndian),
     /// [`UnknownVersion`](ErrorKind::UnknownVersion), [`BadEventSize`](ErrorKind::BadEventSize),
     /// [`BadEventsOffset`](ErrorKind::BadEventsOffset), each pointing at its field, and
-    /// [`WrongLayoutForVersion`](ErrorKind::WrongLayoutForVersion), pointing at `version`: a
-    /// header of version 2 with 32 events would pass for a placeholder of version 1.
+    /// [`WrongLayoutForVersion`](ErrorKind::WrongLayoutForVersion), pointing at `version`. (A
+    /// version 2 header with 32 events would otherwise pass for a version 1 placeholder.)
     pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
         let this = Self::from_bytes(wire(bytes, INDEX_MAGIC)?, bytes);
         this.check_layout(bytes)?;
@@ -46,11 +46,12 @@ impl IndexHeader {
         Ok(this)
     }
 
-    /// Encodes the header with reserved bytes 0: the inverse of [`decode`](Self::decode).
+    /// Encodes the header, with reserved bytes set to 0: the inverse of [`decode`](Self::decode).
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](ErrorKind::OutOfRange) at `header.event_count`: version 1 has 32 bits for it.
+    /// [`OutOfRange`](ErrorKind::OutOfRange) at `header.event_count`, if the count exceeds version
+    /// 1's 32 bits.
     pub fn encode(&self) -> Result<[u8; Self::SIZE]> {
         self.check_fits()?;
         Ok(self.bytes())
@@ -68,8 +69,8 @@ impl IndexHeader {
             && (self.footer_offset == 0 || self.footer_offset == Self::SIZE as u64)
     }
 
-    /// Returns whether `flags` say that there is a `detail.atf` next to the file. The flag means nothing in an
-    /// unfinalized file.
+    /// Returns whether the `flags` announce a `detail.atf` next to the file. The flag means nothing
+    /// in an unfinalized file.
     #[must_use]
     pub fn has_detail_file(&self) -> bool {
         self.flags.contains(IndexFlags::HAS_DETAIL_FILE)
@@ -84,8 +85,9 @@ impl IndexHeader {
         self.event_count > 0 && end == Some(self.footer_offset)
     }
 
-    /// Detects the layout of one wire version with the `version` byte of another: the bytes do not
-    /// fit the stated version, and the fields that distinguish the two fit the other.
+    /// Detects a header in the layout of one wire version with the `version` byte of another: the
+    /// bytes do not fit the stated version, and the fields that distinguish the two versions fit
+    /// the other.
     fn check_layout(&self, bytes: &[u8; Self::SIZE]) -> Result<()> {
         let is_other = |other: Wire| {
             let (stated, other) = (Layout::of(self.wire), Layout::of(other));

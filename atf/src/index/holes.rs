@@ -8,7 +8,7 @@ use super::{IndexEvent, IndexReader};
 use crate::error::Result;
 use crate::window::Window;
 
-/// Consecutive all-zero events: blocks that never reached the disk.
+/// Consecutive all-zero events, from blocks that never reached the disk.
 ///
 /// Events after a hole keep their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +19,9 @@ pub struct Hole {
     pub count: u64,
 }
 
-/// The holes of a file in order, found in one pass; ends after an error.
+/// The holes in a file, in order, found in one pass. Ends after an error.
 ///
-/// Made by [`IndexReader::holes`].
+/// Created by [`IndexReader::holes`].
 #[derive(Debug)]
 pub struct Holes<'a> {
     reader: &'a IndexReader,
@@ -45,8 +45,8 @@ impl<'a> Holes<'a> {
         }
     }
 
-    /// Advances to the next event that is all zeros, or to the next that is not, and returns its
-    /// position.
+    /// Advances to the next all-zero event if `zero` is set, or else to the next event that is not
+    /// all zeros. Returns its position.
     fn find(&mut self, zero: bool) -> Result<u64> {
         while !self.left.is_empty() {
             let bytes = self.window.record(self.left.start)?;
@@ -59,7 +59,7 @@ impl<'a> Holes<'a> {
     }
 
     fn hole(&mut self) -> Result<Option<Hole>> {
-        // Data that matches the checksum was written, zeros included.
+        // If the data matches the checksum, even its zeros were written.
         if std::mem::take(&mut self.is_first) && self.reader.checksum()?.proves_the_events() {
             self.left.start = self.left.end;
         }

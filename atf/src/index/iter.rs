@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::window::Window;
 use crate::wire::Wire;
 
-/// Looks events up through a buffer: for many lookups that are close together or ascending.
+/// Looks events up through a buffer, for many lookups that are close together or ascending.
 ///
-/// Made by [`IndexReader::cursor`].
+/// Created by [`IndexReader::cursor`].
 #[derive(Debug)]
 pub struct IndexCursor<'a> {
     reader: &'a IndexReader,
@@ -53,9 +53,9 @@ impl<'a> IndexCursor<'a> {
     }
 }
 
-/// Events in file order, including those of gaps, from either end; ends after a read error.
+/// Events in file order, including those in gaps, from either end. Ends after a read error.
 ///
-/// Made by [`IndexReader::events`], which ends with the file's problems, and by
+/// Created by [`IndexReader::events`], in which case the file's problems come last, and by
 /// [`IndexReader::events_in`].
 #[derive(Debug)]
 pub struct Events<'a> {
@@ -63,13 +63,13 @@ pub struct Events<'a> {
     wire: Wire,
     thread_id: u32,
     block: Block<'a>,
-    /// The number of events of the block already returned.
+    /// How many events of the block were already returned.
     given: usize,
     end: usize,
     /// The positions of events after the block, not yet read.
     left: Range<u64>,
     back: Window<'a>,
-    /// Scans all events as they are read; set if the caller wants them verified.
+    /// Scans all events as they are read, if the caller wants them verified.
     pass: Option<Pass>,
     ending: Ending,
 }
@@ -77,7 +77,7 @@ pub struct Events<'a> {
 /// The events of a block.
 #[derive(Debug)]
 enum Block<'a> {
-    /// All of them, without a copy.
+    /// All events, without a copy.
     Memory(&'a [Record]),
     Buffer(Vec<Record>),
 }
@@ -92,9 +92,9 @@ impl Block<'_> {
     }
 }
 
-/// Events of the first read: 4 KiB. Each further read is twice as large.
+/// The number of events in the first read: 4 KiB. Each further read is twice as large.
 const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
-/// The most events buffered: 64 KiB, so that the scan and the caller find them in the cache.
+/// The most events to buffer: 64 KiB, so that the scan and the caller find them in the cache.
 const MOST: usize = (64 << 10) / IndexEvent::SIZE;
 
 impl<'a> Events<'a> {
@@ -172,7 +172,7 @@ impl<'a> Events<'a> {
         let Some(seq) = self.left.next_back() else {
             return self.problem();
         };
-        // Taken from the back: the pass no longer sees all events in order.
+        // Events are taken from the back, so the pass no longer sees all events in order.
         self.pass = None;
         match self.back.record_backward(self.reader.offset_of(seq)) {
             Ok(record) => Some(Ok(self.decode(&record))),

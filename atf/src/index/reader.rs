@@ -24,8 +24,8 @@ use crate::wire::{Wire, offset};
 /// Reads an `index.atf` of either wire version, finalized or not.
 ///
 /// Opening decodes the header and finds the end of the events. It fails only if the header does not
-/// determine the events; everything else is reported as data: [`completeness`], [`checksum`],
-/// [`holes`], [`disagreements`].
+/// determine where the events are; everything else is reported as data: [`completeness`],
+/// [`checksum`], [`holes`], [`disagreements`].
 ///
 /// [`completeness`]: Self::completeness
 /// [`checksum`]: Self::checksum
@@ -98,8 +98,8 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NothingWritten`] for no bytes, [`ErrorKind::TooShort`] at the source's end,
-    /// those of [`IndexHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
+    /// [`ErrorKind::NothingWritten`] for an empty source, [`ErrorKind::TooShort`] at the source's
+    /// end, those of [`IndexHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
     /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] if a read
     /// fails.
     pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
@@ -172,14 +172,14 @@ impl IndexReader {
         self.placed().map(|placed| placed.offset)
     }
 
-    /// Returns the number of bytes after the verified footer, where nothing belongs.
+    /// Returns the number of bytes after the verified footer, where there should be none.
     #[must_use]
     pub fn bytes_after_footer(&self) -> u64 {
         self.placed()
             .map_or(0, |placed| self.input.size().saturating_sub(placed.end()))
     }
 
-    /// Returns the size of the file in bytes, as of its opening.
+    /// Returns the size in bytes that the file had when it was opened.
     #[must_use]
     pub fn file_size(&self) -> u64 {
         self.input.size()
@@ -204,8 +204,8 @@ impl IndexReader {
         &self.section.completeness
     }
 
-    /// Returns how many events are missing according to a rewritten header: the file was finalized,
-    /// then truncated or damaged. 0 if a verified footer has the count.
+    /// Returns how many events are missing according to a rewritten header, because the file was
+    /// truncated or damaged after it was finalized. 0 if a verified footer has the count.
     #[must_use]
     pub fn missing_events(&self) -> u64 {
         if self.completeness().has_verified_footer() || self.header.is_placeholder() {
@@ -238,7 +238,7 @@ impl IndexReader {
 
     /// Returns the event at position `seq`, or `None` after the last one.
     ///
-    /// Lookups near one another share one read of up to 64 KiB; [`cursor`](Self::cursor) reads
+    /// Lookups near each other share one read of up to 64 KiB; a [`cursor`](Self::cursor) reads
     /// further ahead.
     ///
     /// # Errors
@@ -250,7 +250,7 @@ impl IndexReader {
         if seq >= self.event_count() {
             return Ok(None);
         }
-        // No overflow for an event of the file, and any other offset is bounds-checked.
+        // No overflow for events in the file; any other offset is bounds-checked.
         let offset = seq
             .wrapping_mul(EVENT_SIZE)
             .wrapping_add(self.header.events_offset);
@@ -268,25 +268,26 @@ impl IndexReader {
     }
 
     /// Iterates over all events in file order, which is ascending in time unless the writer is
-    /// faulty; `rev` starts at the last one.
+    /// faulty. `rev` starts with the last event.
     ///
-    /// Events are verified as they are read. After the last one, it returns an `Err` for each of
-    /// the [`problems`](Self::problems): the events before it are in the file, but some may be
-    /// missing or altered. [`events_in`](Self::events_in) does not verify.
+    /// Events are verified as they are read. After the last event, the iterator returns an `Err`
+    /// for each of the [`problems`](Self::problems): the returned events are in the file, but
+    /// others may be missing, and some may have changed. [`events_in`](Self::events_in) does not
+    /// verify.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::verifying(self)
     }
 
-    /// Iterates over the events at these positions without verifying them
-    /// ([`known_checksum`](Self::known_checksum)). Positions after the last event are ignored.
+    /// Iterates over the events at these positions without verifying them (see
+    /// [`known_checksum`](Self::known_checksum)). Positions after the last event are ignored.
     #[must_use]
     pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
         Events::new(self, clamp(seqs, self.event_count()))
     }
 
     /// Returns the events at these positions without copying, or `None` if the file is not in
-    /// memory: only bytes and mapped files are. Positions after the last event are ignored.
+    /// memory (only bytes and mapped files are). Positions after the last event are ignored.
     #[must_use]
     #[inline]
     pub fn slice(&self, seqs: impl RangeBounds<u64>) -> Option<EventSlice<'_>> {
@@ -297,15 +298,15 @@ impl IndexReader {
         Some(EventSlice::new(wire, thread_id, bytes))
     }
 
-    /// Returns the events at these positions in blocks of about 2000: the fastest way through a
-    /// file, in memory or not. Positions after the last event are ignored.
+    /// Returns the events at these positions in blocks of about 2000, which is the fastest way
+    /// through a file, whether or not it is in memory. Positions after the last event are ignored.
     #[must_use]
     pub fn blocks(&self, seqs: impl RangeBounds<u64>) -> EventBlocks<'_> {
         EventBlocks::new(self, clamp(seqs, self.event_count()))
     }
 
-    /// Scans all events in one pass: checksum, order, kinds, zeros. The first call reads the file,
-    /// at about 0.7 of memory speed if it is cached; later calls return the same result.
+    /// Scans all events in one pass for checksum, order, kinds and zeros. The first call reads the
+    /// file, at about 70 % of memory bandwidth if it is cached; later calls return the same result.
     ///
     /// ```
     /// use atf::Checksum;
@@ -333,7 +334,7 @@ impl IndexReader {
         self.scan_parallel(NonZero::<usize>::MIN)
     }
 
-    /// Like [`scan`](Self::scan), in `threads` parts in parallel, one of them on this thread. A
+    /// Like [`scan`](Self::scan), but in `threads` parts in parallel, one of them on this thread. A
     /// small file has fewer parts.
     ///
     /// # Errors
@@ -353,12 +354,12 @@ impl IndexReader {
         self.scanned.get_or_init(|| scanned);
     }
 
-    /// Returns what is known of the checksum without reading events: `None` if the footer has a
-    /// checksum and no pass over all events has compared it yet. Callers that read only some events
-    /// can check here whether the file was verified.
+    /// Returns what is known about the checksum without reading events: `None` if the footer has a
+    /// checksum that no pass over all events has compared yet. Callers that read only some events
+    /// can use this to check whether the file was verified.
     ///
-    /// [`scan`](Self::scan), [`checksum`](Self::checksum), reading [`events`](Self::events) to
-    /// their end and a [merge](crate::merge) of all events compare it.
+    /// The comparison is part of [`scan`](Self::scan), of [`checksum`](Self::checksum), of reading
+    /// [`events`](Self::events) to the end, and of a [merge](crate::merge) of all events.
     #[must_use]
     pub fn known_checksum(&self) -> Option<Checksum> {
         match self.footer().map(|footer| footer.checksum) {
@@ -368,13 +369,13 @@ impl IndexReader {
         }
     }
 
-    /// Returns every known problem that makes the readable events differ from those that were
-    /// written: [`ErrorKind::NotFinalized`], the problems of a damaged footer,
+    /// Returns every known reason why the readable events may differ from what was written:
+    /// [`ErrorKind::NotFinalized`], the problems of a damaged footer, and
     /// [`ErrorKind::EventsMissing`]; and, after a pass over all events
     /// ([`known_checksum`](Self::known_checksum)), [`ErrorKind::ChecksumMismatch`] and
     /// [`ErrorKind::Gap`].
     ///
-    /// [`events`](Self::events) end with these.
+    /// These are the problems with which [`events`](Self::events) ends.
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
         let missing = self.missing_events();
@@ -417,25 +418,26 @@ impl IndexReader {
         Ok(self.scanned.get_or_init(|| scanned))
     }
 
-    /// Finds the holes, blocks of zeros that never reached the disk, in one pass over the file;
-    /// none if a good checksum shows that the zeros were written.
+    /// Finds the holes (blocks that never reached the disk, and read as zeros) in one pass over the
+    /// file. There are no holes if a matching checksum shows that the zeros were written.
     #[must_use]
     pub fn holes(&self) -> Holes<'_> {
         Holes::new(self)
     }
 
-    /// Returns whether an event with these bytes is in a hole: all zeros, and no checksum proves that zeros
-    /// were written.
+    /// Returns whether an event with these bytes is in a hole: the bytes are all zeros, and no
+    /// checksum proves that zeros were written.
     ///
     /// # Errors
     ///
-    /// Those of [`checksum`](Self::checksum), which the first all-zero event requires.
+    /// Those of [`checksum`](Self::checksum), which runs at the first all-zero event.
     #[inline]
     pub fn is_hole(&self, event: &[u8; IndexEvent::SIZE]) -> Result<bool> {
         Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
     }
 
-    /// Compares all events with the footer's checksum, if it has one, by a [`scan`](Self::scan).
+    /// Compares all events with the footer's checksum, if there is one, with a
+    /// [`scan`](Self::scan).
     ///
     /// # Errors
     ///
@@ -459,8 +461,8 @@ impl IndexReader {
         Ok(range.map(|(first, last)| (first.timestamp_ns, last.timestamp_ns)))
     }
 
-    /// Returns where a rewritten header disagrees with a verified footer (S2), or, without a
-    /// footer, with the events in the file, as [`ErrorKind::Disagrees`].
+    /// Returns an [`ErrorKind::Disagrees`] wherever a rewritten header disagrees with a verified
+    /// footer (S2) or, without a footer, with the events in the file.
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
         let header = &self.header;

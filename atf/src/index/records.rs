@@ -1,4 +1,4 @@
-//! Raw bytes of events, many at a time.
+//! Reads the raw bytes of many events at a time.
 
 use super::event::EVENT_SIZE;
 use super::{IndexEvent, IndexReader};

@@ -1,4 +1,4 @@
-//! One pass over all events: checksum, order, kinds, holes.
+//! Checks all events in one pass: checksum, order, kinds, holes.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -14,18 +14,19 @@ use crate::wire::{EventKind, Wire, with_wire};
 /// The minimum number of events per part of a parallel scan: fewer are not worth a thread.
 const SMALLEST_PART: u64 = 1 << 15;
 
-/// Events per step of a pass: 16 KiB, so that the second pass over them finds them in the cache.
+/// The number of events per step of a pass: 16 KiB, so that the second pass over a step finds it in
+/// the cache.
 const CHUNK: usize = (16 << 10) / IndexEvent::SIZE;
 
 /// The result of a pass over all events of an index file.
 ///
-/// Made by [`IndexReader::scan`].
+/// Created by [`IndexReader::scan`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scan {
     /// The number of events.
     pub event_count: u64,
-    /// Bytes of all events.
+    /// The size of all events in bytes.
     pub bytes: u64,
     /// The CRC-32C of the events, whether or not the footer has a checksum.
     pub crc32c: u32,
@@ -37,9 +38,9 @@ pub struct Scan {
     pub disorder: Option<Disorder>,
     /// The number of events of each kind.
     pub kinds: KindCounts,
-    /// All-zero events. Unless a good checksum shows that the zeros were written, they are blocks
-    /// that never reached the disk, which [`IndexReader::holes`] finds. They count as events of an
-    /// unknown kind and break the order.
+    /// The number of all-zero events. Unless a matching checksum shows that the zeros were written,
+    /// they are blocks that never reached the disk; [`IndexReader::holes`] finds these. All-zero
+    /// events count as events of an unknown kind and break the order.
     pub zero_events: u64,
     /// How many events link to a detail event.
     pub links: u64,
@@ -67,13 +68,13 @@ pub struct Disorder {
 /// The number of events of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KindCounts {
-    /// Events of kind `call`.
+    /// The number of events of kind `call`.
     pub calls: u64,
-    /// Events of kind `return`.
+    /// The number of events of kind `return`.
     pub returns: u64,
-    /// Events of kind `exception`.
+    /// The number of events of kind `exception`.
     pub exceptions: u64,
-    /// Events of any other kind.
+    /// The number of events of any other kind.
     pub unknown: u64,
 }
 
@@ -95,12 +96,12 @@ pub(super) struct Scanned {
     pub(super) first_zero: Option<u64>,
 }
 
-/// A scan of events that the caller reads anyway: the caller adds each block that it reads.
+/// A scan for callers that read all events anyway: they add each block that they read.
 #[derive(Debug)]
 pub(crate) struct Pass(Box<Part>);
 
 impl Pass {
-    /// Starts a pass over all events of a file; `None` if one was already completed.
+    /// Starts a pass over all events in a file; returns `None` if one was already completed.
     pub(crate) fn new(reader: &IndexReader) -> Option<Self> {
         let is_wanted = reader.known_scan().is_none();
         is_wanted.then(|| Self(Box::new(Part::new(reader, 0))))
@@ -115,8 +116,7 @@ impl Pass {
         }
     }
 
-    /// Hands the pass's result to the reader. A pass that did not reach the last event has no
-    /// result.
+    /// Passes the result to the reader. A pass that did not reach the last event has no result.
     pub(crate) fn complete(self, reader: &IndexReader) -> Result<()> {
         if self.0.seqs.end == reader.event_count() {
             reader.remember(self.0.finish(reader)?);
@@ -151,9 +151,9 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
         for (range, spawned) in others {
             let part = match spawned.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(part)) => part?,
-                // A caller's own source may panic; ours do not.
+                // A source provided by the caller may panic; ours do not.
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // No more threads available: scan the part on this one.
+                // No further thread is available, so scan the part on this one.
                 Err(_) => Part::scan(reader, range)?,
             };
             all = all.then(part);
@@ -168,7 +168,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
 struct Part {
     seqs: Range<u64>,
     crc: Crc32c,
-    /// The CRC-32C of all earlier parts, once parts are combined.
+    /// The CRC-32C including all earlier parts, once parts are combined.
     crc32c: Option<u32>,
     times: Option<(u64, u64)>,
     disorder: Option<Disorder>,
@@ -180,7 +180,7 @@ struct Part {
 }
 
 impl Part {
-    /// A part without events; the first one will be at position `seq`.
+    /// Creates a part without events. The first event added will be at position `seq`.
     fn new(reader: &IndexReader, seq: u64) -> Self {
         Self {
             seqs: seq..seq,
@@ -208,8 +208,8 @@ impl Part {
     /// Adds the next events.
     fn add(&mut self, block: EventSlice<'_>) {
         let seq = self.seqs.end;
-        // Compute the checksum first: it is the faster of the two and loads the block into the
-        // cache.
+        // Compute the checksum first, because it is the faster of the two and loads the block into
+        // the cache.
         self.crc.update(block.as_bytes());
         self.walk(seq, block);
         self.sparse.add(seq, block);
@@ -239,7 +239,7 @@ impl Part {
         }
         let mut links = counts.links;
         if counts.kinds.unknown > 0 && self.count_zeros(seq, events) {
-            // Zeros are not a link to the first detail.
+            // All-zero events do not link to the first detail.
             let written = events.iter().filter(|bytes| !is_zero(bytes));
             links = count_links(written, |bytes| link_end(block.wire(), bytes));
         }
@@ -269,7 +269,7 @@ impl Part {
         self.disorder = Some(Disorder { first_seq, count });
     }
 
-    /// Combines this part with the one after it.
+    /// Combines this part with the next one.
     fn then(mut self, next: Self) -> Self {
         let size = next.seqs.end.saturating_sub(next.seqs.start);
         let size = size.saturating_mul(EVENT_SIZE);
@@ -330,7 +330,7 @@ impl Part {
 
 /// The counts of a block.
 struct Counts {
-    /// Events earlier than the previous one.
+    /// The number of events earlier than the previous one.
     back: u64,
     kinds: KindCounts,
     links: Links,
@@ -351,8 +351,8 @@ impl Links {
     }
 }
 
-/// Makes several passes over a cached block, without branches on its contents: the compiler
-/// vectorizes each pass, but would not vectorize one combined pass.
+/// Makes several passes over a cached block, without branches on its contents. The compiler
+/// vectorizes each pass, but would not vectorize a single combined pass.
 #[inline]
 fn walk(
     events: &[[u8; IndexEvent::SIZE]],
@@ -391,7 +391,7 @@ fn count_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> u64 {
     back
 }
 
-/// A block has far fewer than 2³² events.
+/// 32-bit counts suffice: a block has far fewer than 2³² events.
 #[inline]
 fn count_kinds(
     events: &[[u8; IndexEvent::SIZE]],

@@ -11,7 +11,7 @@ use crate::source::Input;
 use crate::window::{Window, end_without_zeros};
 use crate::wire::{Wire, offset};
 
-/// The events section: its length, where that comes from, and what follows.
+/// The events section: its length, the source of that length, and what follows.
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) event_count: u64,
@@ -22,7 +22,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Looks for a footer everywhere it may be, or else for the last whole event.
+    /// Searches every place where a footer may be, or else finds the last whole event.
     pub(super) fn find(input: &Input, header: &IndexHeader) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then_some(header.footer_offset);
@@ -83,7 +83,7 @@ impl Section {
         }
     }
 
-    /// Finds the whole events up to the end, excluding zeros and a possible torn footer.
+    /// Finds the whole events up to the end, excluding zeros and what may be a torn footer.
     fn without_footer(input: &Input, header: &IndexHeader, data_end: u64) -> Result<Self> {
         let events = header.events_offset;
         let unfinalized = |event_count, trailing_bytes, zero_tail_bytes, partial_footer| Self {
@@ -116,8 +116,7 @@ impl Section {
         if data_end > whole_end {
             return Ok(unfinalized(touched, rest, zeros, None));
         }
-        // An event of unknown kind before zeros is torn: its beginning was written, but not its
-        // end.
+        // An event of unknown kind before zeros is torn: only its beginning was written.
         let intact = match touched.checked_sub(1) {
             Some(last) if is_of_no_kind(input, header, last)? => last,
             _ => touched,
@@ -153,8 +152,8 @@ fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> 
     Ok(u32::from(event.event_kind) == 0)
 }
 
-/// Checks each event's offset for a verified footer that is followed by other bytes and that the
-/// header does not mention.
+/// Searches all event offsets for a verified footer that the header does not mention and that is
+/// followed by other bytes.
 fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<IndexFooter>>> {
     let mut window = Window::new(input);
     let mut offset = header.events_offset;
@@ -171,7 +170,7 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<I
 }
 
 /// Returns a torn footer, truncated or partly zeros, and the number of events before it. Its first
-/// 32 to 63 bytes, or its last 32, would pass for an event.
+/// 32 to 63 bytes, or its last 32, would otherwise pass for an event.
 fn partial_footer(
     input: &Input,
     header: &IndexHeader,

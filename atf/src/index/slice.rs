@@ -1,4 +1,4 @@
-//! Events in memory, accessed in place.
+//! In-memory events, accessed in place.
 
 use std::iter::FusedIterator;
 use std::ops::{Bound, Range, RangeBounds};
@@ -9,9 +9,9 @@ use super::IndexEvent;
 use super::event;
 use crate::wire::{Wire, v1, v2};
 
-/// Consecutive events as in the file, without a copy.
+/// Consecutive events as they are in the file, without a copy.
 ///
-/// Made by [`IndexReader::slice`](super::IndexReader::slice) and
+/// Created by [`IndexReader::slice`](super::IndexReader::slice) and
 /// [`EventBlocks`](super::EventBlocks). Events are decoded on access; the raw bytes and the wire
 /// version's structs are also available.
 #[derive(Debug, Clone, Copy)]
@@ -22,8 +22,8 @@ pub struct EventSlice<'a> {
 }
 
 impl<'a> EventSlice<'a> {
-    /// Takes the whole events in `bytes`, of a file whose header has this wire version and thread;
-    /// a partial event at the end is ignored. Any bytes are valid events.
+    /// Creates a slice of the whole events in `bytes`, from a file with this wire version and
+    /// thread in its header. Ignores a partial event at the end. Any bytes are valid events.
     #[must_use]
     pub fn new(wire: Wire, thread_id: u32, bytes: &'a [u8]) -> Self {
         Self {
@@ -104,20 +104,20 @@ impl<'a> EventSlice<'a> {
         }
     }
 
-    /// Returns the bytes as in the file.
+    /// Returns the bytes as they are in the file.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.events.as_flattened()
     }
 
-    /// Returns the events as structs of wire version 1, if that is their version.
+    /// Returns the events as wire version 1 structs, if that is their version.
     #[must_use]
     pub fn as_v1(&self) -> Option<&'a [v1::IndexEvent]> {
         let events = <[v1::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
         events.filter(|_| self.wire == Wire::V1)
     }
 
-    /// Returns the events as structs of wire version 2, if that is their version.
+    /// Returns the events as wire version 2 structs, if that is their version.
     #[must_use]
     pub fn as_v2(&self) -> Option<&'a [v2::IndexEvent]> {
         let events = <[v2::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
@@ -186,7 +186,7 @@ impl DoubleEndedIterator for SliceIter<'_> {
 impl ExactSizeIterator for SliceIter<'_> {}
 impl FusedIterator for SliceIter<'_> {}
 
-/// Returns the part of `0..count` within `range`.
+/// Returns the part of `0..count` that is within `range`.
 pub(crate) fn clamp(range: impl RangeBounds<u64>, count: u64) -> Range<u64> {
     let start = match range.start_bound() {
         Bound::Included(start) => *start,

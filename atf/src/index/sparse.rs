@@ -11,7 +11,7 @@ pub(super) struct Known {
 
 /// The minimum distance between sampled events: 32 KiB of the file.
 const LEAST_STRIDE: u64 = 1024;
-/// The maximum number of samples: 1 MiB, which fits a cache. Events of a larger file are sampled
+/// The maximum number of samples: 1 MiB, which fits into a cache. In larger files, samples are
 /// farther apart.
 const MOST: u64 = 1 << 17;
 
@@ -23,7 +23,8 @@ pub(super) struct SparseIndex {
 }
 
 impl SparseIndex {
-    /// For a file of `event_count` events. Memory is allocated as events are added.
+    /// Creates an index for a file of `event_count` events. Memory is allocated as events are
+    /// added.
     pub(super) fn new(event_count: u64) -> Self {
         let stride = event_count.div_ceil(MOST).max(LEAST_STRIDE);
         Self {
@@ -42,7 +43,7 @@ impl SparseIndex {
         self.times.extend(times);
     }
 
-    /// Appends the samples taken after these.
+    /// Appends the samples that come after these.
     pub(super) fn append(&mut self, mut next: Self) {
         self.times.append(&mut next.times);
     }

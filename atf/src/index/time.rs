@@ -1,4 +1,4 @@
-//! Finds the events of a time range by their order.
+//! Finds the events in a time range, using their order.
 
 use std::iter::FusedIterator;
 use std::num::NonZero;
@@ -8,17 +8,18 @@ use super::sparse::Known;
 use super::{Events, IndexEvent, IndexReader};
 use crate::error::Result;
 
-/// Events that a search looks up together.
+/// How many events a search looks up together.
 const LOOKS: usize = 7;
 
 impl IndexReader {
-    /// Returns the positions of the events whose timestamps, in nanoseconds, are in `time`; `None`
-    /// if timestamps decrease in the file, because these events may then be scattered.
+    /// Returns the positions of the events whose timestamps, in nanoseconds, are in `time`. Returns
+    /// `None` if timestamps decrease anywhere in the file, because the events may then be
+    /// scattered.
     ///
     /// The first call [scans](Self::scan) the whole file once to check the order. It also samples
-    /// timestamps: 8 bytes for every 1024 events or more, 1 MiB at most. Later calls search the
-    /// samples and, seven at a time, the events between two samples. The cost is logarithmic in the
-    /// number of events for any distribution of times.
+    /// timestamps, which takes 8 bytes per 1024 or more events, 1 MiB at most. Later calls search
+    /// the samples and, seven at a time, the events between two samples. The cost is logarithmic in
+    /// the number of events, whatever the distribution of times.
     ///
     /// # Errors
     ///
@@ -54,7 +55,8 @@ impl IndexReader {
                     let event = cursor.get(seq)?;
                     Ok(event.map_or(u64::MAX, |event| event.timestamp_ns))
                 };
-                // One search after the other, because each stays within the cursor's buffer.
+                // Search for one after the other, because each search stays within the cursor's
+                // buffer.
                 let [start] = find([start], &mut time_at)?;
                 let [end] = find([end], &mut time_at)?;
                 [start, end]
@@ -67,13 +69,13 @@ impl IndexReader {
         Ok(Some(start..end.max(start)))
     }
 
-    /// Like [`seq_range`](Self::seq_range), but without a pass over the file: it reads a few
-    /// events, or only the ends of a file outside `time` (S1). Returns `None` unless the file
-    /// appears to be in order: it must be finalized; header, footer, first and last event must
-    /// agree on its times; and the events that the search reads must be in order.
+    /// Like [`seq_range`](Self::seq_range), but without a pass over the file: reads a few events
+    /// or, for a file outside `time`, only its ends (S1). Returns `None` unless the file appears to
+    /// be in order: it must be finalized; header, footer, first and last event must agree on its
+    /// times; and the events that the search reads must be in order.
     ///
-    /// Writers must keep events in order, but only reading all of them proves it. Until the file is
-    /// [verified](Self::known_checksum), rely on the result only if you trust the writer.
+    /// Writers must keep events in order, but only reading all events can prove this. Until the
+    /// file is [verified](Self::known_checksum), rely on the result only if you trust the writer.
     ///
     /// # Errors
     ///
@@ -124,7 +126,7 @@ impl IndexReader {
     }
 
     /// Returns the position of the first event at `key` or later, between two events whose times
-    /// are known. `None` if the search meets an event out of order.
+    /// are known. Returns `None` if the search finds an event out of order.
     fn first_at(&self, key: u64, (first, last): (Known, Known)) -> Result<Option<u64>> {
         if key <= first.time {
             return Ok(Some(first.seq));
@@ -147,8 +149,8 @@ impl IndexReader {
     /// Returns the events whose timestamps, in nanoseconds, are in `time`, with their positions, in
     /// file order.
     ///
-    /// If the file's order is broken, every event is checked, so none is missed. The first call
-    /// costs the same as that of [`seq_range`](Self::seq_range).
+    /// If the file is out of order, every event is checked, so no event is missed. The first call
+    /// costs the same as the first call of [`seq_range`](Self::seq_range).
     ///
     /// ```
     /// use atf::index::IndexReader;
@@ -185,14 +187,14 @@ impl IndexReader {
     }
 }
 
-/// The events of a time range with their positions; ends after an error.
+/// The events in a time range, with their positions. Ends after an error.
 ///
-/// Made by [`IndexReader::time_query`].
+/// Created by [`IndexReader::time_query`].
 #[derive(Debug)]
 pub struct TimeQuery<'a> {
     events: Events<'a>,
     next_seq: u64,
-    /// The times to select, if the matching events may be scattered.
+    /// The times to select, if matching events may be scattered.
     filter: Option<RangeInclusive<u64>>,
     is_empty: bool,
 }
@@ -236,8 +238,8 @@ fn inclusive(time: &impl RangeBounds<u64>) -> Option<RangeInclusive<u64>> {
     (first <= last).then_some(first..=last)
 }
 
-/// Returns the positions that the searches look for. The searches run in lockstep, so that their
-/// memory accesses overlap.
+/// Returns the positions that the searches find. The searches run in lockstep, so that their memory
+/// accesses overlap.
 fn find<const N: usize>(
     mut searches: [Search; N],
     mut time_at: impl FnMut(u64) -> Result<u64>,
@@ -265,26 +267,27 @@ fn find<const N: usize>(
 #[derive(Debug)]
 struct Search {
     key: u64,
-    /// An event before the key. `None` if even the first event is not.
+    /// An event before the key; `None` if there is no such event.
     low: Option<Known>,
     /// An event at or after the key, or the end of the file.
     high: Known,
 }
 
 impl Search {
-    /// Searches between two events, or after the last known one, where few events are left.
+    /// Creates a search between two known events, or after the last known one, where few events are
+    /// left.
     fn new(key: u64, (low, high): (Option<Known>, Option<Known>), end: Known) -> Self {
         let high = high.unwrap_or(end);
         Self { key, low, high }
     }
 
-    /// Returns both ends; without a lower one, the upper one twice.
+    /// Returns both ends, or the upper end twice if there is no lower end.
     fn ends(&self) -> (Known, Known) {
         (self.low.unwrap_or(self.high), self.high)
     }
 
     /// Interpolates the position from the times of both ends, and adds positions on both sides:
-    /// near ones, for evenly or randomly spread times, and farther ones.
+    /// near ones for evenly or randomly spread times, and farther ones for other distributions.
     fn guesses(&self) -> [u64; LOOKS] {
         let (low, high) = self.ends();
         let width = high.seq.saturating_sub(low.seq);
@@ -312,7 +315,7 @@ impl Search {
         [1, 2, 3, 4, 5, 6, 7].map(|part| low.seq.saturating_add(width.saturating_mul(part) / 8))
     }
 
-    /// Moves the ends to the events that were looked up.
+    /// Narrows the ends to the events that were looked up.
     #[inline]
     fn narrow(&mut self, looks: [Known; LOOKS]) {
         let Some(mut low) = self.low else { return };
