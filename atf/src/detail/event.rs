@@ -19,8 +19,8 @@ impl DetailEventHeader {
         }
     }
 
-    /// Decodes the header of an event in a file whose header has this wire version and thread. Any
-    /// bytes are valid; whether `total_length` is possible depends on the file.
+    /// Decodes the header of an event from a file with this wire version and thread in its header.
+    /// Any bytes are valid; whether `total_length` is possible depends on the file.
     #[must_use]
     #[inline]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
@@ -40,8 +40,8 @@ impl DetailEventHeader {
     }
 }
 
-/// One event of `detail.atf`: its header and its position. The payload is read on demand, because
-/// it can be as large as the file.
+/// An event of `detail.atf`: its header and its position. The payload is read on demand, because it
+/// can be as large as the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DetailEvent {
@@ -66,7 +66,7 @@ impl DetailEvent {
         u64::from(self.header.total_length).saturating_sub(DetailEventHeader::SIZE as u64)
     }
 
-    /// Returns the range of its bytes in the file.
+    /// Returns the byte range of the event in the file.
     pub(crate) fn place(&self) -> Range<u64> {
         let size = u64::from(self.header.total_length);
         self.offset..self.offset.saturating_add(size)

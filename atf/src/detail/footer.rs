@@ -13,7 +13,7 @@ impl Default for DetailFooter {
 }
 
 impl DetailFooter {
-    /// Encodes the footer with reserved bytes 0.
+    /// Encodes the footer, with reserved bytes set to 0.
     #[must_use]
     pub fn encode(&self, wire: Wire) -> [u8; Self::SIZE] {
         self.bytes(wire)
@@ -28,7 +28,7 @@ impl Footer for DetailFooter {
         Self::from_bytes(wire, bytes)
     }
 
-    /// The count is compared later, after the events are counted.
+    /// The count is compared later, once the events have been counted.
     fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)> {
         if self.bytes_length == section_bytes {
             return Vec::new();

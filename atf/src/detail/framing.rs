@@ -14,7 +14,8 @@ use crate::window::{Window, end_without_zeros};
 use crate::wire::offset;
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// Bytes that the checksum processes ahead of the walk, so that the walk finds them in the cache.
+/// How many bytes the checksum processes ahead of the walk, so that the walk finds them in the
+/// cache.
 const BLOCK: u64 = 64 << 10;
 
 /// The events section: the offset of each event, and what follows the last one.
@@ -30,7 +31,7 @@ pub(super) struct EventOffsets {
     pub(super) problem: Option<Error>,
     /// The verified footer.
     pub(super) footer: Option<Placed<DetailFooter>>,
-    /// The CRC-32C of the section, if the walk passed all of it on the way to the footer.
+    /// The CRC-32C of the section, if the walk covered all of it on the way to the footer.
     pub(super) crc32c: Option<u32>,
 }
 
@@ -105,17 +106,17 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
     }
 }
 
-/// Returns whether an apparent footer is part of an event, because an event begins before it and
-/// ends after it: a payload is program memory and may contain anything. If the footer's numbers
-/// match, the events must also reach the end of the file, or zeros up to there; otherwise a length
-/// is damaged and the footer is genuine (silence `footer.framed`).
+/// Returns whether an apparent footer is part of an event that begins before it and ends after it:
+/// a payload is program memory and may contain anything. If the footer's numbers match, the events
+/// must also reach the end of the file or the zeros before it; otherwise a length is damaged and
+/// the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
     let hop = EventWalker::new(input, header, input.size(), false, &mut |_| ())?;
     let spans = hop.end > at && hop.offsets.binary_search(&at).is_err();
     Ok(spans && (!fits || end_without_zeros(input, hop.end, input.size())? == hop.end))
 }
 
-/// Returns the event count of a file's verified footer; 0 if there is no file, and `None` if the
+/// Returns the event count in a file's verified footer, 0 if there is no file, or `None` if the
 /// file has no verified footer.
 pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u64>> {
     let input = match Input::open_in_session(path, options) {
@@ -141,7 +142,7 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
 }
 
 /// Returns the damaged footer at an offset proven by a rewritten header. Whatever is there, it is
-/// not an event; zeros that never reached the disk and a truncated footer do not count as damage.
+/// not an event. Zeros in place of unwritten blocks and a truncated footer do not count as damage.
 fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
     let has_room = |at: &u64| input.size().saturating_sub(*at) >= FOOTER_SIZE as u64;
     let Some(at) = at.filter(has_room) else {
@@ -162,7 +163,7 @@ struct EventWalker {
     problem: Option<Error>,
     /// The footer found there.
     footer: Verdict<DetailFooter>,
-    /// The CRC-32C of all events, if a footer is known to end them.
+    /// The CRC-32C of all events, if a footer is known to follow them.
     crc32c: Option<u32>,
 }
 
@@ -189,8 +190,8 @@ impl EventWalker {
         let mut crc = Crc32c::new();
         let mut crc_end = start;
         while hop.end < end {
-            // The checksum runs ahead and loads block after block into the cache: the walk alone
-            // would wait for memory at each event.
+            // The checksum runs ahead and loads block after block into the cache. Without it, the
+            // walk would wait for memory at each event.
             if look_for_footer {
                 crc_end = end;
             }
@@ -259,7 +260,7 @@ impl EventWalker {
         Ok(hop)
     }
 
-    /// Walks events whose headers are in `bytes`, up to the first that needs a closer look.
+    /// Walks the events with headers in `bytes`, up to the first event that needs a closer check.
     fn through(&mut self, mut bytes: &[u8], end: u64, look_for_footer: bool) -> Result<()> {
         while let Some(header) = bytes.first_chunk() {
             let size = total_length(header);
@@ -279,7 +280,7 @@ impl EventWalker {
         Ok(())
     }
 
-    /// Returns whether exactly the events that the header counts end at `end`.
+    /// Returns whether the walk reached `end` after exactly as many events as the header counts.
     fn counts_to(&self, end: u64, header: &DetailHeader) -> bool {
         let count = if end == self.end {
             Some(self.offsets.len())
@@ -289,7 +290,7 @@ impl EventWalker {
         count.is_some_and(|count| count as u64 == header.event_count)
     }
 
-    /// Forgets whatever follows the events that the header counts.
+    /// Discards whatever follows the events that the header counts.
     fn stop_at(&mut self, end: u64, header: &DetailHeader) {
         let count = usize::try_from(header.event_count).unwrap_or(usize::MAX);
         self.offsets.truncate(count);
@@ -297,7 +298,7 @@ impl EventWalker {
         self.problem = None;
     }
 
-    /// An error about the offset after the last event.
+    /// Creates an error about the offset after the last event.
     fn problem(&self, input: &Input, kind: ErrorKind, field: &str) -> Error {
         let field = format!("events[{}]{field}", self.offsets.len());
         input.error(kind).with_field(field).with_offset(self.end)
@@ -387,7 +388,7 @@ impl EventWalker {
             trailing_bytes = data_end.saturating_sub(self.end);
             zero_tail_bytes = input.size().saturating_sub(data_end);
         }
-        // Only an impossible length is damage: an event that extends past the end is torn.
+        // Only an impossible length is damage. An event that extends past the end is torn.
         let impossible = matches!(
             self.problem.as_ref().map(Error::kind),
             Some(ErrorKind::BadTotalLength { found, min, .. }) if found < min
@@ -407,8 +408,7 @@ impl EventWalker {
         })
     }
 
-    /// An event without a timestamp before zeros is torn: its beginning was written, but not its
-    /// end.
+    /// An event without a timestamp before zeros is torn: only its beginning was written.
     fn drop_torn_event(&mut self, input: &Input, header: &DetailHeader) -> Result<()> {
         let Some(last) = self.offsets.last().copied() else {
             return Ok(());

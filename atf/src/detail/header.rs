@@ -7,7 +7,7 @@ use crate::wire::{DETAIL_MAGIC, Wire, offset};
 pub use crate::wire::decoded::DetailHeader;
 
 impl DetailHeader {
-    /// Creates the placeholder of a file without events: all other fields are 0.
+    /// Creates the placeholder for a file without events; all other fields are 0.
     #[must_use]
     pub const fn new(wire: Wire, thread_id: u32) -> Self {
         Self {
@@ -17,7 +17,7 @@ impl DetailHeader {
         }
     }
 
-    /// Decodes and checks a header at the start of a file of `file_size` bytes.
+    /// Decodes and checks the header of a file of `file_size` bytes.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl DetailHeader {
         Ok(this)
     }
 
-    /// Encodes the header with reserved bytes 0: the inverse of [`decode`](Self::decode).
+    /// Encodes the header, with reserved bytes set to 0: the inverse of [`decode`](Self::decode).
     #[must_use]
     pub fn encode(&self) -> [u8; Self::SIZE] {
         self.bytes()
@@ -47,8 +47,8 @@ impl DetailHeader {
             && self.index_seq_end == 0
     }
 
-    /// Returns where the events end according to a rewritten header. Valid only if something else
-    /// confirms it.
+    /// Returns where the events end according to a rewritten header. Trust this only if something
+    /// else confirms it.
     pub(crate) fn stated_end(&self) -> Option<u64> {
         let is_rewritten = self.event_count > 0 && self.bytes_length > 0;
         let end = self.events_offset.checked_add(self.bytes_length);

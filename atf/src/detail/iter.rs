@@ -8,9 +8,9 @@ use crate::ending::Ending;
 use crate::error::Result;
 use crate::window::Window;
 
-/// Looks events up through a buffer: for many lookups that are close together or ascending.
+/// Looks events up through a buffer, for many lookups that are close together or ascending.
 ///
-/// Made by [`DetailReader::cursor`].
+/// Created by [`DetailReader::cursor`].
 #[derive(Debug)]
 pub struct DetailCursor<'a> {
     reader: &'a DetailReader,
@@ -69,8 +69,8 @@ impl<'a> DetailCursor<'a> {
         Ok(())
     }
 
-    /// Returns the available bytes of an event, header included, from byte `start` on: at least one
-    /// if it has more.
+    /// Returns the available bytes of an event, including its header, from byte `start` on. Returns
+    /// at least one byte, except at the event's end.
     ///
     /// # Errors
     ///
@@ -82,9 +82,9 @@ impl<'a> DetailCursor<'a> {
     }
 }
 
-/// The events of a file in order; ends after a read error.
+/// The events in a file, in order. Ends after a read error.
 ///
-/// Made by [`DetailReader::events`] and [`DetailReader::events_in`].
+/// Created by [`DetailReader::events`] and [`DetailReader::events_in`].
 #[derive(Debug)]
 pub struct Events<'a> {
     cursor: DetailCursor<'a>,

@@ -1,4 +1,4 @@
-//! `detail.atf`: registers and stack of some events of one thread, of variable length.
+//! `detail.atf`: variable-length records of registers and stack for some events of one thread.
 
 mod event;
 mod footer;

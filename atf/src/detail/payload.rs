@@ -41,10 +41,10 @@ setters!(FunctionPayload {
 });
 
 impl FunctionPayload {
-    /// Bytes before the stack.
+    /// The number of bytes before the stack.
     pub const SIZE: usize = DetailFunctionPayload::SIZE;
 
-    /// Bytes of the longest payload of this shape.
+    /// The size in bytes of the longest payload of this shape.
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
 
     /// Returns the size in bytes of an event's payload, if it can have this shape.
@@ -65,8 +65,8 @@ impl FunctionPayload {
         Ok([&fixed[..], &self.stack].concat())
     }
 
-    /// Encodes the bytes before a stack of this size, without allocating memory: a tracer may add
-    /// the stack itself.
+    /// Encodes the bytes that precede a stack of this size, without allocating memory, for tracers
+    /// that add the stack themselves.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl FunctionPayload {
         }))
     }
 
-    /// Decodes a whole payload; returns `None` if it has another shape.
+    /// Decodes a whole payload. Returns `None` if it has another shape.
     #[must_use]
     #[inline]
     pub fn decode(payload: &[u8]) -> Option<Self> {

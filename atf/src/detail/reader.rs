@@ -20,9 +20,9 @@ use crate::wire::{Wire, offset};
 
 /// Reads a `detail.atf` of either wire version, finalized or not.
 ///
-/// Opening walks the events once and keeps the offset of each, 8 bytes per event; after that, every
-/// lookup costs the same. Opening fails only if the header does not determine the events;
-/// everything else is reported as data: [`completeness`](Self::completeness),
+/// Opening walks the events once and keeps their offsets, which takes 8 bytes per event. After
+/// that, every lookup costs the same. Opening fails only if the header does not determine where the
+/// events are; everything else is reported as data: [`completeness`](Self::completeness),
 /// [`framing_problem`](Self::framing_problem), [`checksum`](Self::checksum),
 /// [`disagreements`](Self::disagreements).
 ///
@@ -51,7 +51,7 @@ pub struct DetailReader {
     header: DetailHeader,
     header_bytes: [u8; DetailHeader::SIZE],
     framing: EventOffsets,
-    /// The bytes around the last lookup.
+    /// The bytes near the last lookup.
     lookups: SharedWindow,
 }
 
@@ -94,8 +94,8 @@ impl DetailReader {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NothingWritten`] for no bytes, [`ErrorKind::TooShort`] at the source's end,
-    /// those of [`DetailHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
+    /// [`ErrorKind::NothingWritten`] for an empty source, [`ErrorKind::TooShort`] at the source's
+    /// end, those of [`DetailHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
     /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] if a read
     /// fails.
     pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
@@ -164,14 +164,14 @@ impl DetailReader {
         self.placed().map(|placed| placed.offset)
     }
 
-    /// Returns the number of bytes after the verified footer, where nothing belongs.
+    /// Returns the number of bytes after the verified footer, where there should be none.
     #[must_use]
     pub fn bytes_after_footer(&self) -> u64 {
         self.placed()
             .map_or(0, |placed| self.input.size().saturating_sub(placed.end()))
     }
 
-    /// Returns the size of the file in bytes, as of its opening.
+    /// Returns the size in bytes that the file had when it was opened.
     #[must_use]
     pub fn file_size(&self) -> u64 {
         self.input.size()
@@ -195,7 +195,7 @@ impl DetailReader {
         &self.framing.completeness
     }
 
-    /// Returns why no event follows the last one although the section continues, as
+    /// Returns why there is no further event although the section continues, as
     /// [`ErrorKind::BadTotalLength`] or [`ErrorKind::EventCutShort`] at that
     /// [`offset`](Error::offset).
     #[must_use]
@@ -203,8 +203,8 @@ impl DetailReader {
         self.framing.problem.as_ref()
     }
 
-    /// Returns how many events are missing according to a rewritten header: the file was finalized,
-    /// then truncated or damaged. 0 if a verified footer has the count.
+    /// Returns how many events are missing according to a rewritten header, because the file was
+    /// truncated or damaged after it was finalized. 0 if a verified footer has the count.
     #[must_use]
     pub fn missing_events(&self) -> u64 {
         if self.completeness().has_verified_footer() || self.header.is_placeholder() {
@@ -235,7 +235,7 @@ impl DetailReader {
 
     /// Returns the event at position `seq`, or `None` after the last one.
     ///
-    /// Lookups near one another, payloads included, share one read of up to 64 KiB;
+    /// Lookups near each other, including those of payloads, share one read of up to 64 KiB; a
     /// [`cursor`](Self::cursor) reads further ahead.
     ///
     /// # Errors
@@ -263,9 +263,9 @@ impl DetailReader {
 
     /// Iterates over all events in file order.
     ///
-    /// After the last one, it returns an `Err` for each of the [`problems`](Self::problems): the
-    /// events before it are in the file, but some may be missing or altered.
-    /// [`events_in`](Self::events_in) does not verify.
+    /// After the last event, the iterator returns an `Err` for each of the
+    /// [`problems`](Self::problems): the returned events are in the file, but others may be
+    /// missing, and some may have changed. [`events_in`](Self::events_in) does not verify.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::verifying(self)
@@ -278,7 +278,7 @@ impl DetailReader {
         Events::new(self, clamp(seqs, self.event_count()))
     }
 
-    /// Returns every problem that makes the readable events differ from those that were written:
+    /// Returns every reason why the readable events may differ from what was written:
     /// [`ErrorKind::NotFinalized`], the problems of a damaged footer,
     /// [`framing_problem`](Self::framing_problem), [`ErrorKind::EventsMissing`],
     /// [`ErrorKind::ChecksumMismatch`].
@@ -303,8 +303,8 @@ impl DetailReader {
         Ok(problems)
     }
 
-    /// Fills `buffer` with an event's payload, starting at byte `start` of it, and returns the
-    /// number of bytes read: fewer than requested only at the payload's end.
+    /// Fills `buffer` with an event's payload from byte `start` on, and returns the number of bytes
+    /// read, which is less than requested only at the payload's end.
     ///
     /// # Errors
     ///
@@ -333,8 +333,8 @@ impl DetailReader {
         Ok(size)
     }
 
-    /// Returns the payload of an event without copying, or `None` if the file is not in memory:
-    /// only bytes and mapped files are.
+    /// Returns the payload of an event without copying, or `None` if the file is not in memory
+    /// (only bytes and mapped files are).
     #[must_use]
     pub fn payload_bytes(&self, event: &DetailEvent) -> Option<&[u8]> {
         let start = event.payload_offset();
@@ -342,8 +342,8 @@ impl DetailReader {
             .slice(start, start.checked_add(event.payload_size())?)
     }
 
-    /// Returns the whole payload of an event, at most `limit` bytes: a payload can be as large as
-    /// the file.
+    /// Returns the whole payload of an event. It must be at most `limit` bytes, because a payload
+    /// can be as large as the file.
     ///
     /// # Errors
     ///
@@ -388,7 +388,7 @@ impl DetailReader {
     }
 
     /// Compares all events with the footer's checksum. Opening the file already computed the
-    /// checksum, unless the walk stopped before the footer; in that case this reads all events.
+    /// checksum, unless the walk stopped before the footer. In that case, this reads all events.
     ///
     /// # Errors
     ///
@@ -429,8 +429,8 @@ impl DetailReader {
         Ok(range.map(|(first, last)| (first.header.timestamp, last.header.timestamp)))
     }
 
-    /// Returns where a rewritten header disagrees with a verified footer (S2), or, without a
-    /// footer, with the events in the file, as [`ErrorKind::Disagrees`].
+    /// Returns an [`ErrorKind::Disagrees`] wherever a rewritten header disagrees with a verified
+    /// footer (S2) or, without a footer, with the events in the file.
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
         let header = &self.header;
@@ -487,7 +487,7 @@ impl DetailReader {
         Some(start..*end)
     }
 
-    /// Decodes the event from these bytes; its length must be the same as when the file was opened.
+    /// Decodes the event from these bytes. Its length must be the same as when the file was opened.
     #[inline]
     pub(super) fn event(
         &self,
@@ -508,7 +508,7 @@ impl DetailReader {
         })
     }
 
-    /// The error for an event whose length is not the one found when the file was opened.
+    /// Returns the error for an event whose length has changed since the file was opened.
     #[cold]
     #[inline(never)]
     fn changed(&self, seq: u64, offset: u64, found: u32, available: u64) -> Error {
