@@ -12,14 +12,14 @@ use serde_json::value::RawValue;
 use super::TIMESCALE;
 use crate::error::{Error, ErrorKind, push};
 
-/// How many problems are kept: hostile text can have one in every second byte.
+/// How many problems to keep: hostile text can have one in every other byte.
 const MOST_PROBLEMS: usize = 100;
-/// How many characters of a wrong value are shown.
+/// How many characters of a wrong value to show.
 const SHOWN: usize = 40;
-/// The message of an error that does not concern the text.
+/// The message of the only error that is not about the text.
 const NO_MEMORY: &str = "not enough memory for the values";
 
-/// The path from the root to a value, such as `threads[2].id`.
+/// The path to a value from the root, such as `threads[2].id`.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'p> {
     Root,
@@ -48,7 +48,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// An object: each key with its first value.
+/// An object, with the first value of each key.
 pub(super) struct Object<'a, 'p> {
     raw: &'a RawValue,
     place: Place<'p>,
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         Some(root)
     }
 
-    /// Reads an object, whose keys should be known and unique.
+    /// Reads an object. Unknown and duplicate keys are problems.
     pub(super) fn object<'p>(
         &mut self,
         raw: &'a RawValue,
@@ -379,7 +379,7 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// The beginning of a value.
+/// Returns the beginning of a value, to show in a message.
 fn shown(raw: &RawValue) -> String {
     let text = raw.get();
     match text.char_indices().nth(SHOWN) {

@@ -1,8 +1,8 @@
 //! `manifest.json`: a session's description of itself.
 //!
-//! No source defines its schema; this is the one that tracers in the field write. It is written
-//! before the thread files are finalized, so it may be wrong or missing after a crash. Reading the
-//! events does not require it.
+//! No source defines its schema; this is the schema that known tracers write. The manifest is
+//! written before the thread files are finalized, so it may be wrong or missing after a crash.
+//! Reading the events does not require it.
 //!
 //! ```
 //! use atf::manifest::Manifest;
@@ -33,7 +33,7 @@ pub(crate) use read::{bytes_in_session, unknown_keys};
 pub(crate) const TIMESCALE: &str = "an i32 greater than 0";
 
 impl Loss {
-    /// Adds another loss of different events.
+    /// Returns the sum of this loss and another one of different events.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

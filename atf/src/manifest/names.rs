@@ -32,7 +32,7 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     let mut seen = HashSet::new();
     let mut items = Vec::new();
     for raw in old {
-        // Reporting the manifest's problems is left to the checker.
+        // The checker reports the manifest's problems, so they are ignored here.
         let found = Symbol::read(&mut Reader::new(raw.get(), 0), raw, Place::Root);
         // If a function is listed twice, the first entry is used.
         let is_first = found
@@ -50,8 +50,7 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     encode(&Text { members, items })
 }
 
-/// Returns the text with the signal that ended the traced process added, and all other values
-/// unchanged.
+/// Returns the text with the signal that ended the traced process, and all other values unchanged.
 pub(crate) fn with_ended_by(bytes: &[u8], signal: &str) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
     encode(&Ended { members, signal })
@@ -127,7 +126,7 @@ impl Serialize for Ended<'_> {
 
 enum Item<'a> {
     Old(&'a RawValue),
-    /// An entry without a name, and its name.
+    /// An unnamed entry, and the name to add.
     Named(Members<'a>, &'a str),
     New(&'a Symbol),
 }

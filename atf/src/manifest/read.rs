@@ -47,8 +47,9 @@ impl Manifest {
         this
     }
 
-    /// The largest file read, in bytes, unless [`manifest_limit`](OpenOptions::manifest_limit) sets
-    /// another limit: 256 MiB, the names of about two million functions.
+    /// The size limit in bytes for reading files, unless
+    /// [`manifest_limit`](OpenOptions::manifest_limit) sets another one: 256 MiB, enough for the
+    /// names of about two million functions.
     pub const LIMIT: u64 = 256 << 20;
 
     /// Reads a file, as [`parse`](Self::parse) does.
@@ -64,9 +65,9 @@ impl Manifest {
         Self::of(&Input::open(path, options)?, options)
     }
 
-    /// Reads the manifest of a session; `None` if the session has no manifest.
+    /// Reads the manifest of a session; returns `None` if the session has no manifest.
     pub(crate) fn in_session(path: &Path, options: OpenOptions) -> Option<Self> {
-        // It is read once, so a mapping would not help.
+        // The file is read only once, so a mapping would not help.
         let options = OpenOptions {
             map: None,
             ..options
@@ -153,7 +154,7 @@ pub(crate) fn bytes_in_session(path: &Path) -> Result<Vec<u8>> {
     )
 }
 
-/// Returns the members unknown to this crate, in order, with the last value of each; `None` if the
+/// Returns the members unknown to this crate, in order, each with its last value; `None` if the
 /// file cannot be read or is not JSON.
 pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> {
     let bytes = bytes_in_session(path).ok()?;

@@ -10,10 +10,9 @@ use crate::clock::TimingAnchor;
 use crate::error::{Error, Result};
 
 impl Manifest {
-    /// Encodes the manifest with the keys of tracers in the field, in the same order, followed by
-    /// keys that they do not write yet; [`parse`](Self::parse) reads it. It omits every `None`,
-    /// empty names, losses of 0, empty lists of modules, symbols and anchors, and always omits
-    /// [`problems`](Self::problems).
+    /// Encodes the manifest for [`parse`](Self::parse): first the keys that known tracers write, in
+    /// their order, then the keys that they do not write yet. Omits every `None`, empty names,
+    /// losses of 0, empty lists of modules, symbols and anchors, and [`problems`](Self::problems).
     ///
     /// # Errors
     ///
@@ -23,7 +22,7 @@ impl Manifest {
         self.encode_with(&[])
     }
 
-    /// Encodes the manifest with further members at its end, copying their values unchanged.
+    /// Encodes the manifest and appends further members, with their values unchanged.
     pub(crate) fn encode_with(&self, unknown: &[(String, Box<RawValue>)]) -> Result<Vec<u8>> {
         let text = serde_json::to_vec_pretty(&All {
             known: self,
