@@ -21,28 +21,28 @@ use crate::thread::{self, DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 pub use segments::{Segments, ThreadSegment, ThreadSegments};
 pub(crate) use segments::{problems, threads};
 
-/// The name of the file that describes a session.
+/// The name of a session's manifest.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// The manifest's name until it is complete.
+/// The name of the manifest until it is complete.
 pub(crate) const MANIFEST_PART: &str = "manifest.json.part";
-/// The prefix of thread folders; the id in decimal follows.
+/// The prefix of a thread folder's name, followed by the id in decimal.
 pub const THREAD_FOLDER: &str = "thread_";
-/// The prefix of process folders; the process id in decimal follows.
+/// The prefix of a process folder's name, followed by the process id in decimal.
 const PROCESS_FOLDER: &str = "pid_";
-/// How many process folders an error lists.
+/// The most process folders that an error lists.
 const MOST_NAMED: usize = 100;
 
 /// Reads a session: a folder with `manifest.json` and a `thread_N` folder for each thread.
 ///
-/// The session's threads are those with a folder and those listed in the manifest. No problem in
-/// the manifest or in one thread prevents reading other threads. [`ThreadEntry::open`] opens a
-/// thread's files and its reader closes them, so a session may have more threads than a process may
-/// have open files.
+/// A session's threads are those with a folder and those listed in the manifest. A problem in the
+/// manifest or in one thread never prevents other threads from being read. [`ThreadEntry::open`]
+/// opens a thread's files, and dropping the reader closes them, so a session may have more threads
+/// than a process may have open files.
 ///
 /// A `session_…` folder with a single `pid_N` folder is opened as that process.
 ///
-/// The reader is a snapshot: it does not include threads and names that are written later. To read
-/// a session while it is being written, use [`SessionFollower`](crate::follow::SessionFollower).
+/// The reader is a snapshot: threads and names written later are not included. To read a session
+/// while it is being written, use [`SessionFollower`](crate::follow::SessionFollower).
 ///
 /// ```
 /// use atf::session::SessionReader;
@@ -83,14 +83,14 @@ impl SessionReader {
     /// # Errors
     ///
     /// [`ErrorKind::Io`] if the folder cannot be listed; [`ErrorKind::NotASession`] if it has no
-    /// manifest, no `thread_N` and no `pid_N` folders; [`ErrorKind::SessionsBelow`] if it has none
-    /// of these but contains sessions at a deeper level; [`ErrorKind::SeveralProcesses`] if it has
+    /// manifest and no `thread_N` or `pid_N` folders; [`ErrorKind::SessionsBelow`] if it has none
+    /// of these, but contains sessions at a deeper level; [`ErrorKind::SeveralProcesses`] if it has
     /// more than one `pid_N` folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
 
-    /// Opens a session's folder; its threads will be opened with `options`.
+    /// Opens a session's folder. Its threads will be opened with `options`.
     ///
     /// # Errors
     ///
@@ -163,7 +163,7 @@ impl SessionReader {
     }
 
     /// Returns the problems of the session itself: those of the manifest, and folders that were not
-    /// read because their names do not contain a thread id. A thread's problems come from its
+    /// read because their names do not contain a thread id. For a thread's problems, see its
     /// [reader](ThreadEntry::open).
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
@@ -196,9 +196,9 @@ impl SessionReader {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The position of its process among the merged sessions: 0 if there is only one.
+    /// The position of its process among the merged ones; 0 if there is only one.
     pub process: u32,
-    /// The id in the name of the thread's folder; `None` if the problem is the session's.
+    /// The id in the name of the thread's folder; `None` if the session itself has the problem.
     pub thread: Option<u32>,
     /// The error, including the file's path.
     pub error: Error,
@@ -219,7 +219,7 @@ pub struct ThreadEntry {
 pub enum Presence {
     /// A folder.
     Folder,
-    /// A symlink, which could lead out of the session: it is not followed unless
+    /// A symlink. It could lead out of the session, so it is not followed unless
     /// [`OpenOptions::follow_links`] is set.
     SymbolicLink,
     /// Something else.
@@ -264,7 +264,8 @@ impl ThreadEntry {
         ThreadReader::open_with(&self.path, self.options)
     }
 
-    /// Opens only the index: finding where details begin takes a pass over the detail file.
+    /// Opens only the index, which saves the pass over the detail file that finds where details
+    /// begin.
     ///
     /// # Errors
     ///
@@ -273,7 +274,8 @@ impl ThreadEntry {
         self.open_index_as(true)
     }
 
-    /// Like [`open_index`](Self::open_index); closes the file between reads unless `is_kept_open`.
+    /// Like [`open_index`](Self::open_index), but closes the file between reads unless
+    /// `is_kept_open`.
     pub(crate) fn open_index_as(&self, is_kept_open: bool) -> Result<IndexReader> {
         self.check_presence()?;
         let open = if is_kept_open {
@@ -303,13 +305,13 @@ impl ThreadEntry {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionSummary {
-    /// Threads that were opened.
+    /// The number of threads that were opened.
     pub threads: u64,
-    /// Threads that could not be opened.
+    /// The number of threads that could not be opened.
     pub unreadable: u64,
-    /// Index events of all threads.
+    /// The number of index events in all threads.
     pub index_events: u64,
-    /// Detail events of all threads.
+    /// The number of detail events in all threads.
     pub detail_events: u64,
     /// The earliest and the latest timestamp in nanoseconds, over threads with events.
     pub time_range: Option<(u64, u64)>,
@@ -335,7 +337,7 @@ impl SessionSummary {
 /// The contents of a session's folder.
 #[derive(Default)]
 pub(crate) struct Folders {
-    /// By id and name.
+    /// Thread folders, by id and name.
     pub(crate) threads: BTreeMap<(u32, String), Presence>,
     unrecognized: Vec<String>,
     /// `pid_N` folders, and whether each is a symlink.
@@ -400,9 +402,9 @@ impl Folders {
     }
 }
 
-/// Returns whether a file or folder written to `path` would become part of an existing trace: its
-/// name is that of a manifest, a thread's file or a thread's folder, and its folder holds threads
-/// or their files.
+/// Returns whether a file or folder written to `path` would become part of an existing trace: it
+/// has the name of a manifest, a thread's file or a thread's folder, and is in a folder with
+/// threads or their files.
 #[must_use]
 pub fn is_part_of_trace(path: &Path) -> bool {
     const FILES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
@@ -421,7 +423,7 @@ pub fn is_part_of_trace(path: &Path) -> bool {
     (FILES.contains(&&*name) || name.starts_with(THREAD_FOLDER)) && is_trace()
 }
 
-/// Returns the thread's id in the name of its folder: 42 for `thread_42`.
+/// Returns the thread id in the name of a thread's folder: 42 for `thread_42`.
 #[must_use]
 pub fn thread_id(folder_name: &str) -> Option<u32> {
     folder_name.strip_prefix(THREAD_FOLDER).and_then(number)
@@ -437,14 +439,14 @@ pub fn thread_id(folder_name: &str) -> Option<u32> {
 pub struct ProcessName {
     /// The process's id.
     pub pid: u32,
-    /// Which program of the process, from 1.
+    /// The number of the program in the process, counted from 1.
     pub program: u32,
-    /// Which segment of the recording, from 1.
+    /// The number of the segment in the recording, counted from 1.
     pub segment: u32,
 }
 
 impl ProcessName {
-    /// Reads the name of a folder; `None` if it has another form.
+    /// Parses the name of a folder; returns `None` if it has another form.
     #[must_use]
     pub fn parse(folder_name: &str) -> Option<Self> {
         let rest = folder_name.strip_prefix(PROCESS_FOLDER)?;
@@ -463,18 +465,18 @@ impl ProcessName {
         })
     }
 
-    /// Reads the name of the folder at a path.
+    /// Parses the name of the folder at a path.
     #[must_use]
     pub fn of(folder: &Path) -> Option<Self> {
         Self::parse(folder.file_name()?.to_str()?)
     }
 }
 
-/// Returns whether a folder holds a manifest, readable or not, or a thread's folder.
+/// Returns whether a folder contains a manifest, readable or not, or a thread's folder.
 ///
 /// # Errors
 ///
-/// The folder cannot be listed.
+/// An error of the operating system if the folder cannot be listed.
 pub fn is_session(folder: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
@@ -485,7 +487,7 @@ pub fn is_session(folder: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Parses the id in a folder's name: only decimal digits.
+/// Parses the id in a folder's name, which must be only decimal digits.
 fn number(digits: &str) -> Option<u32> {
     digits
         .parse()
@@ -506,7 +508,7 @@ fn entries(
         .map(|t| t.id)
         .collect();
     for id in &listed {
-        // Any folder with that id counts: `thread_01` is thread 1.
+        // Any folder with that id counts; `thread_01` is also thread 1.
         if folders
             .range((*id, String::new())..)
             .next()

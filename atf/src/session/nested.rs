@@ -1,4 +1,4 @@
-//! Finds sessions below a folder that is not a session, for the error message.
+//! Finds sessions below a folder that is not a session, to list them in the error message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use crate::rewrite::is_unfinished;
 
 /// The maximum depth: `NAME/session_…/pid_N`.
 const DEPTH: usize = 3;
-/// The maximum number of folders to visit: the path may be the root of a disk.
+/// The maximum number of folders to visit, because the path may be the root of a disk.
 const MOST_LOOKED_AT: usize = 1000;
 
-/// Returns the paths of at most `most` sessions relative to `folder`, the nearest first, then by
-/// name. Folders that cannot be listed are skipped. Symlinks are not followed.
+/// Returns the paths of at most `most` sessions, relative to `folder`, sorted by depth, then by
+/// name. Skips folders that cannot be listed and symlinks.
 pub(super) fn sessions_below(folder: &Path, most: usize) -> Vec<String> {
     let mut sessions = Vec::new();
     let mut looked_at = 0_usize;

@@ -10,11 +10,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{Loss, ManifestThread};
 use crate::symbols::Function;
 
-/// Reads a process: its session, or the [segments](crate::record::Segment) of its recording in their
+/// Reads a process: its session, or the [segments](crate::record::Segment) of its recording in
 /// order.
 ///
-/// A thread's events and open calls continue from one segment to the next. If a segment between two
-/// others is missing, or lacks a thread, calls do not continue across the gap.
+/// A thread's events and open calls continue from one segment to the next. Calls do not continue
+/// across a gap, where a segment between two others is missing or lacks the thread.
 ///
 /// ```
 /// use atf::session::Segments;
@@ -70,9 +70,8 @@ impl Segments {
         Ok(Self { sessions })
     }
 
-    /// Groups the paths of sessions by process: segments of the same process that are next to each
-    /// other in one folder form a group, in their order. Groups are in the order of their first
-    /// paths.
+    /// Groups the paths of sessions by process: segments of the same process in the same folder
+    /// form a group, in their order. Groups are in the order of their first paths.
     #[must_use]
     pub fn group(paths: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
         let mut groups: Vec<Vec<PathBuf>> = Vec::new();
@@ -94,16 +93,16 @@ impl Segments {
         groups
     }
 
-    /// Returns the sessions in their order.
+    /// Returns the sessions in order.
     #[must_use]
     pub fn sessions(&self) -> &[SessionReader] {
         &self.sessions
     }
 
-    /// Returns the numbers of the segments that come before the first one and were deleted; `None` if
-    /// there are none, if the folder's name has no number, or if it is a [cut](crate::rewrite::cut), which has
-    /// no segment before its range. Recordings that [keep](crate::record::Segment::keep) only some segments
-    /// delete old ones.
+    /// Returns the numbers of the deleted segments before the first one. Returns `None` if there
+    /// are none, if the folder's name has no number, or if this is a [cut](crate::rewrite::cut),
+    /// which has no segment before its range. Recordings that [keep](crate::record::Segment::keep)
+    /// only some segments delete old ones.
     #[must_use]
     pub fn deleted(&self) -> Option<RangeInclusive<u32>> {
         let session = self.sessions.first()?;
@@ -129,7 +128,7 @@ impl Segments {
         found.unwrap_or_else(|| Function::new(function_id, None))
     }
 
-    /// Returns the lost events of all segments that belong to no listed thread.
+    /// Returns the lost events that belong to no listed thread, over all segments.
     #[must_use]
     pub fn lost_events(&self) -> Option<Loss> {
         let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
@@ -137,7 +136,7 @@ impl Segments {
         losses.reduce(Loss::plus)
     }
 
-    /// Returns the threads by id, each with its folders in the segments.
+    /// Returns the threads, sorted by id, each with its folders in the segments.
     #[must_use]
     pub fn threads(&self) -> Vec<ThreadSegments<'_>> {
         threads(&self.sessions)
@@ -182,8 +181,8 @@ pub(crate) fn problems(sessions: &[SessionReader]) -> Vec<Error> {
     problems.chain(gaps).collect()
 }
 
-/// Returns the threads of a process's sessions by id. If several folders of a session have the same id, such
-/// as `thread_1` and `thread_01`, each is a thread.
+/// Returns the threads of a process's sessions, sorted by id. If several folders in a session have
+/// the same id, such as `thread_1` and `thread_01`, each counts as a thread.
 pub(crate) fn threads(sessions: &[SessionReader]) -> Vec<ThreadSegments<'_>> {
     let mut threads: BTreeMap<(u32, usize), ThreadSegments<'_>> = BTreeMap::new();
     for (number, session) in sessions.iter().enumerate() {

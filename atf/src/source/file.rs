@@ -10,8 +10,8 @@ use crate::platform;
 
 /// A regular file with positioned reads.
 ///
-/// It is not mapped, so a file that shrinks causes an error, never a signal. The size is read once:
-/// bytes appended later are not seen.
+/// The file is not mapped, so if it shrinks, reads return an error and never raise a signal. The
+/// size is queried once, so bytes appended later are not seen.
 #[derive(Debug)]
 pub struct FileSource {
     pub(crate) file: File,
@@ -19,12 +19,12 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// Opens a regular file. Symlinks are followed.
+    /// Opens a regular file. Follows symlinks.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::NotRegular`] for anything but a regular file. The type is checked before
-    /// opening, so that a FIFO cannot block and a device is not touched. [`ErrorKind::Io`]
+    /// opening, so that a FIFO cannot block and devices are not touched. [`ErrorKind::Io`]
     /// otherwise.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();

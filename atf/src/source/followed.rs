@@ -1,10 +1,10 @@
-//! A source with bytes in memory appended.
+//! A source with in-memory bytes appended.
 
 use std::io;
 
 use super::{Input, ReadAt};
 
-/// A source followed by bytes in memory.
+/// A source followed by in-memory bytes.
 pub(super) struct Followed {
     pub(super) input: Input,
     pub(super) tail: Vec<u8>,

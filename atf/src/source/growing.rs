@@ -1,4 +1,4 @@
-//! A growing file that is reopened for each look.
+//! A growing file that is reopened whenever it is examined.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// A file at a path, which need not exist yet.
 ///
-/// It is open only during a look, so that thousands of files can be followed at once.
+/// The file is open only while it is examined, so that thousands of files can be followed at once.
 #[derive(Debug)]
 pub(crate) struct Growing {
     path: PathBuf,
@@ -18,12 +18,13 @@ pub(crate) struct Growing {
 }
 
 impl Growing {
-    /// A standalone file: symlinks are followed.
+    /// Creates it for a standalone file, for which symlinks are followed.
     pub(crate) fn new(path: &Path) -> Self {
         Self::with(path, OpenOptions::new().follow_links(true))
     }
 
-    /// A file of a session, where a symlink could lead out of it.
+    /// Creates it for a file of a session, for which symlinks are refused: they could lead out of
+    /// the session.
     pub(crate) fn in_session(path: &Path) -> Self {
         Self::with(path, OpenOptions::new())
     }
@@ -40,7 +41,7 @@ impl Growing {
         &self.path
     }
 
-    /// Opens the file with its current size; returns `None` if it never existed.
+    /// Opens the file with its current size. Returns `None` if it never existed.
     ///
     /// # Errors
     ///
@@ -56,8 +57,7 @@ impl Growing {
         Ok(Some(input))
     }
 
-    /// Opens the file seen by the last look; errors as in [`look`](Self::look), or if the file
-    /// never existed.
+    /// Opens the same file again. Fails like [`look`](Self::look), and if the file never existed.
     pub(crate) fn again(&self) -> Result<Input> {
         self.open().map(|(input, _)| input)
     }

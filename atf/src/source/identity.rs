@@ -4,8 +4,8 @@ use std::fs::Metadata;
 
 /// Metadata that identifies a file and stays the same for its lifetime.
 ///
-/// The inode number of a deleted file is reused, often at once. The creation time distinguishes the
-/// two files, if the file system records it.
+/// The inode number of a deleted file is reused, often immediately. The creation time distinguishes
+/// the two files, if the file system records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     #[cfg(unix)]

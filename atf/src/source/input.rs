@@ -1,4 +1,4 @@
-//! A source as the readers use it.
+//! A source in the form that readers use.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -11,19 +11,19 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::header::HEADER_SIZE;
 use crate::sys::{self, Memory};
 
-/// Where the bytes are. Bytes in memory are a separate case, so that lookups there need no call
-/// through a pointer.
+/// Where the bytes are. In-memory bytes are a separate case, so that lookups need no call through a
+/// pointer.
 enum Source {
     InMemory(Memory),
     Other(Box<dyn ReadAt>),
 }
 
-/// A source with its size as of opening, and the path for error messages.
+/// A source with the size it had when it was opened, and the path for error messages.
 pub(crate) struct Input {
     source: Source,
     size: u64,
-    /// Whether the source had its bytes in memory when it was opened, so that other sources are not
-    /// asked at each lookup.
+    /// Whether the source had its bytes in memory when it was opened. Saves asking other sources at
+    /// each lookup.
     is_in_memory: bool,
     path: Option<PathBuf>,
     unreadable: Unreadable,
@@ -34,7 +34,7 @@ impl Input {
         Self::of(source.size(), Source::Other(Box::new(source)))
     }
 
-    /// A source opened at `path`.
+    /// Creates an input from a source opened at `path`.
     pub(super) fn at(path: &Path, source: impl ReadAt + 'static) -> Self {
         Self {
             path: Some(path.to_path_buf()),
@@ -86,14 +86,15 @@ impl Input {
         })
     }
 
-    /// Opens a file of a session, where a symlink could lead out of it.
+    /// Opens a file of a session. Refuses symlinks, which could lead out of the session, unless the
+    /// options allow them.
     pub(crate) fn open_in_session(path: &Path, options: OpenOptions) -> Result<Self> {
         check_link(path, options)?;
         Self::open(path, options)
     }
 
     /// Like [`open_in_session`](Self::open_in_session), for a file that is read more than once:
-    /// reads it into memory if it is small enough.
+    /// reads a small enough file into memory.
     pub(crate) fn open_detail(path: &Path, options: OpenOptions) -> Result<Self> {
         check_link(path, options)?;
         if options.map.is_some() || options.around_errors || options.detail_in_memory == 0 {
@@ -117,8 +118,8 @@ impl Input {
         }
     }
 
-    /// Like [`open_in_session`](Self::open_in_session), for one of very many files: it is open only
-    /// during reads.
+    /// Like [`open_in_session`](Self::open_in_session), for one of very many files: the file is
+    /// open only during reads.
     pub(crate) fn open_briefly(path: &Path, options: OpenOptions) -> Result<Self> {
         check_link(path, options)?;
         // A mapping needs no open file.
@@ -128,7 +129,7 @@ impl Input {
         Ok(Self::at(path, Reopened::open(path)?))
     }
 
-    /// The same input with `tail` appended.
+    /// Returns the same input with `tail` appended.
     pub(crate) fn followed_by(self, tail: Vec<u8>) -> Self {
         Self {
             path: self.path.clone(),
@@ -137,7 +138,7 @@ impl Input {
         }
     }
 
-    /// The same input with its header replaced.
+    /// Returns the same input with its header replaced.
     pub(crate) fn with_header(self, header: [u8; HEADER_SIZE]) -> Self {
         Self {
             path: self.path.clone(),
@@ -146,12 +147,12 @@ impl Input {
         }
     }
 
-    /// Returns the ranges that read as zeros because they cannot be read.
+    /// Returns the unreadable ranges, which read as zeros.
     pub(crate) fn unreadable(&self) -> &Unreadable {
         &self.unreadable
     }
 
-    /// Returns the size in bytes as of opening.
+    /// Returns the size in bytes that the source had when it was opened.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
@@ -160,20 +161,20 @@ impl Input {
         self.path.as_deref()
     }
 
-    /// An error about this input.
+    /// Creates an error about this input.
     pub(crate) fn error(&self, kind: ErrorKind) -> Error {
         Error::new(kind).with_path(self.path())
     }
 
-    /// An error about events that the header counts but the file lacks. The header's count is at
-    /// `offset` in the file.
+    /// Creates an error about events that the header counts but the file lacks. The header's count
+    /// is at `offset` in the file.
     pub(crate) fn events_missing(&self, found: u64, stated: u64, offset: usize) -> Error {
         let error = self.error(ErrorKind::EventsMissing { found, stated });
         let error = error.with_field("header.event_count");
         error.with_offset(offset as u64)
     }
 
-    /// Returns all bytes, if they are in memory and their number matches the source's size.
+    /// Returns all bytes, if they are in memory and as many as the source's size.
     #[inline]
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
         match &self.source {
@@ -224,8 +225,8 @@ impl Input {
         Ok(record)
     }
 
-    /// Returns the offset between `start` and `end` after which only a hole follows; at most 64 KiB
-    /// too large.
+    /// Returns the offset between `start` and `end` after which there is only a hole. The result
+    /// may be up to 64 KiB too large.
     pub(crate) fn stored_end(&self, start: u64, end: u64) -> Result<u64> {
         const NEAR: u64 = 64 << 10;
         let Source::Other(source) = &self.source else {
@@ -242,7 +243,7 @@ impl Input {
         while end.saturating_sub(stored) > NEAR {
             let middle = stored.midpoint(end);
             match is_stored(middle)? {
-                // Sources are not trusted to advance, so the range shrinks at each step regardless.
+                // Do not trust the source to advance: the range shrinks at each step regardless.
                 Some(data) => stored = data.max(middle),
                 None => end = middle,
             }
@@ -262,15 +263,15 @@ impl Input {
         Error::io(error).with_path(self.path()).with_offset(offset)
     }
 
-    /// Reads as [`read`](Self::read), but an error after the first `least` bytes only ends the
-    /// read: the bytes after them were not requested yet.
+    /// Like [`read`](Self::read), but an error after the first `least` bytes only ends the read,
+    /// because nobody has requested the bytes after them yet.
     pub(crate) fn read_ahead(&self, offset: u64, buffer: &mut [u8], least: u64) -> Result<usize> {
         let size = buffer.len();
         let least = usize::try_from(least).map_or(size, |least| least.min(size));
         match self.fill(offset, buffer) {
             (read, None) => Ok(read),
             (read, Some(_)) if read >= least => Ok(read),
-            // Some sources fail the whole read even if part of the bytes could be read.
+            // Some sources fail the whole read even if some of the bytes could be read.
             (_, Some(_)) if least < size => self.read(offset, buffer.split_at_mut(least).0),
             (_, Some(error)) => Err(self.failed(offset, error)),
         }

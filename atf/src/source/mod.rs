@@ -1,4 +1,4 @@
-//! Sources that readers read from: regular files, bytes in memory, anything that can seek.
+//! Sources that readers read from: regular files, in-memory bytes, and anything that can seek.
 
 mod file;
 mod followed;
@@ -27,22 +27,23 @@ pub(crate) use unreadable::{Unreadable, is_bad_sector};
 
 /// Bytes that can be read at any offset without a cursor.
 ///
-/// Implement this trait to read from elsewhere, for example from an archive. Readers trust it as
-/// little as possible: the size is queried once, and a read that ends early is an error.
+/// Implement this trait to read from elsewhere, for example from an archive. Readers trust the
+/// implementation as little as possible: they query the size once, and treat a read that ends early
+/// as an error.
 pub trait ReadAt: Send + Sync {
     /// Returns the size in bytes.
     fn size(&self) -> u64;
 
-    /// Reads bytes at `offset` and returns the number of bytes read; 0 only at the end.
+    /// Reads bytes at `offset` and returns the number of bytes read, which is 0 only at the end.
     ///
     /// # Errors
     ///
     /// Those of the operating system. Readers retry interrupted reads.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Returns the offset of the next stored byte at or after `offset`; bytes in between are a hole
-    /// and read as zeros. `None` if nothing more is stored. Readers use it to skip the holes of a
-    /// sparse file.
+    /// Returns the offset of the next stored byte at or after `offset`, or `None` if nothing more
+    /// is stored. Bytes in between are a hole and read as zeros. Readers use this to skip the holes
+    /// in sparse files.
     ///
     /// # Errors
     ///

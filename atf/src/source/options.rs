@@ -3,9 +3,9 @@
 use crate::manifest::Manifest;
 use crate::sys::MapPermit;
 
-/// How readers open files: `open_with` of [`IndexReader`](crate::index::IndexReader),
-/// [`DetailReader`](crate::detail::DetailReader), [`ThreadReader`](crate::thread::ThreadReader)
-/// and [`SessionReader`](crate::session::SessionReader).
+/// Options for opening files, passed to `open_with` of [`IndexReader`](crate::index::IndexReader),
+/// [`DetailReader`](crate::detail::DetailReader), [`ThreadReader`](crate::thread::ThreadReader) and
+/// [`SessionReader`](crate::session::SessionReader).
 ///
 /// By default, files are read with positioned reads, and symlinks inside a session are not
 /// followed. The options never change the results.
@@ -32,11 +32,11 @@ pub struct OpenOptions {
     pub(crate) map: Option<MapPermit>,
     pub(crate) follow_links: bool,
     pub(crate) manifest_limit: u64,
-    /// Whether whole files are read first to find unreadable ranges, which then read as zeros:
-    /// [`Input::unreadable`](super::Input::unreadable). Not for mapped files.
+    /// Whether to first read whole files to find unreadable ranges, which then read as zeros (see
+    /// [`Input::unreadable`](super::Input::unreadable)). Not for mapped files.
     pub(crate) around_errors: bool,
-    /// The size in bytes of the largest `detail.atf` that is read into memory as a whole: it is walked
-    /// when it is opened, and then read again.
+    /// The largest size in bytes at which a `detail.atf` is read into memory as a whole. This saves
+    /// reads, because the file is walked when it is opened and then read again.
     pub(crate) detail_in_memory: u64,
     /// Whether threads are scanned while they are opened.
     pub(crate) scan: bool,
@@ -62,8 +62,8 @@ impl OpenOptions {
         }
     }
 
-    /// Sets whether symlinks inside a session are followed: its thread folders and their files.
-    /// They can lead anywhere on the machine, so follow them only in sessions that you trust.
+    /// Sets whether to follow symlinks inside a session, for thread folders and their files. They
+    /// can lead anywhere on the machine, so follow them only in sessions that you trust.
     #[must_use]
     pub const fn follow_links(mut self, follow: bool) -> Self {
         self.follow_links = follow;

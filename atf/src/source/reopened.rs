@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// A regular file that is opened for each read and then closed, for sessions with more threads than
 /// a process may have open files.
 ///
-/// If another file replaces it, reads fail: [`ErrorKind::Replaced`].
+/// If the file is replaced by another one, reads fail with [`ErrorKind::Replaced`].
 #[derive(Debug)]
 pub(crate) struct Reopened {
     path: PathBuf,

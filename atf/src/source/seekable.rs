@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 
 /// A source over anything that can read and seek: a file in an archive, a cursor, a socket's cache.
 ///
-/// The inner source has a single position, so a lock guards it: each read costs the lock and a
-/// seek, and readers on several threads wait for one another. Iterators and cursors read through
-/// windows of up to 256 KiB, which keeps this cost small, but each single lookup pays it in full.
-/// If you have a path or the bytes themselves, open those instead.
+/// The inner source has a single position, so a lock guards it: each read takes the lock and seeks,
+/// and readers on several threads wait for each other. Iterators and cursors read through windows
+/// of up to 256 KiB, which keeps the cost low, but each single lookup pays it in full. If you have
+/// a path or the bytes themselves, open those instead.
 ///
 /// ```
 /// use atf::Seekable;
@@ -38,11 +38,11 @@ pub struct Seekable<T> {
 }
 
 impl<T: Read + Seek + Send> Seekable<T> {
-    /// Determines the size by seeking to the end, once: bytes appended later are not seen.
+    /// Determines the size once, by seeking to the end, so bytes appended later are not seen.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot seek.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the source cannot seek.
     pub fn new(mut inner: T) -> Result<Self> {
         let size = inner.seek(SeekFrom::End(0)).map_err(Error::io)?;
         Ok(Self {
@@ -51,7 +51,7 @@ impl<T: Read + Seek + Send> Seekable<T> {
         })
     }
 
-    /// Returns the inner source, with an arbitrary position.
+    /// Returns the inner source, at an arbitrary position.
     pub fn into_inner(self) -> T {
         self.inner
             .into_inner()

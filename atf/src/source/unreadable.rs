@@ -5,20 +5,21 @@ use std::{io, iter};
 
 use super::ReadAt;
 
-/// The sizes in bytes of the pieces in which a file is probed: a failed piece is divided further.
+/// The sizes in bytes of the pieces in which a file is probed. A failed piece is divided into the
+/// next smaller ones.
 const PIECES: [usize; 3] = [0x1_0000, 0x1000, 0x200];
 
-/// The ranges of a file that cannot be read, ascending and not adjacent.
+/// The unreadable ranges of a file, ascending and not adjacent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unreadable(Vec<Range<u64>>);
 
 impl Unreadable {
-    /// Reads a whole source to find the ranges that cannot be read.
+    /// Reads a whole source to find the unreadable ranges.
     ///
     /// # Errors
     ///
-    /// The first error if nothing can be read, or if another attempt elsewhere would not help; see
-    /// [`is_bad_sector`].
+    /// The first error if nothing can be read, or an error that affects the whole source (see
+    /// [`is_bad_sector`]).
     fn find(source: &dyn ReadAt) -> io::Result<Self> {
         let mut probe = Probe {
             source,
@@ -42,7 +43,7 @@ impl Unreadable {
         }
     }
 
-    /// Adds a range that begins at or after the start of the last one.
+    /// Adds a range, which must not begin before the last one.
     pub(crate) fn add(&mut self, range: Range<u64>) {
         match self.0.last_mut() {
             Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
@@ -119,7 +120,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Reads a range or, if that fails, its parts, whose size is the first of `sizes`.
+    /// Reads a range or, if that fails, its parts. The parts' size is the first of `sizes`.
     fn piece(&mut self, range: Range<u64>, sizes: &[usize]) -> io::Result<()> {
         match self.read(&range) {
             Ok(()) => self.has_read = true,
@@ -165,7 +166,7 @@ fn next_multiple(offset: u64, size: usize) -> u64 {
     offset.saturating_sub(over).saturating_add(size)
 }
 
-/// A source whose unreadable ranges are known and read as zeros.
+/// A source with known unreadable ranges, which read as zeros.
 pub(super) struct AroundErrors<S> {
     source: S,
     pub(super) unreadable: Unreadable,
@@ -227,7 +228,7 @@ mod tests {
     /// The start and the end of a range.
     type Pair = (u64, u64);
 
-    /// A disk with ranges that cannot be read.
+    /// A disk with unreadable ranges.
     struct Disk {
         bytes: Vec<u8>,
         bad: Vec<Pair>,
