@@ -6,8 +6,8 @@ use super::{CallStack, Depth};
 use crate::error::Result;
 use crate::index::IndexEvent;
 
-/// The events of one thread with their depths: recorded or, if the wire version does not record
-/// depths, derived from earlier events.
+/// The events of one thread with their depths, which are recorded or, if the wire version does not
+/// record depths, derived from earlier events.
 ///
 /// ```
 /// use atf::spans::Depths;
@@ -32,7 +32,7 @@ pub struct Depths<I> {
 }
 
 impl<I: Iterator<Item = Result<IndexEvent>>> Depths<I> {
-    /// Takes the events of a thread, starting with its first.
+    /// Creates the iterator from the events of a thread, starting with its first event.
     pub fn new(events: I) -> Self {
         Self {
             events,
@@ -46,7 +46,7 @@ impl<I: Iterator<Item = Result<IndexEvent>>> Iterator for Depths<I> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let event = self.events.next()?;
-        // The position does not matter: ended calls are ignored.
+        // The position does not matter, because ended calls are ignored.
         Some(event.map(|event| (event, self.stack.push(0, &event, |_| ()))))
     }
 

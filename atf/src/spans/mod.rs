@@ -1,18 +1,18 @@
 //! Call spans: pairs calls with their returns.
 //!
 //! A thread's events record when functions were called and when they returned; a span is one call
-//! from start to end. [`Spans`] pairs the events of one thread, [`CallStack`] does so event by
-//! event, for interleaved threads, and [`Depths`] computes only the call depth of each event.
+//! from start to finish. [`Spans`] pairs the events of one thread. [`CallStack`] does so event by
+//! event, for interleaved threads. [`Depths`] computes only the call depth of each event.
 //!
 //! - A `RETURN` or an `EXCEPTION` ends the innermost open call of its function. Calls inside it
-//!   that have not returned end with it: [`SpanEnd::NotReturned`].
-//! - A `RETURN` or an `EXCEPTION` whose function has no open call is [`Unmatched`]: its call came
-//!   before the trace began, or was lost. It has no effect on other calls.
-//! - Calls that are still open after the last event are returned at the end: [`SpanEnd::Open`].
+//!   that have not returned end with it ([`SpanEnd::NotReturned`]).
+//! - A `RETURN` or an `EXCEPTION` of a function without an open call is [`Unmatched`]: the call
+//!   came before the trace began, or was lost. It does not affect other calls.
+//! - Calls that are still open after the last event are returned at the end ([`SpanEnd::Open`]).
 //! - Events of other kinds are ignored.
 //!
-//! The cost is linear in the number of events, and at most [`LIMIT`](CallStack::LIMIT) calls are
-//! kept open, whatever the events are.
+//! The cost is linear in the number of events, and whatever the events are, at most
+//! [`LIMIT`](CallStack::LIMIT) calls are kept open.
 //!
 //! ```
 //! use atf::spans::{Paired, SpanEnd, Spans};
@@ -39,10 +39,10 @@
 //! # In a range of time
 //!
 //! The events in a range do not show everything that happened in it: a call that began before the
-//! range or returned after it has one of its two events outside. So pair all events, then clip the
-//! spans to the range: [`Span::ns_within`]. Do not set a
-//! [`time_range`](crate::merge::Merge::time_range) on a [`Merge`](crate::merge::Merge) for this.
-//! [`analyze`](crate::analyze) does so for all functions of a trace.
+//! range or returned after it has one of its two events outside. So pair all events, and clip the
+//! spans to the range with [`Span::ns_within`]. [`analyze`](crate::analyze) does this for all
+//! functions of a trace. Do not set a [`time_range`](crate::merge::Merge::time_range) on a
+//! [`Merge`](crate::merge::Merge) instead.
 //!
 //! ```
 //! use atf::spans::{CallStack, Paired};
@@ -105,7 +105,7 @@ pub struct Span {
     pub start_seq: u64,
     /// The time of the call in nanoseconds.
     pub start_ns: u64,
-    /// How it ended.
+    /// How the call ended.
     pub end: SpanEnd,
     /// The position of the event that ended it; `None` if no event did.
     pub end_seq: Option<u64>,
@@ -116,8 +116,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns its duration in nanoseconds; `None` if no event ended it, or the clock went
-    /// backwards in between.
+    /// Returns the call's duration in nanoseconds; `None` if no event ended it, or if the clock
+    /// went backwards in between.
     #[must_use]
     pub fn duration_ns(&self) -> Option<u64> {
         self.end_ns?.checked_sub(self.start_ns)
@@ -152,14 +152,14 @@ pub enum SpanEnd {
     Return,
     /// An exception left it.
     Exception,
-    /// An enclosing call ended first, at that event.
+    /// The event that ended it ended an enclosing call.
     NotReturned,
     /// It was still open after the last event.
     Open,
-    /// It was the outermost call when more calls were open than are kept.
+    /// It was the outermost call when too many calls were open.
     GivenUp,
-    /// It was open when events went missing: those of a [segment](crate::session::Segments) between
-    /// two others.
+    /// It was open when events went missing, because a [segment](crate::session::Segments) between
+    /// two others is missing.
     Interrupted,
 }
 
@@ -184,7 +184,7 @@ pub struct Unmatched {
     pub event_kind: EventKind,
 }
 
-/// The results of pairing: each call once, when it ends, and events that end no call.
+/// A result of pairing: each call once, when it ends, and each event that ends no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paired {
     /// A call that ended.
@@ -195,13 +195,13 @@ pub enum Paired {
 
 /// How many calls are open at an event, including the event's own.
 ///
-/// Existing tracers count from 1, and give a return the depth of its call; derived depths do the
-/// same.
+/// Existing tracers count from 1 and record a return with the depth of its call; derived depths
+/// follow this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Depth {
     /// As the tracer recorded it, in wire version 1.
     Recorded(u32),
-    /// Derived from earlier events, because wire version 2 does not record it.
+    /// Derived from earlier events, because wire version 2 does not record the depth.
     Derived(u32),
 }
 
@@ -214,7 +214,7 @@ impl Depth {
         }
     }
 
-    /// Returns whether it is derived.
+    /// Returns whether the depth is derived.
     #[must_use]
     pub const fn is_derived(self) -> bool {
         matches!(self, Self::Derived(_))
@@ -234,7 +234,7 @@ impl fmt::Display for Depth {
     }
 }
 
-/// The calls of one thread, each when it ends; continues after an error from the events.
+/// The calls of one thread, each returned when it ends. Continues after an error from the events.
 #[derive(Debug)]
 pub struct Spans<I> {
     events: I,

@@ -42,8 +42,9 @@ use crate::wire::EventKind;
 pub struct CallStack {
     /// Outermost first.
     open: VecDeque<OpenCall>,
-    /// How many open calls each function has, so that no search for a return's call fails. Built at
-    /// the first return that does not match the innermost call: most threads never need it.
+    /// How many open calls each function has, so that no search for a return's call is in vain.
+    /// Built at the first return that does not match the innermost call, because most threads never
+    /// need it.
     counts: Option<HashMap<u64, usize>>,
     /// Calls that were given up.
     given_up: u64,
@@ -65,18 +66,18 @@ impl Default for CallStack {
 }
 
 impl CallStack {
-    /// How many calls are kept open by default: as many 32-byte frames as fit into an 8 MiB stack.
-    /// They take about 20 MiB at most.
+    /// How many calls are kept open by default: as many as 32-byte frames fit into an 8 MiB stack.
+    /// They take at most about 20 MiB.
     pub const LIMIT: usize = 1 << 18;
 
-    /// Starts without open calls; keeps at most [`LIMIT`](Self::LIMIT).
+    /// Creates a stack without open calls, which keeps at most [`LIMIT`](Self::LIMIT) calls.
     #[must_use]
     pub fn new() -> Self {
         Self::with_limit(Self::LIMIT)
     }
 
-    /// Starts without open calls; keeps at most `limit`, at least 1. If one more is opened, the
-    /// outermost is given up: [`SpanEnd::GivenUp`].
+    /// Creates a stack without open calls, which keeps at most `limit` calls, but at least 1. If
+    /// one more is opened, the outermost is given up ([`SpanEnd::GivenUp`]).
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
@@ -96,8 +97,8 @@ impl CallStack {
     /// Takes the event at position `seq` and passes on the calls that it ends, inner ones before
     /// outer ones. Returns the event's depth; a return has the depth of its call.
     ///
-    /// If depths are not recorded, a return without a call has the depth its call would have had,
-    /// one more than the number of open calls, and so does an event of another kind.
+    /// If depths are not recorded, a return without a call has the depth that its call would have
+    /// had: one more than the number of open calls. The same goes for an event of any other kind.
     pub fn push(&mut self, seq: u64, event: &IndexEvent, ended: impl FnMut(Paired)) -> Depth {
         match event.event_kind {
             EventKind::CALL => self.call(seq, event, ended),
@@ -107,13 +108,13 @@ impl CallStack {
         }
     }
 
-    /// Passes on the open calls, inner ones first, and forgets them.
+    /// Passes on the open calls, inner ones first, and removes them.
     pub fn finish(&mut self, ended: impl FnMut(Paired)) {
         self.end_all(SpanEnd::Open, ended);
     }
 
-    /// Passes on the open calls, inner ones first, and forgets them, because the events that follow
-    /// are missing: [`SpanEnd::Interrupted`].
+    /// Passes on the open calls, inner ones first, and removes them, because the events that follow
+    /// are missing ([`SpanEnd::Interrupted`]).
     pub fn interrupt(&mut self, ended: impl FnMut(Paired)) {
         self.end_all(SpanEnd::Interrupted, ended);
     }
