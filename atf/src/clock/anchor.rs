@@ -1,6 +1,7 @@
-//! The same moment on two clocks: the trace's and that of a sound or screen recording (S0, S1).
+//! The same moment on two clocks: the trace's clock and the clock of a sound or screen recording
+//! (S0, S1).
 
-/// A time in a recording: `value / timescale` seconds, Apple's `CMTime` without its flags and its
+/// A time in a recording, `value / timescale` seconds: Apple's `CMTime` without its flags and
 /// epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -20,11 +21,11 @@ impl MediaTime {
     }
 }
 
-/// The same moment on the trace's clock and on a recording's clock (S0, S1). Captured once while
-/// both run, it aligns the two timelines.
+/// The same moment on the trace's clock and on a recording's clock (S0, S1). Capturing it once,
+/// while both clocks run, aligns the two timelines.
 ///
-/// Both conversions are exact except for one rounding to the nearest, with halves rounded away from
-/// the anchor.
+/// Both conversions are exact except for one final rounding to the nearest value, with halves
+/// rounded away from the anchor.
 ///
 /// ```
 /// use atf::clock::{MediaTime, TimingAnchor};
@@ -59,7 +60,8 @@ const NS_PER_SECOND: i128 = 1_000_000_000;
 
 impl TimingAnchor {
     /// Converts a timestamp, which may precede the anchor, to the recording's time in the anchor's
-    /// timescale. `None` if the anchor's timescale is not positive or the value exceeds an [`i64`].
+    /// timescale. Returns `None` if the anchor's timescale is not positive or the value exceeds an
+    /// [`i64`].
     #[must_use]
     pub fn to_media(&self, host_time_ns: u64) -> Option<MediaTime> {
         let MediaTime { value, timescale } = self.media_time;
@@ -70,8 +72,8 @@ impl TimingAnchor {
         Some(MediaTime { value, timescale })
     }
 
-    /// Converts a time of the recording, in any timescale, to a timestamp in nanoseconds. `None` if
-    /// a timescale is not positive, or the timestamp is below 0 or exceeds a [`u64`].
+    /// Converts a time of the recording, in any timescale, to a timestamp in nanoseconds. Returns
+    /// `None` if a timescale is not positive, or the timestamp is below 0 or exceeds a [`u64`].
     #[must_use]
     pub fn to_host_ns(&self, media_time: MediaTime) -> Option<u64> {
         let (parts, scale) = difference(self.media_time, media_time)?;
@@ -81,8 +83,8 @@ impl TimingAnchor {
 
     /// Returns how much faster the recording's clock ran than the trace's from this anchor to a
     /// later one, in parts of 10⁹ (1000 is a millisecond in a thousand seconds), rounded to the
-    /// nearest. `None` if the trace's clock has the same time at both anchors, a timescale is not
-    /// positive, or the drift exceeds an [`i64`].
+    /// nearest. Returns `None` if the trace's clock has the same time at both anchors, a timescale
+    /// is not positive, or the drift exceeds an [`i64`].
     #[must_use]
     pub fn drift_ppb(&self, later: &Self) -> Option<i64> {
         let host = i128::from(later.host_time_ns).checked_sub(self.host_time_ns.into())?;

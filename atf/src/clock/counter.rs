@@ -10,21 +10,22 @@ use crate::sys::{is_invariant, ticks};
 
 /// How long the first measurement of the rate takes.
 const FIRST: Duration = Duration::from_millis(1);
-/// The longest time between two adjustments, in nanoseconds.
+/// The longest time between adjustments, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000;
-/// If the counter's time is this much earlier than the clock's, it jumps ahead: the machine slept.
+/// If the counter's time is this many nanoseconds behind the clock's, the machine slept, and the
+/// counter's time jumps ahead.
 const JUMP_NS: u64 = 1_000_000;
-/// How many times both are read for one comparison.
+/// How many times to read both clocks for one comparison.
 const READINGS: u32 = 8;
-/// Bits after the point in a rate.
+/// The number of bits after the binary point in a rate.
 const FRACTION: u32 = 32;
 
-/// The processor's time-stamp counter, converted to the time of [`now_ns`], which is slower to
+/// The processor's time-stamp counter, converted to the timeline of [`now_ns`], which is slower to
 /// read.
 ///
 /// The rate is measured at the start, and again at each [`adjust`](Self::adjust), which also
-/// corrects the difference by letting the counter's time run slightly faster or slower. So the
-/// counter's time never jumps back, and jumps ahead only after the machine slept.
+/// corrects any difference by letting the counter's time run slightly faster or slower. So the
+/// counter's time never jumps back, and jumps ahead only after the machine has slept.
 ///
 /// ```
 /// use atf::clock::{CounterClock, now_ns};
@@ -39,7 +40,7 @@ const FRACTION: u32 = 32;
 /// ```
 #[derive(Debug)]
 pub struct CounterClock {
-    /// How many times the line was replaced. This number modulo 2 is the place of the current line.
+    /// How many times the line was replaced. Modulo 2, this is the index of the current line.
     generation: AtomicU64,
     lines: [Line; 2],
     /// The largest measured difference.
@@ -52,11 +53,11 @@ pub struct CounterClock {
 struct Line {
     ticks: AtomicU64,
     ns: AtomicU64,
-    /// Nanoseconds per tick, with [`FRACTION`] bits after the point.
+    /// Nanoseconds per tick, with [`FRACTION`] bits after the binary point.
     rate: AtomicU64,
 }
 
-/// The state between two adjustments.
+/// The state between adjustments.
 #[derive(Debug)]
 struct Calibration {
     /// The moment from which the rate is measured.
@@ -77,7 +78,7 @@ struct Moment {
 
 impl CounterClock {
     /// Measures the counter's rate, which takes a millisecond. Returns `None` if the counter does
-    /// not run at a constant rate, and on processors other than `x86_64`.
+    /// not run at a constant rate or the processor is not `x86_64`.
     #[must_use]
     pub fn start() -> Option<Self> {
         if !Self::is_available() {
@@ -120,12 +121,13 @@ impl CounterClock {
         self.error_ns.load(Ordering::Relaxed)
     }
 
-    /// Compares the two clocks if a comparison is due: first after a millisecond, then after twice
-    /// that, and so on up to once per second. A tracer's thread may call it as often as it likes.
+    /// Compares the two clocks if a comparison is due: the first one after a millisecond, the next
+    /// after twice that, and so on up to one per second. A tracer's thread may call this as often
+    /// as it likes.
     pub fn adjust(&self) {
         let mut calibration = self.calibration();
         if ticks() >= calibration.due_ticks {
-            // If no clock moved, there is nothing to adjust.
+            // If a clock has not moved, there is nothing to adjust.
             let _ = self.compare(&mut calibration);
         }
     }
@@ -140,13 +142,13 @@ impl CounterClock {
         calibration.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares the two clocks; `None` if one has not moved since the last comparison.
+    /// Compares the two clocks. Returns `None` if one has not moved since the last comparison.
     fn compare(&self, calibration: &mut Calibration) -> Option<()> {
         self.follow(calibration, Moment::now(), ticks)
     }
 
-    /// Steers the line to a moment on both clocks. The line is replaced at `begin`, as late as
-    /// possible: until then the old one applies, even if this thread was paused for a while.
+    /// Steers the line towards a moment on both clocks. Replaces the line at `begin`, as late as
+    /// possible: until then the old line applies, even if this thread was paused for a while.
     fn follow(
         &self,
         calibration: &mut Calibration,
@@ -175,7 +177,7 @@ impl CounterClock {
         } else {
             mine
         };
-        // Both should meet at the next adjustment.
+        // Both clocks should meet at the next adjustment.
         let end = clock.saturating_add(interval);
         let meeting = divided(end.saturating_sub(start), length)?;
         self.set(begin, start, meeting.max(rate / 2));
@@ -192,14 +194,14 @@ impl CounterClock {
             let [start, ns, rate] =
                 [&line.ticks, &line.ns, &line.rate].map(|part| part.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
-            // Otherwise the line may have been replaced meanwhile.
+            // Otherwise, the line may have been replaced in the meantime.
             if self.generation.load(Ordering::Relaxed) == generation {
                 return ns.saturating_add(in_ns(ticks.saturating_sub(start), rate));
             }
         }
     }
 
-    /// Replaces the line; only one thread at a time may do so.
+    /// Replaces the line. Only one thread at a time may do this.
     fn set(&self, ticks: u64, ns: u64, rate: u64) {
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1);
         let [first, second] = &self.lines;
@@ -233,7 +235,8 @@ impl Moment {
         )
     }
 
-    /// Returns the rate up to a later moment; `None` if the counter or the clock did not move.
+    /// Returns the rate between this moment and a later one; `None` if the counter or the clock did
+    /// not move.
     fn rate_to(self, later: Self) -> Option<u64> {
         let ns = later.ns.checked_sub(self.ns)?;
         let ticks = later.ticks.checked_sub(self.ticks)?;

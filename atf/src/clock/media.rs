@@ -2,8 +2,8 @@
 
 use super::TimingAnchor;
 
-/// Converts a session's timestamps to the time of a sound or screen recording in nanoseconds, by the
-/// session's [anchors](TimingAnchor).
+/// Converts a session's timestamps to the time of a sound or screen recording in nanoseconds, using
+/// the session's [anchors](TimingAnchor).
 ///
 /// Between two anchors, time runs at the rate they imply; before the first and after the last, at
 /// the rate of the trace's clock.
@@ -24,16 +24,16 @@ use super::TimingAnchor;
 /// ```
 #[derive(Debug, Clone)]
 pub struct MediaClock {
-    /// Host and media times in nanoseconds, both ascending; at least one.
+    /// Host and media times in nanoseconds, both ascending; at least one pair.
     points: Vec<(i128, i128)>,
 }
 
 const NS_PER_SECOND: i128 = 1_000_000_000;
 
 impl MediaClock {
-    /// Returns `None` if there is no anchor, if a timescale is not positive, or if the recording's
-    /// time does not advance from one anchor to a later one, because they are not from one
-    /// recording.
+    /// Creates the clock from anchors. Returns `None` if there is no anchor, if a timescale is not
+    /// positive, or if the recording's time does not advance from one anchor to the next, which
+    /// means that they are not from the same recording.
     #[must_use]
     pub fn new(anchors: &[TimingAnchor]) -> Option<Self> {
         let point = |anchor: &TimingAnchor| {
@@ -49,13 +49,14 @@ impl MediaClock {
         is_one.then_some(Self { points })
     }
 
-    /// Converts a timestamp. `None` if it is before the recording's time 0, or beyond a [`u64`].
+    /// Converts a timestamp. Returns `None` if the result is before the recording's time 0 or
+    /// exceeds a [`u64`].
     #[must_use]
     pub fn to_media_ns(&self, host_ns: u64) -> Option<u64> {
         u64::try_from(convert(&self.points, |point| *point, host_ns)?).ok()
     }
 
-    /// Converts a timestamp; returns 0 if the result is before the recording's time 0, or beyond a
+    /// Converts a timestamp. Returns 0 if the result is before the recording's time 0 or exceeds a
     /// [`u64`].
     #[must_use]
     pub fn to_media_ns_or_zero(&self, host_ns: u64) -> u64 {

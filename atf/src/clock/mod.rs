@@ -8,10 +8,10 @@
 //! | Windows | `QueryPerformanceCounter()` | [`Clock::QPC`] |
 //! | others | [`std::time::Instant`], from its first reading | `Clock(0)`, which no source defines |
 //!
-//! All threads on a machine read the same clock, so their timestamps are comparable; timestamps of
-//! two machines, or of two boots, are not. [`TimingAnchor`] ties the clock to that of a sound or
-//! screen recording. [`CounterClock`] takes the same times from the processor's counter, which is
-//! faster to read.
+//! All threads on a machine read the same clock, so their timestamps are comparable. Timestamps
+//! from different machines or different boots are not. [`TimingAnchor`] ties the clock to the clock
+//! of a sound or screen recording. [`CounterClock`] takes the same times from the processor's
+//! counter, which is faster to read.
 
 mod anchor;
 mod counter;
@@ -29,15 +29,15 @@ pub use timebase::Timebase;
 /// The clock that [`now_ns`] reads, as headers record it (`header.clock_type`).
 pub const CLOCK: Clock = platform::CLOCK;
 
-/// Queries the platform's tick length now, so that no later [`now_ns`] has to (`ada_timing_init` in
-/// S1). Calling it is optional, and calling it again is harmless.
+/// Queries the platform's tick length now, so that [`now_ns`] does not have to do it later
+/// (`ada_timing_init` in S1). Calling this is optional, and calling it again is harmless.
 pub fn init() {
     platform::init();
 }
 
-/// Returns the continuous clock in nanoseconds (`ada_get_timestamp_ns` in S1): never less than an
-/// earlier reading on the same machine, on any thread. It does not require [`init`], takes no lock
-/// and does not allocate.
+/// Returns the continuous clock's time in nanoseconds (`ada_get_timestamp_ns` in S1), which is
+/// never less than an earlier reading on any thread of the same machine. Does not require [`init`],
+/// takes no lock and does not allocate.
 ///
 /// ```
 /// let before = atf::clock::now_ns();

@@ -63,8 +63,8 @@ mod ticks {
         timebase().to_ns(sys::ticks())
     }
 
-    /// If the platform does not report the length, a tick counts as a nanosecond: the order of
-    /// events is still right.
+    /// If the platform does not report the length, treats a tick as a nanosecond, so that at least
+    /// the order of events is right.
     fn timebase() -> &'static Timebase {
         TIMEBASE.get_or_init(|| ask().unwrap_or(Timebase::NANOSECONDS))
     }

@@ -27,8 +27,8 @@ impl Timebase {
         denom: NonZeroU64::MIN,
     };
 
-    /// A tick of `numer / denom` nanoseconds, as reported by `mach_timebase_info`; `None` if either
-    /// is 0.
+    /// Creates a tick of `numer / denom` nanoseconds, as reported by `mach_timebase_info`; returns
+    /// `None` if either is 0.
     #[must_use]
     pub const fn new(numer: u64, denom: u64) -> Option<Self> {
         match (NonZeroU64::new(numer), NonZeroU64::new(denom)) {
@@ -37,15 +37,15 @@ impl Timebase {
         }
     }
 
-    /// A tick of `1 / ticks_per_second` seconds, as reported by `QueryPerformanceFrequency`; `None`
-    /// for 0.
+    /// Creates a tick of `1 / ticks_per_second` seconds, as reported by
+    /// `QueryPerformanceFrequency`; returns `None` for 0.
     #[must_use]
     pub const fn from_frequency(ticks_per_second: u64) -> Option<Self> {
         Self::new(NS_PER_SECOND, ticks_per_second)
     }
 
-    /// Converts ticks to nanoseconds, rounded down: exact for all inputs, or [`u64::MAX`] if the
-    /// result is greater than that.
+    /// Converts ticks to nanoseconds, rounded down. The result is exact for all inputs, except that
+    /// it saturates at [`u64::MAX`].
     #[must_use]
     #[inline]
     pub fn to_ns(self, ticks: u64) -> u64 {
@@ -61,7 +61,8 @@ impl Timebase {
         whole.saturating_mul(numer).saturating_add(part)
     }
 
-    /// Returns `rest * numer / denom` for a rest below `denom` whose product exceeds 64 bits.
+    /// Returns `rest * numer / denom` for a `rest` below `denom`, where the product exceeds 64
+    /// bits.
     #[cold]
     fn part_of_large(self, rest: u64) -> u64 {
         let product = u128::from(rest).saturating_mul(self.numer.get().into());

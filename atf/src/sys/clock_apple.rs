@@ -26,7 +26,7 @@ pub(crate) fn ticks() -> u64 {
     mach_continuous_time()
 }
 
-/// Returns the nanoseconds per tick as a fraction, for example 1/1 on Intel, 125/3 on Apple
+/// Returns the nanoseconds per tick as a fraction, for example 1/1 on Intel and 125/3 on Apple
 /// silicon.
 pub(crate) fn timebase() -> (u64, u64) {
     let mut info = MachTimebaseInfo::default();

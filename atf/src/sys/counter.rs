@@ -16,12 +16,13 @@ pub(crate) fn is_invariant() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn ticks() -> u64 {
-    // SAFETY: each processor of this architecture has the instruction. A system that forbids it
-    // (PR_SET_TSC) ends the program; it has no other effect.
+    // SAFETY: every processor of this architecture has the instruction, which has no side effects.
+    // A system that forbids it (PR_SET_TSC) ends the program.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// Other processors' counters are not used: reading their systems' clocks takes hardly longer.
+/// Other processors' counters are not used, because reading the system clock takes hardly longer
+/// there.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn is_invariant() -> bool {
     false

@@ -7,27 +7,27 @@ use memmap2::{Mmap, MmapOptions};
 
 use crate::source::{FileSource, OpenOptions, ReadAt};
 
-/// Proof that a caller made the promise of [`OpenOptions::mapped`]; nothing else creates one.
+/// Proof that a caller made the promise of [`OpenOptions::mapped`], which alone creates it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MapPermit(());
 
 impl OpenOptions {
-    /// Maps files into memory instead of reading them at positions.
+    /// Maps files into memory instead of using positioned reads.
     ///
-    /// Lookups at random places are about fifteen times faster, and
+    /// Random lookups are about fifteen times faster, and
     /// [`slice`](crate::index::IndexReader::slice) accesses events without copying them. Scans are
     /// as fast either way.
     ///
     /// # Safety
     ///
     /// While a reader opened with these options is alive, nothing may change or shorten its files,
-    /// neither in this process nor in another. If a file shrinks, the next access to a missing page
-    /// kills the process with `SIGBUS`, and bytes past the end in the last page silently read as 0.
-    /// If a file changes, the compiler's assumption that checked bytes stay unchanged is violated:
-    /// undefined behaviour. The same applies to files on a network or on a failing disk.
+    /// in this process or in any other. If a file shrinks, the next access to a missing page kills
+    /// the process with `SIGBUS`, and bytes past the end in the last page silently read as 0. If a
+    /// file changes, this violates the compiler's assumption that checked bytes stay unchanged,
+    /// which is undefined behaviour. The same applies to files on a network or on a failing disk.
     ///
-    /// Use this only for files that you own. Do not map a file that is still being written: its
-    /// writer rewrites the header at the end.
+    /// Use this only for files that you own. Do not map a file that is still being written, because
+    /// its writer rewrites the header at the end.
     #[must_use]
     pub const unsafe fn mapped(mut self) -> Self {
         self.map = Some(MapPermit(()));
@@ -53,7 +53,7 @@ impl Deref for Memory {
     }
 }
 
-/// Maps a regular file, with its size as of opening.
+/// Maps a regular file, with the size it had when it was opened.
 pub(crate) fn map(file: &FileSource, _: MapPermit) -> io::Result<Memory> {
     let size = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     // SAFETY: only `OpenOptions::mapped` creates a permit, and its caller promises that nothing

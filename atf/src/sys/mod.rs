@@ -1,5 +1,5 @@
-//! The only module of this crate with unsafe code. Each block and declaration has a safety comment;
-//! nothing outside this module needs to know about them.
+//! The only module of this crate with unsafe code. Each unsafe block and declaration has a safety
+//! comment; code outside this module need not know about them.
 
 #![allow(
     unsafe_code,

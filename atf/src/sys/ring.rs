@@ -1,4 +1,4 @@
-//! The mapping of `ring.atf`: two buffers in file-backed memory, which outlives the process.
+//! The mapping of `ring.atf`: two buffers in file-backed memory that outlives the process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,8 +17,8 @@ use crate::wire::RingHeader;
 /// One of a ring's two buffers, filled by one writer.
 ///
 /// A mapped page belongs to the file: stored bytes are in the page cache immediately, so killing
-/// the process loses none of them. Other processes may map or read the file at any time; only this
-/// writer may change it.
+/// the process loses none of them. Other processes may map or read the file at any time, but only
+/// this writer may change it.
 #[derive(Debug)]
 pub(crate) struct RingArea {
     /// The area's first byte.
@@ -74,7 +74,8 @@ const _: () = {
 };
 
 impl RingArea {
-    /// Creates a ring's file, allocates its space, and maps it: the areas for index and detail.
+    /// Creates a ring's file, allocates its space, and maps it. Returns the areas for index and
+    /// detail.
     ///
     /// The file must have no holes: on a full disk, the first store to a hole in a mapping would
     /// kill the process with SIGBUS.
@@ -97,8 +98,8 @@ impl RingArea {
         Self::both(&map, capacity).ok_or_else(|| io::ErrorKind::InvalidInput.into())
     }
 
-    /// Returns the areas for index and detail, `capacity` bytes each; `None` if the mapping is too
-    /// short.
+    /// Returns the areas for index and detail, each of `capacity` bytes; `None` if the mapping is
+    /// too short.
     fn both(map: &Arc<MmapRaw>, capacity: usize) -> Option<(Self, Self)> {
         let detail = RingHeader::SIZE.saturating_add(capacity);
         let area = |offset, fields| Self::new(map, offset, capacity, fields);
@@ -144,8 +145,8 @@ impl RingArea {
 
     /// Publishes the first `size` bytes of the area as events.
     ///
-    /// The release order keeps compiler and processor from doing this before the bytes are stored.
-    /// A kill comes between two instructions, and all stores before it reach the page.
+    /// Release ordering keeps the compiler and the processor from publishing before the bytes are
+    /// stored. A kill comes between two instructions, and all stores before it reach the page.
     #[inline]
     pub(crate) fn publish(&self, size: usize) {
         // SAFETY: the pointer refers to 8 bytes of the header, in a mapping that lives as long as

@@ -3,8 +3,8 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A mutex without waiting: a thread that finds the value in use does not get it. Unlike in the
-/// standard library, unlocking is a plain store, which halves the cost without contention.
+/// A mutex that never waits: a thread that finds the value in use does not get it. Unlike in the
+/// standard library, unlocking is a plain store, which halves the uncontended cost.
 #[derive(Debug)]
 pub(crate) struct Turns<T> {
     is_taken: AtomicBool,
@@ -32,7 +32,7 @@ impl<T> Turns<T> {
         }
     }
 
-    /// Uses the value, unless it is in use.
+    /// Calls `work` with the value, unless the value is in use.
     #[inline]
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         if self.is_taken.swap(true, Ordering::Acquire) {

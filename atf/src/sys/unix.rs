@@ -5,15 +5,15 @@ use std::io;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) use linux::{allocate, boottime, seek_data};
 
-/// Returns the largest size in bytes that the process may give a file (`ulimit -f`).
+/// Returns the largest size in bytes that this process's files may have (`ulimit -f`).
 pub(crate) fn file_size_limit() -> io::Result<u64> {
     if cfg!(miri) {
-        // Miri has neither the call nor a limit.
+        // Miri supports neither the call nor a limit.
         return Ok(u64::MAX);
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     use libc::{getrlimit, rlimit};
-    // On 32-bit systems the other variant has 32 bits.
+    // On 32-bit systems, the plain variant has only 32 bits.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     use libc::{getrlimit64 as getrlimit, rlimit64 as rlimit};
 
@@ -51,7 +51,7 @@ mod linux {
         time
     }
 
-    /// Allocates the first `size` bytes of a file, which grows to this size if smaller.
+    /// Allocates the first `size` bytes of a file. A smaller file grows to this size.
     pub(crate) fn allocate(file: &File, size: u64) -> io::Result<()> {
         // SAFETY: the call touches no memory of ours; the descriptor is open as long as `file`.
         super::check(unsafe { libc::fallocate64(file.as_raw_fd(), 0, 0, signed(size)?) })
@@ -65,7 +65,7 @@ mod linux {
         u64::try_from(data).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Converts an offset or size; one that the system would see as negative returns its error.
+    /// Converts an offset or size. Returns an error if the system would see it as negative.
     fn signed(offset: u64) -> io::Result<libc::off64_t> {
         offset
             .try_into()
