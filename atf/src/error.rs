@@ -16,10 +16,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error: what is wrong, in which file and field, and at which byte offset.
 ///
-/// Readers return it when they cannot continue. They also return it as data for problems that do
-/// not stop them, for example in
+/// Readers return an `Error` when they cannot continue. They also use it as data for problems that
+/// do not stop them, for example in
 /// [`Completeness::DamagedFooter`](crate::Completeness::DamagedFooter). Match on
-/// [`kind`](Self::kind) and [`offset`](Self::offset); the wording may improve at any time.
+/// [`kind`](Self::kind) and [`offset`](Self::offset), because the wording may change at any time.
 ///
 /// An `Error` is one word wide.
 ///
@@ -51,16 +51,15 @@ impl Error {
         }))
     }
 
-    /// An error that no input, disk or caller can cause: an invariant of this library is broken.
-    /// Debug builds panic, so that tests notice.
+    /// Creates an error that no input, disk or caller can cause: an invariant of this library is
+    /// broken. Debug builds panic, so that tests notice.
     #[cold]
     pub(crate) fn internal(broken: &'static str) -> Self {
         debug_assert!(false, "{broken}");
         Self::new(ErrorKind::Internal { broken })
     }
 
-    /// Wraps an error of the operating system, or returns the [`Error`] inside it if it is one of
-    /// ours.
+    /// Wraps an operating system error, or returns the [`Error`] inside it if there is one.
     pub(crate) fn io(error: io::Error) -> Self {
         if let Some(ours) = error
             .get_ref()
@@ -73,7 +72,7 @@ impl Error {
         this
     }
 
-    /// Not enough memory for the contents of a file.
+    /// Creates an error for too little memory for the contents of a file.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
         Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))
@@ -106,8 +105,8 @@ impl Error {
         self.0.path.as_deref()
     }
 
-    /// Returns the affected field: `header.event_size`, `footer.event_count`,
-    /// `events[12].total_length`, or in a manifest `threads[2].id`.
+    /// Returns the affected field, such as `header.event_size`, `footer.event_count`,
+    /// `events[12].total_length`, or, in a manifest, `threads[2].id`.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()
@@ -130,7 +129,7 @@ pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     Ok(())
 }
 
-/// A number that does not fit its field.
+/// Creates an error for a number that does not fit its field.
 #[cold]
 pub(crate) fn out_of_range(field: &'static str, found: u64, max: u64) -> Error {
     Error::new(ErrorKind::OutOfRange { found, min: 0, max }).with_field(field)

@@ -10,9 +10,10 @@ use crate::wire::Wire;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system returned an error: see [`source`](std::error::Error::source).
+    /// The operating system returned an error (see [`source`](std::error::Error::source)).
     Io(io::ErrorKind),
-    /// Not a regular file. Nothing else is opened: a FIFO or a device could block forever.
+    /// Not a regular file. Only regular files are opened, because a FIFO or a device could block
+    /// forever.
     NotRegular {
         /// The type of the file: `folder`, `FIFO`, …
         found: &'static str,
@@ -32,16 +33,16 @@ pub enum ErrorKind {
     Overwritten,
     /// The file was truncated after it was opened.
     UnexpectedEnd {
-        /// How many bytes of the read are missing.
+        /// How many bytes the read is missing.
         missing: u64,
     },
 
-    /// A bug in this library: an invariant is broken. The call wrote nothing.
+    /// A bug in this library: an invariant is broken. Nothing was written.
     Internal {
         /// The broken invariant.
         broken: &'static str,
     },
-    /// The file has no bytes: its writer stopped before it wrote any, for example because the
+    /// The file is empty, because its writer stopped before it wrote anything. For example, the
     /// process was killed while its events were still in the buffer.
     NothingWritten,
     /// The file is too short for a header.
@@ -77,42 +78,42 @@ pub enum ErrorKind {
         /// The version that the fields match.
         layout: Wire,
     },
-    /// The header states an event size other than that of index events.
+    /// The event size in the header is not that of index events.
     BadEventSize {
-        /// Bytes per event, from the header.
+        /// The number of bytes per event in the header.
         found: u64,
-        /// Bytes per event.
+        /// The actual number of bytes per event.
         expected: u32,
     },
     /// `events_offset` lies inside the header or past the end of the file.
     BadEventsOffset {
-        /// Offset of the first event, from the header.
+        /// The offset of the first event according to the header.
         found: u64,
         /// The end of the header.
         min: u64,
         /// The end of the file.
         max: u64,
     },
-    /// Events may begin later than right after the header only if a verified footer agrees.
+    /// The events do not begin right after the header, and no verified footer confirms this.
     UnprovenEventsOffset {
-        /// Offset of the first event, from the header.
+        /// The offset of the first event according to the header.
         found: u64,
     },
 
-    /// The file has no footer: its writer never finalized it, or it was truncated later.
+    /// The file has no footer, because its writer never finalized it or it was truncated later.
     NotFinalized {
-        /// Whether the header has an event count, which writers set only when finalizing.
+        /// Whether the header has an event count, which writers only set when finalizing.
         is_cut: bool,
-        /// Bytes of a torn event, or of a torn footer, after the last event.
+        /// The number of bytes of a torn event or torn footer after the last event.
         trailing_bytes: u64,
-        /// Bytes of zeros at the end.
+        /// The number of zero bytes at the end.
         zero_tail_bytes: u64,
     },
     /// The file was finalized, then truncated or damaged.
     EventsMissing {
-        /// Events in the file.
+        /// The number of events in the file.
         found: u64,
-        /// Events according to the header.
+        /// The number of events according to the header.
         stated: u64,
     },
     /// The events do not match the footer's checksum.
@@ -122,7 +123,7 @@ pub enum ErrorKind {
         /// The CRC-32C of the events.
         computed: u32,
     },
-    /// All-zero events that no checksum confirms: blocks that never reached the disk.
+    /// All-zero events that no checksum confirms, from blocks that never reached the disk.
     Gap {
         /// How many all-zero events the file has, in this gap and later ones.
         count: u64,
@@ -131,7 +132,7 @@ pub enum ErrorKind {
     DanglingLinks {
         /// The greatest `detail_seq` of all events.
         greatest: u64,
-        /// How many detail events there are.
+        /// The number of detail events.
         count: u64,
     },
 
@@ -139,17 +140,17 @@ pub enum ErrorKind {
     CountDoesNotFit {
         /// The footer's count.
         found: u64,
-        /// Bytes between `events_offset` and the footer.
+        /// The number of bytes between `events_offset` and the footer.
         section_bytes: u64,
     },
     /// The footer's length does not match the bytes between header and footer.
     LengthDoesNotFit {
         /// The footer's length in bytes.
         found: u64,
-        /// Bytes between `events_offset` and the footer.
+        /// The number of bytes between `events_offset` and the footer.
         section_bytes: u64,
     },
-    /// Two places state the same fact differently.
+    /// Two places contradict each other.
     Disagrees {
         /// The value of this field.
         found: u64,
@@ -167,18 +168,18 @@ pub enum ErrorKind {
     },
     /// A detail event is shorter than its header or extends past the end of its section.
     BadTotalLength {
-        /// Bytes of the event, from its header.
+        /// The event's length in bytes according to its header.
         found: u32,
-        /// Bytes of an event without payload.
+        /// The length in bytes of an event without payload.
         min: u32,
-        /// Bytes from here to the end of the section.
+        /// The number of bytes from here to the end of the section.
         available: u64,
     },
     /// The detail section ends within an event's header.
     EventCutShort {
-        /// Bytes from here to the end of the section.
+        /// The number of bytes from here to the end of the section.
         available: u64,
-        /// Bytes of an event without payload.
+        /// The length in bytes of an event without payload.
         needed: u64,
     },
     /// The payload is longer than the caller's limit.
@@ -189,7 +190,7 @@ pub enum ErrorKind {
         limit: u64,
     },
 
-    /// The number does not fit its field, or the format does not allow it.
+    /// The number does not fit its field, or the format forbids it.
     OutOfRange {
         /// The number.
         found: u64,
@@ -219,64 +220,64 @@ pub enum ErrorKind {
     NotReserved,
     /// Details were reserved much faster than they were written.
     TooManyReservations {
-        /// How many may be outstanding.
+        /// How many details may be outstanding.
         limit: u64,
     },
     /// The file is already finalized, so nothing can be added.
     AlreadyFinalized,
-    /// A ring's bytes for a file differ from the file's: the ring belongs to other files.
+    /// A ring's bytes for a file differ from the file's, so the ring belongs to other files.
     RingDiffers {
-        /// The name of that file.
+        /// The name of the file.
         file: &'static str,
     },
     /// A ring changed during every attempt to read it.
     Unsteady,
-    /// The writer was created by the parent of this process. Both would write to the same ring.
+    /// The writer was created by this process's parent. Both would write to the same ring.
     Forked {
         /// The process that created the writer.
         owner: u32,
     },
-    /// This option needs rings, which a session that survives kills does not have.
+    /// This option needs rings, which a session with `survive_kill` does not have.
     NeedsRings,
     /// The session already has a writer for this thread.
     ThreadHasWriter {
         /// The thread's id.
         id: u32,
     },
-    /// Some threads' writers are neither finalized nor dropped.
+    /// Some thread writers are neither finalized nor dropped.
     ThreadsNotFinalized {
-        /// The number of these threads.
+        /// The number of these writers.
         count: u64,
     },
 
-    /// More calls were open at once than an analysis keeps: the outermost ones were given up.
+    /// More calls were open at once than an analysis keeps, so the outermost ones were given up.
     TooManyOpenCalls {
-        /// How many were given up.
+        /// How many calls were given up.
         given_up: u64,
-        /// How many are kept: [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT).
+        /// How many calls are kept: [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT).
         limit: u64,
     },
 
     /// The folder has neither a manifest nor thread folders.
     NotASession,
-    /// The folder is not a session but contains some; open one of them.
+    /// The folder is not a session but contains sessions; open one of them.
     SessionsBelow {
-        /// Their paths relative to the folder; the first 100.
+        /// The paths of the first 100 sessions, relative to the folder.
         folders: Vec<String>,
     },
-    /// The folder has the sessions of several processes; open one of them.
+    /// The folder contains the sessions of several processes; open one of them.
     SeveralProcesses {
-        /// The names of their folders, by process id; the first 100.
+        /// The names of the first 100 session folders, by process id.
         folders: Vec<String>,
     },
     /// Segments of a recording are missing between two others.
     SegmentsMissing {
-        /// The number of the first one.
+        /// The number of the first missing segment.
         first: u32,
-        /// The number of the last one.
+        /// The number of the last missing segment.
         last: u32,
     },
-    /// The output path already exists. A rewrite needs a new one.
+    /// The output path already exists. A rewrite needs a new path.
     OutputExists,
     /// The output path is inside the input, or would be read as part of a trace.
     OutputInside,
@@ -296,24 +297,24 @@ pub enum ErrorKind {
     ByteOrderMark,
     /// The manifest is empty.
     Empty,
-    /// The manifest gives a function an empty name, which is read as no name.
+    /// A function in the manifest has an empty name, which is treated as no name.
     EmptyName,
     /// The manifest is not UTF-8.
     NotUtf8,
-    /// The manifest is not JSON; holds the parser's message.
+    /// The manifest is not JSON. Contains the parser's message.
     NotJson(String),
-    /// A value of the manifest has the wrong type or is out of range.
+    /// A value in the manifest has the wrong type or is out of range.
     WrongType {
         /// The value, shortened.
         found: String,
         /// The expected type or range.
         expected: &'static str,
     },
-    /// An object of the manifest lacks a required key.
+    /// An object in the manifest lacks a required key.
     MissingKey,
     /// The manifest has an unknown key.
     UnknownKey,
-    /// An object of the manifest has a key twice; the first one counts.
+    /// An object in the manifest has a key twice; the first one counts.
     DuplicateKey,
     /// The manifest lists a thread twice.
     DuplicateThread {
