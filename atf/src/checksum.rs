@@ -8,24 +8,24 @@ use crate::wire::offset;
 /// The result of checking the footer's checksum against the events.
 ///
 /// The checksum is the CRC-32C (Castagnoli; `"123456789"` gives 0xE3069283) of the events section,
-/// in both wire versions (S2; S0, S1 and S4 say CRC32 without a polynomial). It covers events only:
-/// no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
+/// in both wire versions (S2; S0, S1 and S4 say CRC32 without a polynomial). It covers only events,
+/// so no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checksum {
     /// There is no verified footer, so there is nothing to compare with.
     NotChecked,
-    /// The footer has 0, which means no checksum: nothing was compared (S2).
+    /// The footer's checksum is 0, which means that there is none, so nothing was compared (S2).
     Absent,
     /// The events match the checksum.
     Good,
-    /// Checksum mismatch: the events or the checksum changed.
+    /// Checksum mismatch: the events or the checksum have changed.
     Bad {
         /// The footer's checksum.
         stored: u32,
         /// The CRC-32C of the events.
         computed: u32,
     },
-    /// The footer has the IEEE CRC-32 of the events: the events are intact, the polynomial is
+    /// The footer has the IEEE CRC-32 of the events: the events are intact, but the polynomial is
     /// wrong.
     Ieee {
         /// The footer's checksum.
@@ -43,7 +43,7 @@ impl Checksum {
 
     /// Returns the error for a file whose footer is at `footer_offset`, if the checksum is bad.
     pub(crate) fn problem(self, input: &Input, footer_offset: u64) -> Option<Error> {
-        // At the same offset in both footers.
+        // The checksum has the same offset in both footers.
         const OFFSET: u64 = offset!(IndexFooter.checksum) as u64;
         const _: () = assert!(OFFSET == offset!(DetailFooter.checksum) as u64);
         let Self::Bad { stored, computed } = self else {
@@ -94,12 +94,13 @@ impl Checksum {
 pub(crate) struct Crc32c(u32);
 
 impl Crc32c {
-    /// The CRC-32C of no bytes.
+    /// Creates the CRC-32C of no bytes.
     pub(crate) const fn new() -> Self {
         Self(0)
     }
 
-    /// Adds `bytes`. Large blocks are faster: 1 KiB at about half the speed of 64 KiB.
+    /// Adds `bytes`. Large blocks are faster: 1 KiB blocks reach about half the speed of 64 KiB
+    /// blocks.
     #[inline]
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0 = crc32c::crc32c_append(self.0, bytes);
@@ -118,12 +119,12 @@ impl Crc32c {
         self.0
     }
 
-    /// Combines the CRC-32C `a` of one part with `b` of the next part, `size_of_b` bytes long.
-    /// Takes about 30 µs.
+    /// Combines the CRC-32C `a` of one part with the CRC-32C `b` of the next part, which has
+    /// `size_of_b` bytes. Takes about 30 µs.
     pub(crate) fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
         let mut shifted = a;
         let mut left = size_of_b;
-        // A single step, except for more than 4 GiB on 32-bit systems.
+        // This is a single step, except beyond 4 GiB on 32-bit systems.
         while left > 0 {
             let step = usize::try_from(left).unwrap_or(usize::MAX);
             shifted = crc32c::crc32c_combine(shifted, 0, step);
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn another_implementation_agrees_at_every_length_and_any_cut() {
-        // Large enough to reach each code path, and to be cut between any two of them.
+        // Large enough to reach every code path, and to be split between any two of them.
         let bytes: Vec<u8> = (0..2600_u32)
             .map(|i| ((i * i) >> 3).to_le_bytes()[0])
             .collect();

@@ -3,22 +3,22 @@
 use crate::error::{Error, ErrorKind};
 use crate::source::Input;
 
-/// How a file ends, including any bytes there that are neither event nor footer.
+/// How a file ends, including bytes there that are neither events nor a footer.
 #[derive(Debug, Clone)]
 pub enum Completeness {
     /// A verified footer, and a header updated to match.
     Finalized,
-    /// A verified footer, but the header was never updated: the writer stopped in between. All
-    /// events are there.
+    /// A verified footer, but the header was never updated because the writer stopped in between.
+    /// All events are there.
     HeaderNotUpdated,
     /// No footer: the writer stopped early, or the file was truncated. The header may still claim
     /// otherwise ([`is_placeholder`](crate::index::IndexHeader::is_placeholder)).
     #[non_exhaustive]
     Unfinalized {
-        /// Bytes of a torn event.
+        /// The number of bytes of a torn event.
         trailing_bytes: u64,
-        /// Zero bytes at the end, at least one event's worth: preallocated space, or blocks that
-        /// never reached the disk.
+        /// The number of zero bytes at the end, at least one event's worth: preallocated space, or
+        /// blocks that never reached the disk.
         zero_tail_bytes: u64,
         /// A torn footer.
         partial_footer: Option<PartialFooter>,
@@ -28,7 +28,7 @@ pub enum Completeness {
     DamagedFooter {
         /// The footer's offset in bytes from the start of the file.
         offset: u64,
-        /// Bytes between the last whole event and the footer.
+        /// The number of bytes between the last whole event and the footer.
         trailing_bytes: u64,
         /// Every field of the footer that cannot be correct.
         problems: Vec<Error>,
@@ -37,7 +37,7 @@ pub enum Completeness {
 
 impl Completeness {
     /// Returns the problems with the events that the file's end reveals. `missing` reports events
-    /// that the header counts and the file lacks; the last event ends at `events_end`. `is_cut` is
+    /// that the header counts but the file lacks; the last event ends at `events_end`. `is_cut` is
     /// set if the header shows that the file was finalized.
     pub(crate) fn problems(
         &self,
@@ -90,9 +90,9 @@ pub struct PartialFooter {
 pub enum CountSource {
     /// A verified footer.
     Footer,
-    /// The offset of a damaged footer: the events before it.
+    /// The offset of a damaged footer; the events before it are counted.
     FooterPosition,
-    /// The file's size: whole events up to its end (S2, S3).
+    /// The file's size; whole events up to its end are counted (S2, S3).
     FileSize,
     /// Walking the events from one to the next (detail files without a verified count).
     Framing,

@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 
-/// The problems returned after the last event, so that every caller that reads all events sees
-/// them.
+/// The problems that an iterator returns after the last event, so that every caller that reads all
+/// events sees them.
 #[derive(Debug)]
 pub(crate) enum Ending<P = Error> {
-    /// Not yet computed: the last events can add problems.
+    /// Not computed yet, because the last events can add problems.
     Unknown,
     /// The remaining problems.
     Known(std::vec::IntoIter<P>),
@@ -18,7 +18,7 @@ impl<P> Ending<P> {
         Self::Known(Vec::new().into_iter())
     }
 
-    /// Returns the next problem; the first call computes them with `ask`.
+    /// Returns the next problem. The first call computes all problems with `ask`.
     pub(crate) fn next(&mut self, ask: impl FnOnce() -> Vec<P>) -> Option<P> {
         if let Self::Unknown = self {
             *self = Self::Known(ask().into_iter());
@@ -29,7 +29,7 @@ impl<P> Ending<P> {
         }
     }
 
-    /// Returns how many are left; `None` if they are not yet computed.
+    /// Returns how many problems are left; `None` if they are not computed yet.
     pub(crate) fn count(&self) -> Option<usize> {
         match self {
             Self::Unknown => None,

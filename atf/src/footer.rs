@@ -4,10 +4,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 use crate::wire::{Record, Wire, offset};
 
-/// Bytes of a footer, the same for both files and wire versions.
+/// The size of a footer in bytes, the same for both files and wire versions.
 pub(crate) const FOOTER_SIZE: usize = Record::DetailFooter.size();
 
-/// A footer that can be searched for; implemented by the footers of both files.
+/// A footer that can be searched for.
 pub(crate) trait Footer: Sized {
     /// Its first four bytes.
     const MAGIC: [u8; 4];
@@ -17,8 +17,8 @@ pub(crate) trait Footer: Sized {
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self;
 
-    /// Returns the fields that cannot be true for an events section of `section_bytes` bytes: kind,
-    /// field, and the field's offset in the footer.
+    /// Returns the fields that cannot be right for an events section of `section_bytes` bytes:
+    /// error kind, field name, and the field's offset in the footer.
     fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)>;
 }
 
@@ -63,8 +63,9 @@ pub(crate) struct Damaged {
 
 /// Classifies the 64 bytes at `offset`.
 ///
-/// Correct magic with zero reserved bytes is a footer, good or damaged, never events. Damaged magic
-/// with numbers that match a nonempty events section is also a footer. Nothing else is.
+/// The correct magic and zero reserved bytes make it a footer, intact or damaged, never events. A
+/// damaged magic with numbers that match a nonempty events section also makes it a footer. Nothing
+/// else does.
 pub(crate) fn judge<F: Footer>(
     input: &Input,
     wire: Wire,
@@ -132,7 +133,7 @@ pub(crate) fn first<F: Footer>(
     Ok(best)
 }
 
-/// An error about a field of a footer at `offset`.
+/// Creates an error about a field of a footer at `offset`.
 pub(crate) fn error(
     input: &Input,
     offset: u64,

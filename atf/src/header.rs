@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 use crate::wire::{ENDIAN, Record, Wire, offset};
 
-/// Bytes of a header, the same for both files and wire versions.
+/// The size of a header in bytes, the same for both files and wire versions.
 pub(crate) const HEADER_SIZE: usize = Record::DetailHeader.size();
 
 /// Reads the header's bytes; the file must be long enough.
@@ -22,8 +22,8 @@ pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     input.record(0)
 }
 
-/// Reads the header of a newly opened file. An empty file is not damaged: its writer never wrote
-/// its buffer.
+/// Reads the header of a newly opened file. An empty file is not damaged; its writer just never
+/// wrote its buffer.
 pub(crate) fn read_first(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     match input.size() {
         0 => Err(input
@@ -34,7 +34,7 @@ pub(crate) fn read_first(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     }
 }
 
-/// An error about a field of the header.
+/// Creates an error about a field of the header.
 pub(crate) fn error(kind: ErrorKind, field: &'static str, offset: usize) -> Error {
     Error::new(kind)
         .with_field(field)
@@ -78,7 +78,7 @@ pub(crate) fn check_events_offset(found: u64, size: u64, field_offset: usize) ->
     Err(error(kind, "header.events_offset", field_offset))
 }
 
-/// Checks that a footer confirms an events offset other than the header's end.
+/// Checks that a footer confirms an events offset that is not the header's end.
 pub(crate) fn check_proven(found: u64, verified: bool, field_offset: usize) -> Result<()> {
     if verified || found == HEADER_SIZE as u64 {
         return Ok(());

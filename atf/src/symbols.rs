@@ -49,8 +49,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Indexes a manifest's names. If memory runs out, there are no names, and the manifest reports
-    /// the problem.
+    /// Indexes a manifest's names. If memory runs out, no names are available, and the manifest
+    /// reports the problem.
     pub(crate) fn of(manifest: Option<&mut Manifest>, path: Option<&Path>) -> Self {
         let Some(manifest) = manifest else {
             return Self::default();
@@ -130,7 +130,8 @@ impl<'s> Symbols<'s> {
         Self { manifest, places }
     }
 
-    /// Returns what is known of a function; if the manifest does not list it, only its id.
+    /// Returns what is known about a function. If the manifest does not list it, this is only its
+    /// id.
     #[must_use]
     pub fn function(&self, function_id: u64) -> Function<'s> {
         let symbol = self.places.symbols.get(&function_id);
@@ -153,8 +154,8 @@ impl<'s> Symbols<'s> {
 /// A function as described by the manifest.
 ///
 /// Displays as the function's name. Without a name, it displays as `module#symbol`: the last part
-/// of the module's path and the lower half of the id. If the module is unknown too, it displays as
-/// the id in hexadecimal. A name may contain any character: escape it where this could do harm.
+/// of the module's path and the lower half of the id. If the module is also unknown, it displays as
+/// the id in hexadecimal. A name may contain any character, so escape it where this could do harm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Function<'s> {
@@ -177,7 +178,7 @@ impl<'s> Function<'s> {
         }
     }
 
-    /// Returns the last part of the module's path, if it is known.
+    /// Returns the last part of the module's path, if the path is known.
     #[must_use]
     pub fn module_file(&self) -> Option<&'s str> {
         let path = self.module?.path.as_deref()?;

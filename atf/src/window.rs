@@ -1,4 +1,4 @@
-//! A moving view of a source, so that a scan reads many records at once.
+//! A moving view of a source, which lets a scan read many records at once.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -6,20 +6,21 @@ use std::sync::Mutex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 
-/// Bytes of the first window. A gap this small is not a jump.
+/// The size of the first window in bytes. A gap this small is not a jump.
 const FIRST: u64 = 4 << 10;
-/// Bytes of the second window, if the first was no larger than requested.
+/// The size of the second window in bytes, if the first was no larger than requested.
 const SECOND: u64 = 512;
-/// Bytes of the largest window.
+/// The size of the largest window in bytes.
 const LARGEST: u64 = 256 << 10;
-/// Bytes of the largest window that a reader keeps for its lookups: a session has many readers.
+/// The size in bytes of the largest window that a reader keeps for its lookups. It is small because
+/// a session has many readers.
 const LARGEST_SHARED: u64 = 64 << 10;
 
 /// A buffered view: reads far ahead during sequential scans in either direction, but only a little
 /// after a jump.
 ///
 /// Each window near the previous one is twice as large, up to 256 KiB. After a jump, the window
-/// begins at a page, so that nearby reads cost one read. Bytes in memory are returned directly,
+/// begins at a page, so that nearby reads cost one read. In-memory bytes are returned directly,
 /// without a buffer.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
@@ -48,7 +49,7 @@ impl<'a> Window<'a> {
         self.filled(offset)
     }
 
-    /// Returns the `N` bytes at `offset`; the next record requested is expected before it.
+    /// Returns the `N` bytes at `offset`, and expects the next requested record before them.
     #[inline]
     pub(crate) fn record_backward<const N: usize>(&mut self, offset: u64) -> Result<[u8; N]> {
         if let Some(record) = self.view(offset).first_chunk() {
@@ -95,8 +96,8 @@ impl<'a> Window<'a> {
 /// A window that a reader's lookups share, so that nearby lookups cost one read. A lookup elsewhere
 /// reads no more than it needs.
 ///
-/// Threads do not wait for one another: if the window is in use, the bytes are read directly. Bytes in
-/// memory are used in place.
+/// Threads do not wait for each other: if the window is in use, the bytes are read directly.
+/// In-memory bytes are used in place.
 #[derive(Debug)]
 pub(crate) struct SharedWindow(Mutex<Buffer>);
 
@@ -105,7 +106,7 @@ impl SharedWindow {
         Self(Mutex::new(Buffer::new(0, LARGEST_SHARED)))
     }
 
-    /// Returns the `N` bytes at `offset`, in place if they are in memory, else in `buffer`.
+    /// Returns the `N` bytes at `offset`, in place if they are in memory, otherwise in `buffer`.
     #[inline]
     pub(crate) fn record<'a, const N: usize>(
         &self,
@@ -121,8 +122,8 @@ impl SharedWindow {
         Ok(buffer)
     }
 
-    /// Apart from [`record`](Self::record), with a result that fits a register, so that access to
-    /// memory is a single load.
+    /// Separate from [`record`](Self::record), with a result that fits into a register, so that
+    /// access to in-memory bytes is a single load.
     #[inline(never)]
     fn copy<const N: usize>(&self, input: &Input, offset: u64, to: &mut [u8; N]) -> Result<()> {
         let Ok(mut shared) = self.0.try_lock() else {
@@ -156,7 +157,7 @@ impl SharedWindow {
                 }
             },
         };
-        // A single place, so that the compiler stores the result where the caller wants it.
+        // There is only one call, so that the compiler stores the result where the caller wants it.
         decode(bytes)
     }
 }
@@ -191,8 +192,8 @@ struct Buffer {
     start: u64,
     bytes: Vec<u8>,
     next_size: u64,
-    /// The size of a window after a jump, and of the largest, in bytes; a caller who needs more at
-    /// once gets more.
+    /// The sizes in bytes of a window after a jump and of the largest window. A caller that needs
+    /// more at once gets more.
     sizes: (u64, u64),
 }
 
@@ -235,7 +236,7 @@ impl Buffer {
         let start = if is_near {
             offset
         } else {
-            // At a page, if there is more to read than requested.
+            // Begin at a page if there is more to read than requested.
             offset.saturating_sub(offset.checked_rem(self.next_size).unwrap_or(0))
         };
         let end = offset
@@ -253,7 +254,8 @@ impl Buffer {
         self.read(input, start..end, offset, size)
     }
 
-    /// Returns the `size` bytes at `offset`, from the buffer or by reading on in either direction.
+    /// Returns the `size` bytes at `offset`, from the buffer or by reading further in either
+    /// direction.
     #[inline]
     fn around(&mut self, input: &Input, offset: u64, size: usize) -> Result<&[u8]> {
         if self.view(offset).len() < size {
@@ -266,7 +268,7 @@ impl Buffer {
         self.view(offset).get(..size).ok_or_else(not_buffered)
     }
 
-    /// Reads as much of a range as exists and can be read; the `size` bytes at `offset` must exist.
+    /// Reads as much of a range as exists and is readable. The `size` bytes at `offset` must exist.
     fn read(&mut self, input: &Input, range: Range<u64>, offset: u64, size: u64) -> Result<()> {
         let end = range.end.min(input.size());
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
@@ -290,7 +292,8 @@ impl Buffer {
     }
 }
 
-/// Returns the offset after the last nonzero byte in `start..end`, or `start` if all are zeros.
+/// Returns the offset after the last nonzero byte in `start..end`, or `start` if all bytes are
+/// zeros.
 pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u64> {
     let mut buffer = Vec::new();
     let mut end = end;

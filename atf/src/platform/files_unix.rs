@@ -17,8 +17,8 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usi
     file.write_at(within_limit(offset, bytes)?, offset)
 }
 
-/// Returns as many of the bytes as may be written at `offset`. A process that writes beyond its
-/// file-size limit (`ulimit -f`) is killed by SIGXFSZ; this returns an error instead.
+/// Returns as many of the bytes as may be written at `offset`. Writing beyond the file-size limit
+/// (`ulimit -f`) would kill the process with SIGXFSZ, so this returns an error instead.
 pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     let limit = sys::file_size_limit()?;
     match usize::try_from(limit.saturating_sub(offset)) {
@@ -28,12 +28,12 @@ pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     }
 }
 
-/// Makes the names in a folder survive a power loss.
+/// Syncs a folder, so that the names in it survive a power loss.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Names the type of a special file.
+/// Returns the name of a special file's type.
 pub(super) fn special(file_type: FileType) -> Option<&'static str> {
     match file_type {
         t if t.is_fifo() => Some("FIFO"),
@@ -56,12 +56,12 @@ impl Mode {
         fs::metadata(path).map(|metadata| Self(metadata.mode() & Self::ANY.0))
     }
 
-    /// Limits the permissions to those of `other`, but keeps what the owner may do now.
+    /// Limits the permissions to those of `other`, but keeps the owner's current permissions.
     pub(crate) fn limited_to(self, other: Self) -> Self {
         Self(self.0 & (other.0 | Self::OWNER))
     }
 
-    /// Removes all permissions but the owner's.
+    /// Removes all permissions except the owner's.
     pub(crate) fn closed(self) -> Self {
         Self(self.0 & Self::OWNER)
     }

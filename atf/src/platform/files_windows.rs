@@ -5,17 +5,17 @@ use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
 
-/// Reads at an offset and moves the cursor, which nothing here uses.
+/// Reads at an offset. Moves the cursor, which nothing here uses.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     file.seek_read(buffer, offset)
 }
 
-/// Writes at an offset and moves the cursor, which nothing here uses.
+/// Writes at an offset. Moves the cursor, which nothing here uses.
 pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
     file.seek_write(bytes, offset)
 }
 
-/// Returns all the bytes: processes have no file-size limit.
+/// Returns all the bytes, because processes have no file-size limit.
 pub(crate) fn within_limit(_offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     Ok(bytes)
 }
@@ -25,12 +25,12 @@ pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Names the type of a special file: std does not report it.
+/// Returns nothing, because std does not report the type of a special file.
 pub(super) fn special(_file_type: FileType) -> Option<&'static str> {
     None
 }
 
-/// Permissions of a file or folder: new files inherit those of their folder.
+/// Permissions of a file or folder. Empty, because new files inherit them from their folder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mode;
 

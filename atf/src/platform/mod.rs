@@ -19,7 +19,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 pub(crate) use files::{Mode, read_at, sync_folder, write_at};
 pub(crate) use space::{next_data, set_aside};
 
-/// Names the type of something that is not a regular file, for an error.
+/// Returns the name of a type other than a regular file's, for an error.
 pub(crate) fn name(file_type: FileType) -> &'static str {
     if file_type.is_dir() {
         "folder"
@@ -36,7 +36,7 @@ pub(crate) fn check_size(size: u64) -> io::Result<()> {
     }
 }
 
-/// A file written from beginning to end, up to the process's file-size limit.
+/// A file written from start to finish, up to the process's file-size limit.
 #[derive(Debug)]
 pub(crate) struct Output(pub(crate) File);
 

@@ -2,9 +2,9 @@
 //!
 //! Both sides are the production code. The writer is a [`ThreadWriter`] that exposes its ring
 //! between any two stores ([`watch`]). The reader is [`look`], which reads five times: header,
-//! index area, header, detail area, header. So each sequence of five images, none earlier than the
-//! one before it, is one interleaving. A single read is assumed to see one moment; stores of single
-//! numbers are atomic.
+//! index area, header, detail area, header. So each sequence of five images, in which none is
+//! earlier than the previous one, is one interleaving. The tests assume that a single read sees one
+//! moment; stores of single numbers are atomic.
 
 use std::cell::RefCell;
 use std::fs;
@@ -24,8 +24,8 @@ use crate::thread::{DETAIL_FILE, INDEX_FILE};
 use crate::wire::{DetailEventType, EventKind};
 use crate::write::{Detail, Event, ThreadWriter, WriteOptions};
 
-/// Bytes of an area, of an event, and of a detail: two details fill an area, so the third empties
-/// it.
+/// The sizes in bytes of an area, an event and a detail. Two details fill an area, so the third
+/// empties it.
 const AREA: usize = 4096;
 const EVENT: usize = 32;
 const DETAIL: usize = 2048;
@@ -37,13 +37,13 @@ const DETAIL_AT: usize = INDEX_AT + AREA;
 #[derive(Clone, PartialEq, Eq)]
 struct Moment {
     image: Vec<u8>,
-    /// Events whose call has returned.
+    /// How many events' calls have returned.
     returned: usize,
-    /// Bytes of the events in both files.
+    /// The sizes of the events in both files, in bytes.
     written: [usize; 2],
 }
 
-/// One run of a writer: the ring at each moment, and all bytes it wrote.
+/// One run of a writer: the ring at each moment, and all bytes that the writer wrote.
 struct Course {
     moments: Vec<Moment>,
     streams: [Vec<u8>; 2],
@@ -166,7 +166,7 @@ impl ReadAt for Changing {
     }
 }
 
-/// Returns what is wrong with a reader's result.
+/// Returns what is wrong with a reader's result, if anything.
 fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'static str> {
     let areas = [&snapshot.index, &snapshot.detail];
     for (area, stream) in areas.iter().zip(&course.streams) {
@@ -207,7 +207,7 @@ fn looked(input: &Input) -> Option<Snapshot> {
     look(input, "ring.atf".as_ref()).unwrap()
 }
 
-/// Returns how many interleavings there are, how many of them gave a snapshot, and the first fault.
+/// Returns the number of interleavings, the number of those with a snapshot, and the first fault.
 fn all(
     course: Course,
     reader: impl Fn(&Input) -> Option<Snapshot>,
@@ -248,7 +248,7 @@ fn a_reader_finds_whole_events_in_every_interleaving_with_a_writer() {
     // Multisets of five moments.
     let binomial = (0..5).fold(1, |product, i| product * (moments + 4 - i) / (i + 1));
     assert_eq!(count, binomial);
-    // Snapshots succeed unless a start moved meanwhile.
+    // Snapshots succeed unless a start moved in the meantime.
     assert!(given > 0 && given < count);
     println!("{moments} moments, {count} interleavings, {given} snapshots");
 }

@@ -18,13 +18,13 @@ pub(crate) struct Growing {
 }
 
 impl Growing {
-    /// Creates it for a standalone file, for which symlinks are followed.
+    /// Creates a source for a standalone file. Symlinks are followed.
     pub(crate) fn new(path: &Path) -> Self {
         Self::with(path, OpenOptions::new().follow_links(true))
     }
 
-    /// Creates it for a file of a session, for which symlinks are refused: they could lead out of
-    /// the session.
+    /// Creates a source for a file of a session. Symlinks are refused, because they could lead out
+    /// of the session.
     pub(crate) fn in_session(path: &Path) -> Self {
         Self::with(path, OpenOptions::new())
     }

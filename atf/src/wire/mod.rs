@@ -1,10 +1,10 @@
-//! The records exactly as in the files, and their fields in each wire version.
+//! The records exactly as they are in the files, and their fields in each wire version.
 //!
-//! The folder `generated` comes from the resolved layout; [`Field`] and the functions on it are
-//! written by hand. [`v1`] and [`v2`] have the packed structs of little-endian integers, with
+//! The folder `generated` is generated from the resolved layout; [`Field`] and its functions are
+//! written by hand. [`v1`] and [`v2`] contain packed structs of little-endian integers, with
 //! offsets and sizes asserted at compile time; [`Record::fields`] lists the same at run time. Most
-//! callers need neither: the readers decode each record into one type for all wire versions, for
-//! example [`IndexHeader`](crate::index::IndexHeader).
+//! callers need neither, because the readers decode each record into one type for all wire
+//! versions, for example [`IndexHeader`](crate::index::IndexHeader).
 
 use std::fmt;
 
@@ -14,32 +14,32 @@ mod generated;
 
 pub use generated::*;
 pub(crate) use generated::{decoded, with_wire};
-/// Every wire version lays them out alike.
+/// These have the same layout in every wire version.
 pub use v1::{DetailFunctionPayload, RingHeader};
 
 /// A field of a record in one wire version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field {
-    /// Its name in the spec.
+    /// The field's name in the spec.
     pub name: &'static str,
-    /// Bytes from the start of the record.
+    /// The offset in bytes from the start of the record.
     pub offset: usize,
-    /// Bytes.
+    /// The size in bytes.
     pub size: usize,
     /// Whether it has no meaning: written as 0, ignored when read.
     pub is_reserved: bool,
 }
 
 impl Field {
-    /// Returns the field's bytes of a record; empty if the record is too short.
+    /// Returns the field's bytes in a record, or no bytes if the record is too short.
     #[must_use]
     pub fn bytes<'a>(&self, record: &'a [u8]) -> &'a [u8] {
         let rest = record.get(self.offset..).unwrap_or_default();
         rest.get(..self.size).unwrap_or_default()
     }
 
-    /// Returns the number in a record whose field has at most 8 bytes.
+    /// Returns the field's value in a record, as a number. The field must have at most 8 bytes.
     #[must_use]
     pub fn number(&self, record: &[u8]) -> u64 {
         let bytes = self.bytes(record).iter().rev();
@@ -86,7 +86,7 @@ const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
 ///
 /// # Panics
 ///
-/// Panics if a version lacks the field. Evaluate it at compile time.
+/// Panics if a version lacks the field. Evaluate this at compile time.
 #[expect(
     clippy::indexing_slicing,
     clippy::panic,
@@ -112,7 +112,7 @@ pub(crate) const fn in_each(record: Record, name: &str) -> [Field; Wire::COUNT] 
     fields
 }
 
-/// Returns whether each wire version has a field. Evaluate it at compile time.
+/// For each wire version, returns whether it has a field. Evaluate this at compile time.
 #[expect(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -132,7 +132,7 @@ const fn is_in_each(record: Record, name: &str) -> [bool; Wire::COUNT] {
 ///
 /// # Panics
 ///
-/// Panics if it is not. Evaluate it at compile time.
+/// Panics if the offsets differ. Evaluate this at compile time.
 #[expect(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -151,9 +151,10 @@ pub(crate) const fn common_offset(record: Record, name: &str) -> usize {
     fields[0].offset
 }
 
-/// Asserts that every wire version lays a record out alike. Evaluate it at compile time.
+/// Asserts that a record has the same layout in every wire version. Evaluate this at compile time.
 ///
-/// Fields have no gaps, so equal offsets and an equal number of fields leave no other layout.
+/// There are no gaps between fields, so equal offsets and an equal number of fields mean equal
+/// layouts.
 #[expect(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -172,7 +173,7 @@ const fn assert_common(record: Record) {
     }
 }
 
-/// The offset of a field in its record, in a wire version or, if it is the same, in all.
+/// The offset of a field in its record, in one wire version or, if all agree, in all of them.
 macro_rules! offset {
     ($record:ident . $field:ident) => {
         const { $crate::wire::common_offset($crate::wire::Record::$record, stringify!($field)) }
@@ -196,7 +197,7 @@ pub const DETAIL_MAGIC: [u8; 4] = decoded::DetailHeader::MAGIC;
 /// The `endian` byte of every header: little-endian.
 pub const ENDIAN: u8 = decoded::IndexHeader::ENDIAN;
 
-/// Bytes per index event, as headers state them, in every wire version.
+/// The number of bytes per index event, as recorded in headers, in every wire version.
 pub const INDEX_EVENT_SIZE: u32 = decoded::IndexHeader::EVENT_SIZE;
 
 impl Wire {
@@ -217,7 +218,7 @@ impl Wire {
         }
     }
 
-    /// Returns whether events repeat the header's thread id.
+    /// Returns whether events record the thread id, which is also in the header.
     #[must_use]
     pub const fn records_thread_id(self) -> bool {
         self.pick(const { is_in_each(Record::IndexEvent, "thread_id") })
@@ -238,7 +239,7 @@ impl fmt::Display for Wire {
 
 /// Facts that readers and writers rely on in every wire version.
 const _: () = {
-    // A reader knows these before the wire version.
+    // A reader needs these before it knows the wire version.
     assert!(offset!(IndexHeader.magic) == 0);
     assert!(offset!(IndexHeader.endian) == 4);
     assert!(offset!(IndexHeader.version) == 5);

@@ -58,7 +58,7 @@ pub struct SessionWriter {
 struct Written {
     /// Whether to list each new thread immediately.
     lists_threads: bool,
-    /// How many changes the written manifest includes.
+    /// How many changes the written manifest includes, and its size in bytes.
     changes: Option<u64>,
     size: usize,
 }
@@ -67,8 +67,8 @@ struct Written {
 struct Shared {
     /// How often the manifest's contents have changed.
     changes: u64,
-    /// How often modules, symbols or anchors have changed, or how many such changes were copied
-    /// from another session.
+    /// How often modules, symbols or anchors have changed, and how many of another session's
+    /// changes were copied.
     told: u64,
     taken_over: u64,
     /// Threads renamed since a successor last copied the names.

@@ -107,7 +107,7 @@ impl ThreadWriter {
     }
 }
 
-/// The source named in errors about a detail.
+/// The sources that errors about a detail refer to.
 pub(super) const COUNTER: &str = "the writer's counter";
 pub(super) const RESERVATION: &str = "the oldest reservation";
 pub(super) const EVENT: &str = "its index event";

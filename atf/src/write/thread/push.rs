@@ -222,8 +222,8 @@ impl ThreadWriter {
         }
     }
 
-    /// Makes every later call fail with the same error. Unless the index file itself failed, still
-    /// writes the remaining events up to the first one with a lost detail to it.
+    /// Makes every later call fail with the same error. If the index file itself has not failed,
+    /// the remaining events up to the first one with a lost detail are still written to it.
     #[cold]
     pub(super) fn fail(&mut self, error: Error) -> Error {
         let (wire, details) = (self.wire, self.flushed_details());
