@@ -78,16 +78,16 @@
 //! Whatever the input, a reader does not panic, does not allocate more than a small multiple of the
 //! file's size, and returns no event that is not in the file. It reads truncated files up to their
 //! last whole event. Each problem with a file is an [`Error`] with kind, field and byte offset.
-//! Opening a file fails only if its header does not determine the events; everything else is
-//! reported as data, for example [`Completeness`] and [`Checksum`].
+//! Opening a file fails only if its header does not determine where the events are; everything else
+//! is reported as data, for example [`Completeness`] and [`Checksum`].
 //!
 //! Files are read at explicit offsets, so a file that shrinks during reading causes an error.
-//! Callers who own the files can choose to map them: [`OpenOptions::mapped`].
+//! Callers that own the files can choose to map them with [`OpenOptions::mapped`].
 //!
 //! # Requirements
 //!
-//! The library needs `std`: files, threads and paths. A tracer without `std` can write the structs
-//! of the generated C headers.
+//! The library needs `std` for files, threads and paths. A tracer without `std` can write the
+//! structs in the generated C headers.
 
 // Only the module `sys` may use unsafe code; each block has a safety comment.
 #![deny(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Runs units of work in parallel; the results come in the order of the units, as if run
+//! Runs units of work in parallel, with results in the order of the units, as if they ran
 //! sequentially.
 
 use std::cell::RefCell;
@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 
-/// The number of results of one unit that may wait for their turn.
+/// How many results of one unit may wait for their turn.
 const WAITING: usize = 64;
 
-/// Takes the results of a unit, and discards them once the caller wants no more.
+/// Collects a unit's results, and discards them once the caller wants no more.
 pub(crate) enum Results<'a, R> {
     /// Results wait for the unit's turn.
     Waiting(SyncSender<R>),
@@ -20,7 +20,7 @@ pub(crate) enum Results<'a, R> {
 }
 
 impl<R> Results<'_, R> {
-    /// Adds a result; waits while too many wait for their turn.
+    /// Adds a result. Blocks while too many results are waiting for their turn.
     pub(crate) fn send(&self, result: R) {
         match self {
             Self::Waiting(results) => drop(results.send(result)),
@@ -28,7 +28,7 @@ impl<R> Results<'_, R> {
         }
     }
 
-    /// Adds a result, or discards it if too many wait for their turn.
+    /// Adds a result, or discards it if too many results are waiting for their turn.
     pub(crate) fn offer(&self, result: R) {
         match self {
             Self::Waiting(results) => drop(results.try_send(result)),
@@ -44,7 +44,7 @@ pub(crate) fn cores() -> NonZero<usize> {
 
 /// Runs up to `jobs` units at a time, and passes their results to `take` on this thread until
 /// `take` returns false. `produce` supplies the units until its callback returns false. Units that
-/// have started are completed.
+/// have started are always completed.
 ///
 /// Memory does not grow with the number of units: work waits until its results are taken. With a
 /// single job, or if the system cannot create threads, the work runs on this thread.
@@ -78,11 +78,11 @@ fn side_by_side<U: Send, R: Send>(
 ) {
     let ahead = jobs.get().saturating_mul(2);
     // Each unit has its own channel. Channels are drained in the order in which units were queued,
-    // and jobs take units in that order too. So a job is already working on the first unfinished
-    // unit, and waiting for it cannot deadlock.
+    // and jobs take units in the same order. So a job is already working on the first unfinished
+    // unit, and waiting for that unit cannot deadlock.
     let (queue, queued) = sync_channel::<(U, SyncSender<R>)>(ahead);
     let (order, ordered) = sync_channel::<Receiver<R>>(ahead);
-    // Owned by the jobs: if all of them panicked, nobody would wait for them.
+    // The jobs own the queue, so if all of them panic, nobody waits for them.
     let queued = Arc::new(Mutex::new(queued));
     let is_stopped = &AtomicBool::new(false);
     thread::scope(|scope| {
@@ -109,7 +109,7 @@ fn side_by_side<U: Send, R: Send>(
                 });
             }
         };
-        // Without it, both queues end here, and so do the jobs.
+        // If the thread cannot start, both queues end here, and so do the jobs.
         let _ = Builder::new().spawn_scoped(scope, pass);
         drop(queued);
         if !ordered.into_iter().flatten().all(take) {
@@ -171,7 +171,7 @@ mod tests {
                 result < 5000
             });
             assert_eq!(found.iter().filter(|result| **result >= 5000).count(), 1);
-            // The units before it, and at most those queued and running.
+            // Only earlier units and those queued or running may have begun.
             assert!(begun <= 6 + 3 * jobs as u64 + 1, "{begun} of {jobs} jobs");
         }
     }

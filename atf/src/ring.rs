@@ -11,7 +11,8 @@ use crate::source::{Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::wire::{RingHeader, Wire};
 
-/// Bytes of the largest area: the file must not decide how much memory a reader uses.
+/// The size of the largest area in bytes, so that the file does not decide how much memory a reader
+/// uses.
 pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
 const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
 
@@ -22,9 +23,9 @@ const ATTEMPTS: usize = 8;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ring {
-    /// Bytes that follow the end of `index.atf`.
+    /// The number of bytes after the end of `index.atf`.
     pub index_bytes: u64,
-    /// Bytes that follow the end of `detail.atf`.
+    /// The number of bytes after the end of `detail.atf`.
     pub detail_bytes: u64,
 }
 
@@ -80,9 +81,9 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
     Err(input.error(ErrorKind::Unsteady))
 }
 
-/// Reads a ring once; `None` if its writer emptied an area in the meantime.
+/// Reads a ring once. Returns `None` if its writer emptied an area in the meantime.
 ///
-/// The index is copied before the detail: a writer stores an event's detail first, so every detail
+/// The index is copied before the details. A writer stores an event's detail first, so every detail
 /// that a copied index event links to is in the ring when the details are copied.
 fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
     let before = header(input)?;
@@ -145,7 +146,7 @@ enum Which {
     Detail,
 }
 
-/// Returns the bytes of an area that hold events.
+/// Returns the bytes of an area that contain events.
 fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     let room = input.size().saturating_sub(RingHeader::SIZE as u64);
     let index_capacity = header.index_capacity.get();
@@ -203,7 +204,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
 }
 
 impl Snapshot {
-    /// Returns whether the ring holds no events.
+    /// Returns whether the ring contains no events.
     pub(crate) fn is_empty(&self) -> bool {
         self.index.bytes.is_empty() && self.detail.bytes.is_empty()
     }
@@ -238,13 +239,13 @@ impl Snapshot {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field(area.start_field));
         }
-        // No further than the size as of opening, though the file may have grown since.
+        // Read no further than the size at opening, although the file may have grown since.
         let size = usize::try_from(max.saturating_sub(found)).unwrap_or(usize::MAX);
         let size = size.min(area.bytes.len());
         let (overlap, rest) = area.bytes.split_at(size);
         let mut in_file = vec![0; size];
         file.read_exact(area.start, &mut in_file)?;
-        // Only what can be read is compared.
+        // Compare only readable bytes.
         let unreadable = file.unreadable();
         let mut both = (area.start..).zip(overlap.iter().zip(&in_file));
         let differs = |(at, (one, other))| {
