@@ -36,8 +36,8 @@ pub(super) struct EventOffsets {
 }
 
 impl EventOffsets {
-    /// Looks for a footer everywhere it may be, and walks the events before it or, without a
-    /// footer, those up to the end of the file.
+    /// Searches every place where a footer may be, and walks the events up to the footer or, if
+    /// there is none, up to the end of the file.
     ///
     /// If there is a verified footer, the bytes of the events are passed to `tap`.
     pub(super) fn find(input: &Input, header: &DetailHeader, tap: Tap<'_>) -> Result<Self> {

@@ -131,7 +131,7 @@ impl DetailFollower {
         if self.finalized.is_some() {
             return self.over();
         }
-        // First return events already found; this may have been long ago.
+        // First return the events found earlier, even if that was long ago.
         if let Some(look) = self.look.take()
             && let Some(event) = self.step(look)?
         {

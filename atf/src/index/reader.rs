@@ -61,7 +61,7 @@ pub struct IndexReader {
     section: Section,
     /// The result of the first scan.
     scanned: OnceLock<Scanned>,
-    /// The bytes around the last lookup.
+    /// The bytes near the last lookup.
     pub(super) lookups: SharedWindow,
 }
 

@@ -30,9 +30,9 @@ impl IndexReader {
         Ok(Some(*record))
     }
 
-    /// Reads the events from position `seq` on into `records` and returns how many were read: fewer
-    /// than fit at the end of the events, if the file was truncated after it was opened, or before
-    /// events that cannot be read.
+    /// Reads events into `records`, starting at position `seq`, and returns how many were read.
+    /// These are fewer than fit at the end of the events, before unreadable events, or if the file
+    /// was truncated after it was opened.
     ///
     /// # Errors
     ///

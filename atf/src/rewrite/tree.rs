@@ -125,10 +125,11 @@ pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
     }
 }
 
-/// The end of a text that states where a copy is.
+/// The end of a message about where a copy is.
 pub(super) const IN_UNREADABLE: &str = " is in unreadable/";
 
-/// States what of a folder was copied to `unreadable`, given what was not; `None` if nothing was.
+/// Describes how much of a folder was copied to `unreadable`, given the parts that were not; `None`
+/// if nothing was copied.
 pub(super) fn copied(folder: &str, left_behind: &[LeftBehind]) -> Option<String> {
     let mut left = left_behind.iter().map(|left| Path::new(&left.path));
     let copy = match left.find(|left| left.starts_with(folder)) {
@@ -139,7 +140,7 @@ pub(super) fn copied(folder: &str, left_behind: &[LeftBehind]) -> Option<String>
     Some(format!("; {copy}{IN_UNREADABLE}"))
 }
 
-/// Returns whether a file of this name makes its folder a thread's.
+/// Returns whether a file with this name makes its folder a thread's folder.
 pub(super) fn is_thread_file(name: &OsStr) -> bool {
     name == INDEX_FILE || name == DETAIL_FILE
 }

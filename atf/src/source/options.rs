@@ -81,8 +81,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the size limit of `manifest.json` in bytes, [`Manifest::LIMIT`] by default. A larger
-    /// manifest counts as unreadable: events are read without it, and [`Manifest::problems`]
+    /// Sets the size limit for `manifest.json` in bytes; the default is [`Manifest::LIMIT`]. A
+    /// larger manifest counts as unreadable: events are read without it, and [`Manifest::problems`]
     /// reports [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes
     /// up to 64 times its size in memory.
     #[must_use]

@@ -369,7 +369,7 @@ impl Engine<'_> {
 
 const RENAMED: &str = "not a thread's name: rename it to thread_N to have it read";
 
-/// The result for an entry of a session that may be a thread.
+/// The result of rewriting a session entry that may be a thread.
 struct Finished {
     id: Option<u32>,
     /// `None` if the entry is not a folder.

@@ -87,7 +87,7 @@ pub enum DropReason {
     ZeroTail,
     /// They are zeros among the events: blocks that never reached the disk.
     Hole,
-    /// They are events after a hole. Which events the hole swallowed is unknown.
+    /// They are events after a hole. Which events the hole lost is unknown.
     BehindHole,
     /// They start where no event can start.
     BehindFramingProblem,
