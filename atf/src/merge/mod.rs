@@ -2,7 +2,7 @@
 //!
 //! [`SessionReader::merge`](crate::session::SessionReader::merge) creates a [`Merge`], which
 //! selects the events; [`Merge::events`] iterates over them, and [`Merge::partitions`] divides them
-//! for several cores.
+//! among several cores.
 //!
 //! ```
 //! # let folder = tempfile::tempdir().unwrap();

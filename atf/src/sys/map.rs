@@ -57,8 +57,8 @@ impl Deref for Memory {
 pub(crate) fn map(file: &FileSource, _: MapPermit) -> io::Result<Memory> {
     let size = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     // SAFETY: only `OpenOptions::mapped` creates a permit, and its caller promises that nothing
-    // changes or shortens the file while a reader is alive. The mapping is read-only and lives in
-    // the reader's input, no longer. `FileSource` holds regular files.
+    // changes or shortens the file while a reader is alive. The mapping is read-only, belongs to
+    // the reader's input, and does not outlive it. `FileSource` holds regular files.
     let mapped = unsafe { MmapOptions::new().len(size).map(&file.file) }?;
     Ok(Memory::Mapped(mapped))
 }

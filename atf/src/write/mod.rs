@@ -1,8 +1,8 @@
 //! Writes index files, detail files and sessions.
 //!
 //! [`ThreadWriter`] writes a thread's two files; [`SessionWriter`] writes a folder of threads and
-//! its manifest. Thread writers share nothing, so each thread of a tracer, or the thread that
-//! drains their rings ([`record`](crate::record)), writes without a lock.
+//! its manifest. Thread writers share nothing, so a tracer's threads, or the thread that
+//! drains their rings ([`record`](crate::record)), write without locks.
 //!
 //! ```
 //! use atf::EventKind;

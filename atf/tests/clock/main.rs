@@ -39,7 +39,8 @@ fn a_sleep_takes_as_long_as_by_the_standard_clock() {
     assert!(u128::from(elapsed) < std_elapsed.as_nanos() + 1_000_000_000);
 }
 
-/// A millisecond or microsecond clock would stand still or jump by 1000.
+/// A clock with only millisecond or microsecond resolution would stand still or jump by at least
+/// 1000 ns.
 #[test]
 fn consecutive_readings_differ_by_less_than_a_microsecond() {
     let readings: Vec<u64> = (0..10_000).map(|_| clock::now_ns()).collect();

@@ -40,8 +40,8 @@ const TEMPLATES: [(&str, &str); 8] = [
 ];
 
 /// Emits the headers for writers and readers in C, C++ and Swift: `atf_v1.h` and `atf_v2.h`, each
-/// with one wire version under the names from the sources; `atf_wire.h`, with all wire versions
-/// side by side; and the module map.
+/// of which covers one wire version and uses the sources' names; `atf_wire.h`, with all wire
+/// versions side by side; and the module map.
 #[must_use]
 pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
     let mut headers: Vec<Header<'_>> = layout

@@ -131,7 +131,7 @@ fn a_browser_opens_the_failure_that_a_link_names() {
         [states["f4"], states["f12"], states["f13"]],
         [true, false, true]
     );
-    // The fold around it is open too.
+    // The enclosing `<details>` is open too.
     let tag = page.split("<details class=\"rest\"").nth(1).unwrap();
     assert!(
         tag.split_once('>').unwrap().0.contains(" open="),

@@ -91,7 +91,7 @@ fn by_make(
         succeeds(&mut make);
         folder
     });
-    // Both compilers must accept it; one result is run.
+    // Both compilers must accept the code; only the first program is run.
     let built: Vec<_> = built.collect();
     built.first().map(|folder| Testee::copied(folder))
 }

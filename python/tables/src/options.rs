@@ -27,8 +27,8 @@ pub struct Options {
     pub seqs: Option<Range<u64>>,
     /// The maximum number of rows in a batch: 65,536 by default.
     pub batch_rows: usize,
-    /// Whether columns of names and words are dictionaries (the default) or plain text, which Spark
-    /// needs.
+    /// Whether name columns and columns with few distinct words are dictionary-encoded (the
+    /// default) or plain text, which Spark needs.
     pub dictionaries: bool,
     /// The handling of problems after the last row.
     pub problems: AtEnd,

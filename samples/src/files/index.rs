@@ -44,7 +44,7 @@ impl IndexFile {
         Self::of(version, (0..count).map(event).collect())
     }
 
-    /// Returns a finalized file of these events.
+    /// Returns a finalized file that contains these events.
     pub fn of(version: u8, events: Vec<EventRecord>) -> Self {
         let count = events.len() as u64;
         let times = match (events.first(), events.last()) {

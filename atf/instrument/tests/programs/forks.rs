@@ -46,7 +46,7 @@ fn a_program_that_replaces_itself_leaves_two_sessions() {
         assert_eq!(names.len(), 2, "{names:?}");
         assert_eq!(format!("{}_2", names[0]), names[1]);
         let [first, second] = [0, 1].map(|n: usize| Trace::open(&sessions[n]).calls());
-        // First early and leaf, then early and late.
+        // The first session has `early` and `leaf`, the second `early` and `late`.
         assert_eq!((first.returned, second.returned), (2, 2));
     });
 }

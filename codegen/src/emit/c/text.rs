@@ -32,7 +32,7 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a number as a C literal. Its type is a suffix rather than a cast, so that `#if` and
+/// Returns a number as a C literal. A suffix gives its type, not a cast, so that `#if` and
 /// Swift understand it too. A type's maximum is in hexadecimal.
 pub(super) fn number(value: u64, scalar: Scalar) -> String {
     let suffix = if scalar == Scalar::U64 { "ull" } else { "u" };
