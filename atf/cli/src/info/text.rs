@@ -324,7 +324,7 @@ impl<W: Write> Text<W> {
         };
         self.label("recovered")?;
         match recovered.losses.0 {
-            0 => write!(self.out, "nothing that was written was lost")?,
+            0 => write!(self.out, "everything that was written")?,
             1 => write!(self.out, "1 thing was lost or changed")?,
             losses => write!(self.out, "{losses} things were lost or changed")?,
         }

@@ -277,7 +277,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     assert!(chrome.contains(note), "{chrome}");
     let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
     let info = String::from_utf8(info.stdout).unwrap();
-    assert!(info.contains("nothing that was written was lost"), "{info}");
+    assert!(info.contains("everything that was written"), "{info}");
     // The finalization's report is not part of the trace.
     for command in [&["cut"][..], &["scrub"], &["convert", "--wire", "2"]] {
         let out = folder.path().join(command[0]);
