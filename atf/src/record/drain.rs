@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Loss;
 use crate::write::{Detail, ThreadWriter};
 
-/// The most events taken before their slots are freed: 32 KiB of the ring.
+/// The maximum number of events to take before freeing their slots: 32 KiB of the ring.
 const MOST_TAKEN: usize = 1024;
 
 /// Drains what a [`Recorder`](super::Recorder) recorded: see the [module](super).
@@ -24,34 +24,34 @@ pub struct Drain {
     events: Consumer<Slot>,
     outlet: Outlet,
     is_finished: bool,
-    /// Whether the ring was replaced by one that just holds its contents.
+    /// Whether the ring was replaced by one just large enough for its contents.
     is_compact: bool,
 }
 
-/// The destination of events that leave the ring.
+/// Where events that leave the ring go.
 #[derive(Debug)]
 struct Outlet {
     payloads: Payloads,
     losses: Arc<Losses>,
-    /// Details, or events, that no window asked for.
+    /// Details, or events, outside every window.
     let_go: LetGo,
     totals: Drained,
 }
 
-/// How much must leave a ring to free half of it.
+/// How much must leave the ring to bring it down to half full.
 #[derive(Debug)]
 struct Crowd {
     events: usize,
     payload_size: usize,
 }
 
-/// The outcome of draining.
+/// The result of draining.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drained {
     /// Events that the writer accepted.
     pub events: u64,
-    /// Details that it accepted with them.
+    /// Details that the writer accepted.
     pub details: u64,
     /// Events that were not recorded, with their details: see [`Lost`](super::Lost).
     pub lost_events: u64,
@@ -78,30 +78,31 @@ impl Drain {
         }
     }
 
-    /// Passes the events currently in the ring to the writer, and returns how many were written and
-    /// how many were lost since the last call. It does not wait: if the ring was empty, the caller
+    /// Passes the events currently in the ring to the writer. Returns how many were written, and
+    /// how many were lost since the last call. Does not wait: if the ring was empty, the caller
     /// should sleep.
     ///
     /// # Errors
     ///
-    /// The writer's errors: [`ErrorKind::Io`], returned again by each later call;
+    /// The writer's errors: [`ErrorKind::Io`], which every later call returns again;
     /// [`ErrorKind::LimitReached`], [`ErrorKind::AlreadyFinalized`], [`ErrorKind::DetailsMissing`];
     /// [`ErrorKind::TimeGoesBack`] if the writer already has later events. Events that the writer
-    /// did not accept stay in the ring, and another writer can take them. The recorder continues,
-    /// and counts what does not fit as lost. [`totals`](Self::totals) includes the events that the
-    /// call handled before the error.
+    /// did not accept stay in the ring, where another drain call with a new writer can pick them
+    /// up. The recorder keeps running and counts events that do not fit as lost.
+    /// [`totals`](Self::totals) includes the events handled before the error.
     pub fn drain_into(&mut self, writer: &mut ThreadWriter) -> Result<Drained> {
         self.drain_windows(writer, None)
     }
 
-    /// Like [`drain_into`](Self::drain_into), but keeps only what the windows ask for.
+    /// Like [`drain_into`](Self::drain_into), but keeps only events and details inside the windows.
     pub(super) fn drain_windows(
         &mut self,
         target: &mut impl Target,
         windows: Option<&Windows>,
     ) -> Result<Drained> {
         let before = self.outlet.totals;
-        // Checked first: once the recorder is gone, all events are visible and all losses counted.
+        // Check this first: once the recorder is gone, all events are visible and all losses are
+        // counted.
         let is_last = self.events.is_abandoned();
         if let Some(windows) = windows {
             self.claim(windows);
@@ -114,14 +115,14 @@ impl Drain {
         Ok(self.outlet.totals.since(&before))
     }
 
-    /// Returns whether the recorder is gone and everything it recorded was drained, so that the
+    /// Returns whether the recorder is gone and the ring is fully drained. From then on, the
     /// [`totals`](Self::totals) are final.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// Returns the sums over all calls, including failed ones.
+    /// Returns the totals of all calls, including failed ones.
     #[must_use]
     pub fn totals(&self) -> Drained {
         self.outlet.totals
@@ -133,18 +134,18 @@ impl Drain {
         self.outlet.losses.events.loss()
     }
 
-    /// Returns the number and times of the details lost so far although their events are recorded.
+    /// Returns the number and times of the details lost so far whose events were recorded.
     #[must_use]
     pub fn detail_loss(&self) -> Option<Loss> {
         self.outlet.losses.details.loss()
     }
 
-    /// Makes the recorder lose all further events and report each loss.
+    /// Closes the ring: the recorder loses all further events and reports each loss.
     pub(super) fn close(&self) {
         self.outlet.losses.close();
     }
 
-    /// Counts the ring's events as lost, because no writer will take them.
+    /// Counts the events left in the ring as lost, because no writer will take them.
     pub(super) fn give_up(&mut self) {
         self.close();
         if let Ok(chunk) = self.events.read_chunk(self.events.slots()) {
@@ -161,13 +162,14 @@ impl Drain {
         self.events.is_abandoned()
     }
 
-    /// Returns whether events were lost, or would be without another [drain](Self::drain_into).
+    /// Returns whether events were lost, or would be if the ring were not
+    /// [drained](Self::drain_into) again.
     pub(super) fn has_losses(&self) -> bool {
         let losses = &self.outlet.losses;
         losses.events.count() > 0 || losses.details.count() > 0 || !self.events.is_empty()
     }
 
-    /// Moves the held events of a thread that has ended to memory of just their size. From then on,
+    /// Moves the held events of a finished thread into memory of exactly their size. From then on,
     /// no event is discarded for lack of room.
     pub(super) fn compact(&mut self) {
         if self.is_abandoned() && !self.is_compact {
@@ -179,7 +181,7 @@ impl Drain {
         }
     }
 
-    /// Returns the size in bytes of the ring's memory, and of what is known about discarded events.
+    /// Returns the memory size, in bytes, of the ring and of the record of discarded events.
     pub(super) fn size(&self) -> usize {
         let events = self.events.buffer().capacity();
         let payloads = self.outlet.payloads.lane.buffer().capacity();
@@ -189,8 +191,8 @@ impl Drain {
         rings.saturating_add(self.outlet.let_go.size())
     }
 
-    /// Discards all held events. Counts them and the events discarded early as lost, since no trigger
-    /// can ask for them later.
+    /// Discards all held events. Counts them and the events discarded early as lost, because no
+    /// trigger can request them any more.
     pub(super) fn release(&mut self, target: &mut impl Target, windows: &Windows) -> Result<()> {
         let mut crowd = Crowd {
             events: usize::MAX,
@@ -218,12 +220,12 @@ impl Drain {
         Arc::clone(&self.outlet.losses)
     }
 
-    /// Returns whether more than half of the ring is full.
+    /// Returns whether the ring is more than half full.
     pub(super) fn is_crowded(&self) -> bool {
         self.crowd().is_out()
     }
 
-    /// Returns how much is in the ring beyond half of its capacity.
+    /// Returns how far the ring is above half of its capacity.
     fn crowd(&self) -> Crowd {
         let excess = |slots: usize, capacity: usize| {
             let most = if self.is_compact {
@@ -240,7 +242,7 @@ impl Drain {
         }
     }
 
-    /// Counts discarded events that new windows ask for as lost.
+    /// Counts discarded events inside new windows as lost.
     fn claim(&mut self, windows: &Windows) {
         for (start, end) in windows.added().iter().filter(|_| windows.have_a_start()) {
             if let Some(loss) = self.outlet.let_go.claim(*start, *end) {
@@ -250,7 +252,7 @@ impl Drain {
         self.outlet.let_go.forget(windows.decided_ns());
     }
 
-    /// Returns the loss counter of the lanes that windows select.
+    /// Returns the loss counter of the lanes that the windows select.
     fn lane(&self, windows: &Windows) -> &Lane {
         match windows.lanes() {
             Lanes::Details => &self.outlet.losses.details,
@@ -258,16 +260,16 @@ impl Drain {
         }
     }
 
-    /// Returns whether nothing is held, and no trigger can ask for what was discarded.
+    /// Returns whether the ring is empty and no trigger can request the discarded events.
     fn is_decided(&self, windows: &Windows) -> bool {
         let last = self.outlet.let_go.last_ns();
         let last = last.filter(|_| windows.have_a_start());
         self.events.is_empty() && last.is_none_or(|last| windows.is_decided(last))
     }
 
-    /// Takes the events that are in the ring now, up to the first one to hold. Events recorded
-    /// meanwhile are left for the next call, so that one busy thread does not keep the drain from
-    /// the others.
+    /// Takes the events that are in the ring now, up to the first one to hold. Events recorded in
+    /// the meantime wait for the next call, so one busy thread does not keep the drain from the
+    /// others.
     fn take_all(&mut self, target: &mut impl Target, windows: Option<&Windows>) -> Result<()> {
         let mut crowd = self.crowd();
         let mut left = self.events.slots();
@@ -288,7 +290,7 @@ impl Drain {
         windows: Option<&Windows>,
         crowd: &mut Crowd,
     ) -> Result<usize> {
-        // This many are available: only this drain takes them.
+        // The slots are available, because only this drain takes from the ring.
         let Ok(chunk) = self.events.read_chunk(count) else {
             return Err(Error::internal("events that are in the ring can be taken"));
         };
@@ -317,7 +319,7 @@ impl Drain {
     }
 }
 
-/// Moves the contents of a lane without a producer to a lane that they fill.
+/// Moves the contents of a lane without a producer into a new lane of exactly their size.
 fn compact<T: Copy>(lane: &mut Consumer<T>) {
     let (mut producer, consumer) = RingBuffer::new(lane.slots());
     if let Ok(chunk) = lane.read_chunk(lane.slots()) {
@@ -356,7 +358,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// Discards an event or its detail, because no window asks for it.
+    /// Discards an event or its detail, because it is outside every window.
     fn let_go(&mut self, slot: &Slot, lanes: Lanes, target: &mut impl Target) -> Result<()> {
         if lanes == Lanes::Details {
             target.writer()?.write(&slot.event)?;
@@ -388,12 +390,12 @@ impl Crowd {
 #[derive(Debug)]
 struct Payloads {
     lane: Consumer<u8>,
-    /// A payload that wraps around the end of the ring, joined.
+    /// A payload that wraps around the end of the ring, copied into one piece.
     joined: Vec<u8>,
 }
 
 impl Payloads {
-    /// Writes an event with its payload, and removes the payload from the ring unless that fails.
+    /// Writes an event with its payload. Removes the payload from the ring if that succeeds.
     fn write(&mut self, size: u32, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
         let chunk = usize::try_from(size).ok();
         // The payload is available: it was recorded before its event.

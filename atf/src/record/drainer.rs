@@ -21,14 +21,14 @@ use ended::Ended;
 use register::MOST_LISTED_AT_ONCE;
 use ring::{Ring, Step};
 
-/// How often the manifest is written while it changes.
+/// The interval between manifest writes while the manifest changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The pause between two writes of the manifest, as a multiple of how long the last one took: with
-/// very many threads, the manifest is large.
+/// The pause between two manifest writes, as a multiple of the duration of the last one: with very
+/// many threads, the manifest is large.
 const MANIFEST_REST: u32 = 50;
 
-/// Drains all rings into the threads' files, and keeps the manifest up to date.
+/// Drains all rings into the threads' files and keeps the manifest up to date.
 #[derive(Debug)]
 pub(super) struct Drainer {
     shared: Arc<Shared>,
@@ -42,21 +42,21 @@ pub(super) struct Drainer {
     /// When the manifest was last written, and how long to wait before the next write.
     manifest_time: Instant,
     manifest_interval: Duration,
-    /// The manifest's size in bytes, and whether the last attempt to write it succeeded.
+    /// The manifest's size in bytes, and whether the last write succeeded.
     manifest_size: usize,
     is_manifest_stored: bool,
-    /// How many threads had files when it was last written.
+    /// How many threads had files at the last manifest write.
     listed_threads: usize,
 }
 
-/// A segment that was created, with an output for each ring.
+/// A newly created segment, with an output for each ring.
 struct NextSegment {
     session: Arc<SessionWriter>,
     manifest_size: usize,
     outputs: Vec<Output>,
 }
 
-/// The work of one pass, apart from draining.
+/// The work of one pass other than draining.
 struct Requests {
     /// Threads to create, and threads without a ring that have ended.
     wanted: Vec<u32>,
@@ -67,11 +67,11 @@ struct Requests {
     is_manifest: bool,
     is_flush: bool,
     is_last: bool,
-    /// When the pass began. `opened` and `closed` have every window opened before then.
+    /// When the pass began. `opened` and `closed` contain every window opened before that.
     now_ns: u64,
     opened: Option<u64>,
     closed: Vec<(u64, u64)>,
-    /// How many triggers it serves.
+    /// How many triggers the pass serves.
     triggers: u64,
 }
 
@@ -138,7 +138,7 @@ impl Drainer {
             }
             if !is_behind {
                 let interval = self.shared.options.interval;
-                // Woken or timed out, the drain checks the rings.
+                // When woken or timed out, the drain checks the rings.
                 let changed = &self.shared.changed;
                 let _ = changed.wait_timeout_while(state, interval, State::is_idle);
             }
@@ -146,13 +146,13 @@ impl Drainer {
     }
 
     fn take_requests(&self) -> Requests {
-        // Read before the pass's time: these triggers ask only for earlier events, and none of
-        // those are held.
+        // Read this before the pass's time: these triggers request only earlier events, and the
+        // drain holds none of those.
         let fired = self.shared.triggers.fired();
         Requests::take(&mut self.shared.lock(), fired)
     }
 
-    /// Brings the windows up to date, before any event is judged.
+    /// Updates the windows before any event is judged.
     fn look_at_triggers(&mut self, requests: &mut Requests) {
         let triggers = &self.shared.triggers;
         if let Some(windows) = &mut self.windows {
@@ -161,21 +161,21 @@ impl Drainer {
                 windows.add(*start, *end);
             }
             windows.set_open(requests.opened);
-            // A trigger that begins after this asks for nothing before this pass's time.
+            // A trigger that begins later requests nothing before the time of this pass.
             let is_busy = self.calls.are_busy(triggers.begun(), Instant::now());
             triggers.take(|first, last| windows.trigger(first, last));
             match (requests.is_last, is_busy) {
                 (true, _) => windows.decide_all(requests.now_ns),
                 (false, false) => windows.decide_at(requests.now_ns),
-                // A trigger may ask for held events.
+                // A trigger may request held events.
                 (false, true) => requests.triggers = triggers.served(),
             }
         }
         requests.is_flush |= requests.triggers > triggers.served();
     }
 
-    /// Drains each ring once, closes finished rings, and returns whether the next pass should
-    /// follow at once.
+    /// Drains each ring once and closes finished rings. Returns whether the next pass should follow
+    /// immediately.
     fn drain(&mut self, requests: &Requests) -> bool {
         let (mut is_behind, mut steps) = (false, Vec::new());
         let windows = self.windows.as_ref();
@@ -194,7 +194,7 @@ impl Drainer {
             match step {
                 Ok(Step::Ended) => self.keep_ended(ring, requests.now_ns),
                 step => {
-                    // A thread that lives has files, even if they are empty.
+                    // A live thread has files, even if they are empty.
                     let needs_files = requests.is_last && !ring.drain.is_abandoned();
                     self.close(ring, step, needs_files);
                 }
@@ -204,8 +204,8 @@ impl Drainer {
         is_behind
     }
 
-    /// Begins the next segment if this one is over. If the next one cannot be created, this one
-    /// continues.
+    /// Begins the next segment if the current one is over. If the next one cannot be created, the
+    /// current one continues.
     fn change_segment(&mut self) {
         if let Some(mut segments) = self.segments.take() {
             let writers = self.all_rings().filter_map(|ring| ring.output.existing());
@@ -220,7 +220,8 @@ impl Drainer {
         }
     }
 
-    /// Creates the next segment with an output for each ring. On failure, nothing of it remains.
+    /// Creates the next segment with an output for each ring. On failure, removes everything
+    /// created.
     fn create_segment(&self, segments: &mut Segments) -> Result<NextSegment> {
         let session = Arc::new(segments.create(&self.session)?);
         session.take_over(&self.shared.session);
@@ -235,8 +236,7 @@ impl Drainer {
             }
             Ok(output)
         });
-        // The manifest lists all the threads. If it cannot be written, their writers are dropped
-        // here.
+        // The manifest lists all threads. If it cannot be written, their writers are dropped here.
         let created = outputs.collect::<Result<_>>().and_then(|outputs| {
             let manifest_size = session.store_manifest()?;
             Ok((manifest_size, outputs))
@@ -255,8 +255,7 @@ impl Drainer {
         }
     }
 
-    /// Finalizes the current segment and begins the next one, even if the current one's files
-    /// cannot be finalized.
+    /// Finalizes the current segment and begins the next one, even if finalizing fails.
     fn begin_segment(&mut self, segments: &mut Segments, next: NextSegment) {
         let mut finalized = Ok(());
         let rings = self.rings.iter_mut().chain(self.ended.rings_mut());
@@ -265,7 +264,7 @@ impl Drainer {
             ring.output = output;
         }
         self.shared.tell(true);
-        // Copy the thread names set meanwhile.
+        // Copy the thread names set in the meantime.
         let threads = self.all_rings().map(Ring::thread_id);
         next.session.take_names(&self.shared.session, threads);
         if finalized.is_ok() {
@@ -292,8 +291,8 @@ impl Drainer {
         }
     }
 
-    /// Updates the manifest before the threads that wait for triggers continue, if the process may
-    /// end then and everything that the triggers ask for has been passed to the system.
+    /// Updates the manifest before threads waiting for triggers continue, if the process may end
+    /// then and all requested events have been passed to the system.
     fn prepare_end(&mut self, requests: &Requests) {
         let triggers = &self.shared.triggers;
         let is_asked = triggers.is_ending() && requests.triggers > triggers.served();
@@ -308,7 +307,7 @@ impl Drainer {
         }
     }
 
-    /// Writes the manifest if threads have files that it does not list, unless it is very large.
+    /// Writes the manifest if it does not list all threads with files, unless it is very large.
     fn list_new_threads(&mut self) {
         let is_complete = self.session.thread_count() == self.listed_threads;
         if !is_complete && self.manifest_size <= MOST_LISTED_AT_ONCE {
@@ -317,7 +316,7 @@ impl Drainer {
         }
     }
 
-    /// Returns whether threads get their files only once a trigger asks for their events.
+    /// Returns whether threads get their files only once a trigger requests their events.
     fn is_flight(&self) -> bool {
         let windows = self.windows.as_ref();
         windows.is_some_and(|windows| windows.lanes() == Lanes::Both)
@@ -327,7 +326,7 @@ impl Drainer {
         self.rings.iter().chain(self.ended.rings())
     }
 
-    /// Writes the manifest if requested, or if it has not been written for a while.
+    /// Writes the manifest if requested or due.
     fn write_manifest(&mut self, requests: &Requests) {
         let is_ending = self.shared.triggers.is_ending();
         let interval = if is_ending {
@@ -337,7 +336,7 @@ impl Drainer {
         };
         let is_due = self.manifest_time.elapsed() >= interval && !requests.is_last;
         let triggers = &self.shared.triggers;
-        // A process that waits for a trigger is not assumed to live on.
+        // Do not assume that a process waiting for a trigger lives on.
         let is_waiting = triggers.fired() > triggers.served();
         if is_due && !is_waiting && triggers.live_on() {
             let unwritten = self.shared.options.unwritten_events(self.session.options());
@@ -442,7 +441,7 @@ mod tests {
         for thread_id in 0..5 {
             let counter = new_thread(&mut drainer, thread_id)?.loss_counter();
             counter.lose_event(7);
-            // A loss counter's owner may count more.
+            // The owner of a loss counter may still add losses.
             counters.extend(Some(counter).filter(|_| thread_id == 4));
         }
         let requests = drainer.take_requests();

@@ -1,30 +1,30 @@
-//! Times of what a ring discarded, in case a trigger asks for it afterwards.
+//! Times of discarded events and details, in case a trigger requests them later.
 
 use std::collections::VecDeque;
 
 use crate::manifest::Loss;
 
-/// The most runs of events, or details, that are kept apart: 1.5 MiB.
+/// The maximum number of separate runs of events or details: 1.5 MiB.
 const MOST_RUNS: usize = 1 << 16;
 
-/// How long after its time a trigger may be reported, in nanoseconds.
+/// How late a trigger may be reported, in nanoseconds.
 const LATE: u64 = 1_000_000_000;
 
-/// The times of events, or details, that were discarded.
+/// The times of discarded events or details.
 #[derive(Debug)]
 pub(super) struct LetGo {
-    /// The latest times, in order and in runs.
+    /// The latest times, in order, grouped into runs.
     runs: VecDeque<Loss>,
     limit: usize,
     /// The size of a new run: more than 1 only after the limit was exceeded.
     each: u64,
-    /// The sum of older times, which only a trigger reported late can ask for.
+    /// The sum of older times, which only a trigger reported late can request.
     older: Option<Loss>,
     last_ns: Option<u64>,
 }
 
 impl LetGo {
-    /// Keeps up to this many times one by one, and more in runs.
+    /// Keeps up to `limit` times individually; beyond that, groups them into runs.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             runs: VecDeque::new(),
@@ -57,17 +57,17 @@ impl LetGo {
         self.runs.shrink_to_fit();
     }
 
-    /// Returns the size of its memory in bytes.
+    /// Returns the memory size in bytes.
     pub(super) fn size(&self) -> usize {
         self.runs.capacity().saturating_mul(size_of::<Loss>())
     }
 
-    /// Returns when the last one happened.
+    /// Returns the time of the last discard.
     pub(super) fn last_ns(&self) -> Option<u64> {
         self.last_ns
     }
 
-    /// Merges the times before this moment into one sum: no trigger reported in time asks for them.
+    /// Merges all times before `before_ns` into one sum: no trigger reported in time requests them.
     pub(super) fn forget(&mut self, before_ns: u64) {
         let before = before_ns.saturating_sub(LATE);
         let forgotten = self.runs.partition_point(|run| run.last_ns < before);
@@ -78,8 +78,8 @@ impl LetGo {
         }
     }
 
-    /// Removes the times from `start` to `end` and returns their sum. A run that is only partly in
-    /// this range is included whole.
+    /// Removes the times from `start` to `end` and returns their sum. Includes the whole of a run
+    /// that is only partly in this range.
     pub(super) fn claim(&mut self, start: u64, end: u64) -> Option<Loss> {
         let is_touched = |older: &mut Loss| older.first_ns <= end && older.last_ns >= start;
         let older = self.older.take_if(is_touched);
@@ -120,7 +120,7 @@ mod tests {
         let second = 1_000_000_000;
         let mut let_go = LetGo::new(10);
         (0..1000).for_each(|n| let_go.add(n));
-        // After some passes, there is room for each one again.
+        // After a few passes, there is room again to keep each time individually.
         (0..10).for_each(|_| let_go.forget(5 * second));
         (0..5).for_each(|n| let_go.add(9 * second + n));
         let_go.forget(9 * second);

@@ -1,4 +1,4 @@
-//! Counts of what a thread lost.
+//! Counts what a thread lost.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ pub(super) struct Losses {
     pub(super) details: Lane,
     /// Whether draining has ended, so that every event is lost.
     is_closed: AtomicBool,
-    /// The process that records. A forked child has no drain.
+    /// The recording process. A forked child has no drain.
     pub(super) process: u32,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Lane {
     count: AtomicU64,
     first_ns: AtomicU64,
     last_ns: AtomicU64,
-    /// How many were reported in earlier segments.
+    /// How many losses were reported in earlier segments.
     told: AtomicU64,
 }
 
@@ -65,7 +65,7 @@ impl Lane {
     pub(super) fn add_all(&self, loss: &Loss) {
         self.first_ns.fetch_min(loss.first_ns, Ordering::Relaxed);
         self.last_ns.fetch_max(loss.last_ns, Ordering::Relaxed);
-        // Stored after the times, so that a reader of this count also sees them.
+        // Stored after the times, so a reader that sees this count also sees them.
         self.count.fetch_add(loss.count, Ordering::Release);
     }
 
@@ -73,7 +73,7 @@ impl Lane {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Returns how many were reported in earlier segments.
+    /// Returns how many losses were reported in earlier segments.
     pub(super) fn told(&self) -> u64 {
         self.told.load(Ordering::Relaxed)
     }
@@ -83,7 +83,7 @@ impl Lane {
         self.loss_of(self.count())
     }
 
-    /// Like [`loss`](Self::loss), and begins another segment.
+    /// Like [`loss`](Self::loss), and starts the counts of the next segment.
     pub(super) fn take_loss(&self) -> Option<Loss> {
         let count = self.count();
         let loss = self.loss_of(count);
@@ -97,7 +97,7 @@ impl Lane {
         let count = count.saturating_sub(self.told());
         let [first_ns, last_ns] =
             [&self.first_ns, &self.last_ns].map(|time| time.load(Ordering::Relaxed));
-        // If a loss was being added when the segment began, one of its times may be in the last
+        // If a loss was being added when the segment began, one of its times may be in the previous
         // segment.
         let (first_ns, last_ns) = match first_ns {
             u64::MAX => (last_ns, last_ns),

@@ -1,4 +1,4 @@
-//! Takes events from traced threads without making them wait.
+//! Records events from traced threads without making them wait.
 //!
 //! A [`Recording`] is a session that is being recorded: each traced thread has a ring, and one
 //! thread drains them all into the threads' files (S0, S1, S3). Recording an event copies 32 bytes
@@ -37,21 +37,22 @@
 //! # When a ring is full
 //!
 //! [`Overflow`] decides: drop the detail first, drop the newest event, or block. Nothing is dropped
-//! silently: the call reports each loss, and the manifest has the number and times of each thread's
-//! losses per lane. The sequence numbers of an event and its detail are reserved together when both
-//! have room, so the links are correct whatever was dropped. Calls whose returns were lost, and
-//! returns whose calls were lost, are reported by [`spans`](crate::spans) as unmatched.
+//! silently: the call reports each loss, and the manifest lists the number and times of each
+//! thread's losses per lane. The sequence numbers of an event and its detail are reserved together
+//! when both have room, so links stay correct even after losses. [`spans`](crate::spans) reports a
+//! call without its return, or a return without its call, as unmatched.
 //!
 //! # Windows and segments
 //!
 //! With a [`Window`], the drain writes details, or everything, only around triggers: the rings hold
-//! what a trigger may still ask for. With a [`Segment`], a long recording is divided into sessions.
+//! the events that a trigger may still request. With a [`Segment`], a long recording is split into
+//! several sessions.
 //!
 //! # After a kill
 //!
-//! A ring is memory of this process: SIGKILL loses whatever was not drained, or was drained only
-//! into the buffer of the thread's writer. Until the recording stops, the manifest records the most
-//! events that both may hold (`unwritten_events`). With
+//! A ring is in the memory of this process: SIGKILL loses all events that were not drained, or only
+//! drained into the buffer of the thread's writer. Until the recording stops, the manifest records
+//! the maximum number of events that both may hold (`unwritten_events`). With
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call writes
 //! to the thread's files, whose buffers outlive the process. That takes longer, but once a call has
 //! returned, its event is safe.
@@ -94,9 +95,9 @@ pub use window::{Lanes, Window};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capacity {
-    /// Events, 32 bytes of memory each: 1 to 2²⁵.
+    /// The number of events, each 32 bytes of memory: 1 to 2²⁵.
     pub events: usize,
-    /// Bytes for the payloads of details: at most 2³⁰, and 0 if none are recorded.
+    /// Bytes for the payloads of details: at most 2³⁰; 0 to record no details.
     pub payload_size: usize,
 }
 
@@ -107,7 +108,7 @@ setters!(Capacity {
 
 impl Default for Capacity {
     /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads. At ten million events per second, a drain that
-    /// runs every millisecond needs a sixth of it.
+    /// runs every millisecond uses a sixth of the events.
     fn default() -> Self {
         Self {
             events: 1 << 16,
@@ -130,7 +131,8 @@ pub enum Overflow {
     /// The event is dropped with its detail.
     DropNewest,
     /// The thread waits for room, so nothing is lost while the drain runs. A payload larger than
-    /// the capacity is dropped; with a [`Window`], one larger than half of it, unless there is room.
+    /// the capacity is dropped. With a [`Window`], a payload larger than half of the capacity is
+    /// dropped too, unless there is room.
     Block,
 }
 
@@ -172,14 +174,14 @@ pub fn channel(capacity: Capacity, overflow: Overflow) -> Result<(Recorder, Drai
     channel_for(capacity, overflow, false)
 }
 
-/// Like [`channel`]; `is_judged` if the drain decides which details are recorded.
+/// Like [`channel`]. If `is_judged`, the drain decides which details are recorded.
 fn channel_for(
     capacity: Capacity,
     overflow: Overflow,
     is_judged: bool,
 ) -> Result<(Recorder, Drain)> {
     capacity.check()?;
-    // Rings with windows are large, and threads that end soon use little of them.
+    // Rings with windows are large, but short-lived threads use little of them.
     let (events, payloads) = if is_judged {
         let events = RingBuffer::new(capacity.events);
         (events, RingBuffer::new(capacity.payload_size))
@@ -208,7 +210,7 @@ fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()
     Err(Error::new(ErrorKind::OutOfRange { found, min, max }).with_field(field))
 }
 
-/// Creates a ring and writes every slot once, so that the system has allocated the memory.
+/// Creates a ring and writes every slot once, so that its memory is resident.
 fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Consumer<T>) {
     let (mut producer, mut consumer) = RingBuffer::new(capacity);
     if let Ok(all) = producer.write_chunk_uninit(capacity) {
@@ -224,13 +226,13 @@ fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Cons
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     event: Event,
-    /// Bytes in the payload lane, or [`NO_DETAIL`].
+    /// The payload's size in the payload lane, [`NO_DETAIL`] or [`MISSED`].
     payload_size: u32,
     event_type: DetailEventType,
     flags: u16,
 }
 
-/// More than the payload lane can hold.
+/// The event has no detail. Larger than any payload lane.
 const NO_DETAIL: u32 = u32::MAX;
 
 /// The detail did not fit, and the drain has yet to decide whether that is a loss.
@@ -259,7 +261,7 @@ impl Slot {
     fn stored_size(&self) -> usize {
         match self.payload_size {
             NO_DETAIL | MISSED => 0,
-            // At most the capacity, which is a `usize`.
+            // The size is at most the capacity, which is a `usize`.
             size => usize::try_from(size).unwrap_or(usize::MAX),
         }
     }

@@ -1,4 +1,4 @@
-//! How a session is recorded, and the outcome.
+//! Options and results of a recording.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::index::IndexEvent;
 use crate::setters::setters;
 use crate::write::{SessionTotals, SessionWriter, WriteOptions};
 
-/// How a session is recorded.
+/// Options of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordOptions {
@@ -18,13 +18,13 @@ pub struct RecordOptions {
     pub overflow: Overflow,
     /// How long the drain sleeps after finding all rings empty.
     pub interval: Duration,
-    /// How many threads may record at the same time. Each takes its ring, two buffers
-    /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files. With a
-    /// [`Window`], threads whose files are open count even after they have ended.
+    /// How many threads may record at the same time. Each takes a ring, two buffers
+    /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files. With
+    /// a [`Window`], threads whose files are open count even after they have ended.
     pub max_threads: usize,
-    /// Records in full only around triggers; `None` for always. Needs rings.
+    /// Records in full only around triggers. `None` records everything. Needs rings.
     pub window: Option<Window>,
-    /// When to continue in another session; `None` for never. Needs rings.
+    /// When to continue in another session. `None` means never. Needs rings.
     pub segment: Option<Segment>,
 }
 
@@ -38,7 +38,7 @@ setters!(RecordOptions {
 });
 
 impl Default for RecordOptions {
-    /// A drain that checks the rings every millisecond, and 256 threads.
+    /// The drain checks the rings every millisecond; 256 threads may record.
     fn default() -> Self {
         Self {
             capacity: Capacity::default(),
@@ -52,7 +52,7 @@ impl Default for RecordOptions {
 }
 
 impl RecordOptions {
-    /// Checks the options for a session.
+    /// Checks that the options fit the session.
     pub(super) fn check(&self, session: &SessionWriter) -> Result<()> {
         self.capacity.check()?;
         let keep = self.segment.and_then(|segment| segment.keep);
@@ -72,8 +72,8 @@ impl RecordOptions {
 }
 
 impl RecordOptions {
-    /// Returns the most events of a thread that may be in memory only: in its ring and its writer's
-    /// buffer. `None` if they survive the process.
+    /// Returns the maximum number of a thread's events that may exist only in memory, in its ring
+    /// and its writer's buffer. `None` if they survive the process.
     pub(super) fn unwritten_events(&self, options: &WriteOptions) -> Option<u64> {
         let buffer = options.buffer_capacity() / IndexEvent::SIZE;
         let events = self.capacity.events.saturating_add(buffer);
@@ -81,17 +81,17 @@ impl RecordOptions {
     }
 }
 
-/// The outcome of a recording.
+/// The result of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordSummary {
-    /// The session's totals. With [segments](Segment), the sums over all segments: a thread counts
-    /// in each of them.
+    /// The session's totals. With [segments](Segment), the sums over all segments, so a thread
+    /// counts once per segment.
     pub totals: SessionTotals,
     /// How many sessions were written: 1 without [segments](Segment).
     pub segments: u64,
     /// Events that were not recorded, with their details.
     pub lost_events: u64,
-    /// Details that were not recorded although their events were.
+    /// Details that were not recorded, although their events were.
     pub lost_details: u64,
 }

@@ -1,11 +1,11 @@
-//! The files of a thread that has a ring.
+//! The files of a thread that records through a ring.
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::write::{SessionWriter, ThreadWriter};
 
-/// The destination of a drain's events.
+/// Where a drain sends events.
 pub(super) trait Target {
     fn writer(&mut self) -> Result<&mut ThreadWriter>;
 }
@@ -17,8 +17,9 @@ impl Target for ThreadWriter {
     }
 }
 
-/// A thread's place in a session. A flight recorder creates the files with the first event that a
-/// trigger asks for, so threads that no trigger asks about cost neither files nor buffers.
+/// A thread's place in a session. A flight recorder creates the files when a trigger first requests
+/// one of the thread's events, so a thread without requested events costs neither files nor
+/// buffers.
 #[derive(Debug)]
 pub(super) struct Output {
     session: Arc<SessionWriter>,
@@ -50,12 +51,12 @@ impl Output {
         self.thread_id
     }
 
-    /// Returns the writer if the files exist.
+    /// Returns the writer, if the files exist.
     pub(super) fn existing(&self) -> Option<&ThreadWriter> {
         self.writer.as_ref()
     }
 
-    /// Returns the writer, after creating the files if they do not exist.
+    /// Returns the writer, creating the files if necessary.
     pub(super) fn into_writer(mut self) -> Result<ThreadWriter> {
         self.writer()?;
         let writer = self.writer.take();
@@ -80,7 +81,7 @@ impl Output {
         self.writer.as_mut().map_or(Ok(()), ThreadWriter::flush)
     }
 
-    /// Finalizes the files if they exist.
+    /// Finalizes the files, if they exist.
     pub(super) fn finalize(&mut self) -> Result<()> {
         let finalized = self.writer.as_mut().map(ThreadWriter::finalize);
         finalized.map_or(Ok(()), |finalized| finalized.map(drop))

@@ -11,7 +11,7 @@ use super::losses::Losses;
 use super::{MISSED, NO_DETAIL, Overflow, Slot};
 use crate::write::{Detail, Event, Link};
 
-/// How long a blocked thread sleeps before it checks for room again.
+/// How long a blocked thread sleeps between checks for room.
 const BLOCKED: Duration = Duration::from_micros(50);
 
 /// Records the events of one thread: see the [module](super).
@@ -24,24 +24,24 @@ pub struct Recorder {
     payloads: Producer<u8>,
     losses: Arc<Losses>,
     overflow: Overflow,
-    /// Whether the drain decides which details are recorded, and so which are lost.
+    /// Whether the drain decides which details are recorded, and therefore which are lost.
     pub(super) is_judged: bool,
     last_timestamp: u64,
     /// The sequence numbers of the next event and the next detail.
     next: Link,
 }
 
-/// An event or detail that was not recorded. It is already counted.
+/// An event or detail that was not recorded, and has already been counted as lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lost {
-    /// The event, and its detail if it has one: the ring is full or no longer drained.
+    /// The event, with its detail if any: the ring is full or no longer drained.
     Event,
     /// The detail: its payload does not fit. Its event is recorded. With a [window](super::Window),
     /// the detail counts as lost only if a window asks for it.
     Detail,
-    /// The event, and its detail if it has one: the event is earlier than the one before it or of
-    /// unknown kind, which the format forbids tracers to write.
+    /// The event, with its detail if any: it is earlier than the previous event or of unknown kind,
+    /// which the format forbids tracers to write.
     Refused,
 }
 
@@ -83,10 +83,10 @@ impl Recorder {
     }
 
     /// Records an event and returns its `index_seq`: its position in the file that the ring is
-    /// drained into, if that file was new. With a [window](super::Window), the drain decides what
-    /// is written. In that case a `detail_seq` counts recorded details and is no position in a
-    /// file; with [`Lanes::Both`](super::Lanes::Both), the same holds for an `index_seq` and
-    /// recorded events.
+    /// drained into, provided that file was new. With a [window](super::Window), the drain decides
+    /// what is written, so a `detail_seq` counts recorded details and is not a position in a file.
+    /// With [`Lanes::Both`](super::Lanes::Both), the same holds for `index_seq` and recorded
+    /// events.
     ///
     /// # Errors
     ///
@@ -95,22 +95,23 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
         self.check(event)?;
-        // The cold functions get copies: a reference would force the event into memory, and copying
-        // it into the ring would wait for that.
+        // Pass copies to the cold functions: a reference would force the event into memory, and
+        // copying it into the ring would wait for that store.
         if let Err(PushError::Full(slot)) = self.events.push(Slot::without_detail(event)) {
             self.push_later(slot)?;
         }
         Ok(self.count(event.timestamp_ns))
     }
 
-    /// Records an event with its detail, copying the payload. The sequence numbers of both are
-    /// reserved together, so each link is correct whatever else is lost.
+    /// Records an event with its detail, copying the payload. Reserves the sequence numbers of both
+    /// together, so links stay correct even after losses.
     ///
     /// # Errors
     ///
     /// Those of [`record`](Self::record), and those of the [policy](Overflow) for a payload that
-    /// does not fit. The call does not wait for a payload larger than the capacity, which never
-    /// fits, nor, with a [window](super::Window), for one larger than half the capacity.
+    /// does not fit. The call never waits for a payload larger than the capacity, because it can
+    /// never fit. With a [window](super::Window), it does not wait for a payload larger than half
+    /// of the capacity either.
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         self.check(event)?;
         let payload = detail.payload;
@@ -126,8 +127,8 @@ impl Recorder {
             return Err(self.record_without(event));
         }
         let payload_size = u32::try_from(size).unwrap_or(NO_DETAIL);
-        // The payload is stored before its event, so a drain that finds the event finds the
-        // payload. There is room: only this thread records.
+        // Store the payload before its event, so a drain that finds the event also finds the
+        // payload. There is room, because only this thread records.
         if self.payloads.push_entire_slice(payload).is_err() {
             return Err(self.lose(event.timestamp_ns));
         }
@@ -177,7 +178,7 @@ impl Recorder {
         self.losses.events.count()
     }
 
-    /// Returns how many details were lost so far although their events are recorded.
+    /// Returns how many details were lost so far whose events were recorded.
     #[must_use]
     pub fn lost_details(&self) -> u64 {
         self.losses.details.count()
@@ -190,8 +191,8 @@ impl Recorder {
         self.losses.is_closed()
     }
 
-    /// Refuses events that the format forbids, so that the writer accepts every event of the ring
-    /// and the reserved numbers stay correct.
+    /// Refuses events that the format forbids, so that the writer accepts every event in the ring
+    /// and the reserved sequence numbers stay correct.
     #[inline]
     fn check(&mut self, event: &Event) -> Result<(), Lost> {
         let is_known = event.event_kind.name().is_some();
@@ -217,12 +218,12 @@ impl Recorder {
     fn count(&mut self, timestamp_ns: u64) -> u64 {
         self.last_timestamp = timestamp_ns;
         let seq = self.next.index_seq;
-        // 2⁶⁴ events take longer than any program runs.
+        // No program runs long enough to record 2⁶⁴ events.
         self.next.index_seq = seq.wrapping_add(1);
         seq
     }
 
-    /// Pushes an event that found the ring full.
+    /// Pushes an event after finding the ring full.
     #[cold]
     fn push_later(&mut self, slot: Slot) -> Result<(), Lost> {
         let has_room = self.overflow == Overflow::Block && self.wait(|this| !this.events.is_full());
@@ -234,8 +235,8 @@ impl Recorder {
         }
     }
 
-    /// Returns whether there will be room eventually. With a window, the drain frees half of the
-    /// ring, and may hold the rest.
+    /// Returns whether room will become available. With a window, the drain frees half of the ring
+    /// and may hold the rest.
     fn is_worth_waiting(&self, payload_size: usize) -> bool {
         let capacity = self.payloads.buffer().capacity();
         let freed = if self.is_judged {
@@ -250,8 +251,8 @@ impl Recorder {
         !self.events.is_full() && self.payloads.slots() >= payload_size
     }
 
-    /// Waits for room; false if the drain is gone, or this is a forked child, where no other thread
-    /// runs.
+    /// Waits for room. Returns false if the drain is gone, or if this is a forked child, where no
+    /// other thread runs.
     #[cold]
     fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
         while !has_room(self) {

@@ -18,23 +18,23 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 
 /// Records a session: see the [module](super).
 ///
-/// With rings, one thread drains them, writes the files, and keeps the manifest's losses up to
-/// date. Dropping a recording stops it.
+/// With rings, one thread drains them, writes the files, and keeps the loss counts in the manifest
+/// up to date. Dropping a recording stops it.
 ///
 /// # Forks
 ///
-/// A forked child has the rings but not the drain. What it records is lost: its calls never block,
-/// and return [`Lost::Event`] once the ring is full. The other functions return
-/// [`ErrorKind::Forked`]. With [`survive_kill`](crate::write::WriteOptions::survive_kill) it must
-/// not record: it shares its parent's buffers.
+/// A forked child has the rings but not the drain, so all events it records are lost: its calls
+/// never block, and return [`Lost::Event`] once the ring is full. The other functions return
+/// [`ErrorKind::Forked`]. With [`survive_kill`](crate::write::WriteOptions::survive_kill), a forked
+/// child must not record, because it shares its parent's buffers.
 #[derive(Debug)]
 pub struct Recording {
     shared: Arc<Shared>,
-    /// `None` once the thread was joined.
+    /// `None` once the thread has been joined.
     drain: Mutex<Option<Joining>>,
 }
 
-/// Waits for the drain's thread to end, and returns whether it ended without a panic.
+/// Waits for the drain's thread to end. Returns whether it ended without a panic.
 struct Joining(Box<dyn FnOnce() -> bool + Send>);
 
 impl fmt::Debug for Joining {
@@ -60,14 +60,14 @@ impl Recording {
         })
     }
 
-    /// Like [`start`](Self::start), with the drain on a thread that `spawn` starts. `spawn` gets
-    /// the thread's work, and returns a function that waits for the thread to end and returns
-    /// whether it ended without a panic.
+    /// Like [`start`](Self::start), but runs the drain on a thread that `spawn` starts. `spawn`
+    /// receives the thread's work. It returns a function that waits for the thread to end and
+    /// returns whether it ended without a panic.
     ///
-    /// The work uses no thread-local variables that have destructors. A tracer inside another
-    /// program can therefore start a plain system thread. Threads of `std` register such
-    /// destructors, for which the C library takes the loader's lock; a thread that waits for the
-    /// drain in a library's constructor already holds that lock.
+    /// The work uses no thread-local variables with destructors, so a tracer inside another program
+    /// can start a plain system thread. Threads of `std` do register such destructors, and the C
+    /// library takes the loader's lock for them. A thread that waits for the drain in a library's
+    /// constructor already holds that lock.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Recording {
         })
     }
 
-    /// Returns the session, to set modules, symbols and anchors.
+    /// Returns the session, for setting modules, symbols and anchors.
     #[must_use]
     pub fn session(&self) -> &SessionWriter {
         &self.shared.session
@@ -107,8 +107,8 @@ impl Recording {
         self.shared.add_thread(name)
     }
 
-    /// Has the drain's thread adjust a clock and write its error to the manifest, for tracers that
-    /// take their timestamps from it. Only the first clock counts.
+    /// Makes the drain's thread adjust a clock and write its error to the manifest, for tracers
+    /// that take their timestamps from that clock. Only the first call has an effect.
     pub fn use_clock(&self, clock: Arc<CounterClock>) {
         self.shared.clock.get_or_init(|| clock);
     }
@@ -120,12 +120,13 @@ impl Recording {
     }
 
     /// Records an event of the calling thread. The first event registers the thread under its
-    /// [`std::thread`] name. The thread's files are finalized when it ends.
+    /// [`std::thread`] name. The thread's files are finalized when the thread ends.
     ///
     /// # Errors
     ///
     /// Those of [`ThreadRecorder::record`]; [`Lost::Event`] if the thread cannot be registered
-    /// ([`stop`](Self::stop) returns the error) or its thread-local variables are already gone.
+    /// ([`stop`](Self::stop) returns the error) or its thread-local variables are already
+    /// destroyed.
     #[inline]
     pub fn record(&self, event: &Event) -> Result<u64, Lost> {
         self.with_thread(event.timestamp_ns, |recorder| recorder.record(event))
@@ -149,7 +150,7 @@ impl Recording {
     ) -> Result<T, Lost> {
         let number = self.shared.number;
         let recorded = MINE.try_with(|mine| {
-            // It is borrowed if a signal handler interrupted this very function.
+            // The `RefCell` is already borrowed if a signal handler interrupted this very function.
             let mut mine = mine.try_borrow_mut().ok()?;
             let known = mine.iter().position(|mine| mine.recording == number);
             let mine = match known.and_then(|known| mine.get_mut(known)) {
@@ -164,7 +165,7 @@ impl Recording {
         })
     }
 
-    /// Registers the calling thread. A failed registration is not retried.
+    /// Registers the calling thread. Does not retry a failed registration.
     #[cold]
     fn register<'a>(&self, mine: &'a mut Vec<Mine>) -> Option<&'a mut Mine> {
         let is_live = |recorder: &ThreadRecorder| !recorder.is_abandoned();
@@ -184,9 +185,9 @@ impl Recording {
         self.shared.triggers.fire()
     }
 
-    /// Like [`trigger`](Self::trigger), at a time of [`now_ns`](crate::clock::now_ns). Events of
-    /// that window that the rings have already discarded count as lost, unless their thread has
-    /// ended.
+    /// Like [`trigger`](Self::trigger), but at a given time on the [`now_ns`](crate::clock::now_ns)
+    /// clock. Events in that window that the rings have already discarded count as lost, unless
+    /// their thread has ended.
     pub fn trigger_at(&self, timestamp_ns: u64) {
         self.shared.triggers.fire_at(timestamp_ns);
     }
@@ -204,7 +205,7 @@ impl Recording {
     }
 
     /// Opens a [window](super::Window) now, without pre-roll, or closes it now, without post-roll.
-    /// Triggers' windows are not affected. Takes a lock, so signal handlers must not call it.
+    /// Does not affect windows of triggers. Takes a lock, so signal handlers must not call it.
     ///
     /// # Errors
     ///
@@ -215,7 +216,7 @@ impl Recording {
         if state.is_stopping {
             return Err(self.shared.stopped());
         }
-        // Read under the lock, so that the drain has not decided on later events.
+        // Read the clock under the lock, so that the drain has not yet decided on later events.
         let now = now_ns();
         match (state.opened, is_open) {
             (None, true) => state.opened = Some(now),
@@ -228,8 +229,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Has the drain's thread write the manifest now, not within about a second of a change as
-    /// usual.
+    /// Makes the drain's thread write the manifest now rather than about a second after a change.
     ///
     /// # Errors
     ///
@@ -250,8 +250,8 @@ impl Recording {
         state.error.clone().map_or(Ok(()), Err)
     }
 
-    /// Passes everything recorded before this call to the operating system, and returns whether
-    /// that was done before the deadline.
+    /// Passes everything recorded before this call to the operating system. Returns whether that
+    /// finished before the deadline.
     ///
     /// # Errors
     ///
@@ -280,16 +280,16 @@ impl Recording {
         }
     }
 
-    /// Stops recording: drains all rings once more, and finalizes all threads and the manifest.
-    /// Events whose calls returned before are in the trace; later ones are lost, and their calls
-    /// report the loss.
+    /// Stops recording: drains all rings once more and finalizes all threads and the manifest.
+    /// Events whose calls have already returned are in the trace. Later events are lost, and their
+    /// calls report the loss.
     ///
     /// # Errors
     ///
     /// The first error of the recording: [`ErrorKind::Io`], the error of a thread that could not be
-    /// registered, or [`ErrorKind::LimitReached`] for more events than a file can count. The rest
-    /// of the session is finalized all the same. [`ErrorKind::AlreadyFinalized`] if the recording
-    /// was already stopped; [`ErrorKind::Forked`].
+    /// registered, or [`ErrorKind::LimitReached`] if a file cannot count all events. The rest of
+    /// the session is finalized all the same. [`ErrorKind::AlreadyFinalized`] if the recording was
+    /// already stopped; [`ErrorKind::Forked`].
     pub fn stop(&self) -> Result<RecordSummary> {
         self.shared.check_process()?;
         if std::mem::replace(&mut self.shared.lock().is_stopping, true) {

@@ -1,4 +1,4 @@
-//! A recording in several sessions.
+//! Splits a recording into several sessions.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,33 +11,33 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::setters::setters;
 use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 
-/// When a recording continues in another session, so that it can run indefinitely: files hold a
-/// limited number of events, and disks a limited number of bytes.
+/// When a recording continues in another session. Segments let it run indefinitely, although files
+/// hold a limited number of events, and disks a limited number of bytes.
 ///
 /// Each segment is a valid session. The first is the one that the recording was started with, and
-/// the next ones are next to it: after `pid_42` comes `pid_42_segment_000002`. Existing names are
-/// skipped. All threads change at the same time, each between two events, and every segment has the
-/// recording's modules, symbols, names and anchors. A thread's depths continue: a call that is open
-/// at the change is in one segment, and its return in a later one.
-/// [`Segments`](crate::session::Segments) reads them as one trace. A loss is in the segment in
+/// the others are in the same folder: `pid_42` is followed by `pid_42_segment_000002`. Existing
+/// names are skipped. All threads change at the same time, each between two events, and every
+/// segment has the recording's modules, symbols, names and anchors. A thread's depths continue: if
+/// a call is open at the change, it is in one segment and its return in a later one.
+/// [`Segments`](crate::session::Segments) reads them as one trace. A loss belongs to the segment in
 /// which it was counted.
 ///
-/// At a change, each thread has two writers for a moment. If the next segment cannot be created,
-/// the recording continues in this one and tries again about once a second. Stopping it returns the
-/// error if no attempt succeeded.
+/// During a change, each thread briefly has two writers. If the next segment cannot be created, the
+/// recording continues in the current one and retries about once a second. If no attempt succeeds,
+/// stopping the recording returns the error.
 ///
-/// A segment also ends before a thread has more events or details than its files can count. A
-/// segment without events does not end.
+/// A segment also ends before a thread has more events or details than its files can count. An
+/// empty segment does not end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segment {
-    /// The size that ends a segment: bytes of all its events and details. The drain checks it once
-    /// per pass, so the rings' contents may exceed it.
+    /// The size at which a segment ends: bytes of all its events and details. The drain checks it
+    /// once per pass, so a segment may exceed it by the contents of the rings.
     pub size: Option<u64>,
-    /// The age that ends it.
+    /// The age at which a segment ends.
     pub duration: Option<Duration>,
-    /// How many segments to keep, including the current one; at least 1. When there is one more,
-    /// the oldest is deleted, except for files that are not the recording's, and their folder. If
+    /// How many segments to keep, including the current one; at least 1. When this is exceeded, the
+    /// oldest is deleted, except for files that the recording did not write and their folder. If
     /// deleting fails, the recording continues, and stopping it returns the error.
     pub keep: Option<usize>,
 }
@@ -48,13 +48,13 @@ setters!(Segment {
     keep: Option<usize>,
 });
 
-/// The error of a folder that already exists.
+/// The error for a folder that already exists.
 const TAKEN: ErrorKind = ErrorKind::Io(io::ErrorKind::AlreadyExists);
 
-/// The most existing names that one attempt to create a segment skips.
+/// The maximum number of existing names that one attempt to create a segment skips.
 const MOST_SKIPPED: u32 = 1000;
 
-/// The most passes between two attempts to create a segment: about a second.
+/// The maximum number of passes between two attempts to create a segment: about a second.
 const MOST_PASSES: u32 = 1024;
 
 /// The segments of a recording.
@@ -63,7 +63,7 @@ pub(super) struct Segments {
     options: Segment,
     /// The first segment's folder.
     first: PathBuf,
-    /// How many segments there are, the number of the last one's folder, and when it began.
+    /// The number of segments, the number in the last one's folder name, and when it began.
     count: u64,
     number: u64,
     start: Instant,
@@ -71,9 +71,9 @@ pub(super) struct Segments {
     failure: Option<Failure>,
     /// The size of the current segment's ended threads, in bytes.
     ended_size: u64,
-    /// Segments that are over and will be deleted.
+    /// Finished segments that will be deleted later.
     over: VecDeque<SessionFiles>,
-    /// The totals of the segments that are over.
+    /// The totals of the finished segments.
     totals: SessionTotals,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Segments {
 #[derive(Debug)]
 struct Failure {
     error: Error,
-    /// The passes from this attempt to the next one, and how many are left.
+    /// The number of passes between this attempt and the next, and how many are left.
     passes: u32,
     left: u32,
 }
@@ -101,8 +101,8 @@ impl Segments {
         }
     }
 
-    /// Returns whether a segment with these writers is over. Each writes at most `most` events per
-    /// pass.
+    /// Returns whether a segment with these writers is over. Each writer adds at most `most` events
+    /// per pass.
     pub(super) fn is_over<'a>(
         &self,
         writers: impl Iterator<Item = &'a ThreadWriter>,
@@ -118,7 +118,7 @@ impl Segments {
         size > 0 && (is_full || is_large || self.options.duration.is_some_and(is_old))
     }
 
-    /// Counts a thread that has ended.
+    /// Counts a thread that ended during the segment.
     pub(super) fn end_thread(&mut self, writer: &ThreadWriter) {
         self.ended_size = self.ended_size.saturating_add(writer.size());
     }
@@ -132,7 +132,7 @@ impl Segments {
         })
     }
 
-    /// Creates the next segment after this one. Existing names are skipped.
+    /// Creates the next segment after `current`, skipping existing names.
     pub(super) fn create(&mut self, current: &SessionWriter) -> Result<SessionWriter> {
         let mut made = current.successor(self.next_folder());
         for _ in 0..MOST_SKIPPED {
@@ -152,8 +152,8 @@ impl Segments {
         self.first.with_file_name(name)
     }
 
-    /// Keeps the error of a segment that could not be created, until a later attempt succeeds. Each
-    /// attempt waits twice as many passes as the one before it.
+    /// Keeps the error of a segment that could not be created, until a later attempt succeeds.
+    /// Waits twice as many passes before each attempt as before the previous one.
     pub(super) fn fail(&mut self, error: Error) {
         let last = self.failure.as_ref().map_or(0, |failure| failure.passes);
         let passes = last.saturating_mul(2).clamp(1, MOST_PASSES);
@@ -164,12 +164,12 @@ impl Segments {
         });
     }
 
-    /// Returns why the next segment could not be created, if it is still due.
+    /// Returns why the next segment could not be created, if one is still due.
     pub(super) fn take_error(&mut self) -> Option<Error> {
         self.failure.take().map(|failure| failure.error)
     }
 
-    /// Counts a segment that is over, and deletes the oldest if there are too many.
+    /// Counts a finished segment, and deletes the oldest if there are too many.
     pub(super) fn end(&mut self, segment: &SessionWriter, totals: &SessionTotals) -> Result<()> {
         self.totals.add(totals);
         self.count = self.count.saturating_add(1);
@@ -181,13 +181,13 @@ impl Segments {
             return Ok(());
         };
         self.over.push_back(segment.files());
-        // The current one is kept too.
+        // The current segment counts towards `keep`.
         let excess = self.over.len().saturating_sub(keep.saturating_sub(1));
         let deleted = self.over.drain(..excess).map(|oldest| oldest.delete());
         deleted.fold(Ok(()), Result::and)
     }
 
-    /// Returns the totals of the segments that are over.
+    /// Returns the totals of the finished segments.
     pub(super) fn totals(&self) -> SessionTotals {
         self.totals
     }

@@ -1,4 +1,4 @@
-//! The part of a recording that its threads share.
+//! The state that a recording's threads share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Loss;
 use crate::write::{SessionTotals, SessionWriter};
 
-/// The part of a recording that its threads share.
+/// The state that a recording's threads share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) session: Arc<SessionWriter>,
@@ -24,7 +24,7 @@ pub(super) struct Shared {
     pub(super) triggers: Arc<Triggers>,
     /// Events of threads that are not registered.
     pub(super) unregistered: Arc<Losses>,
-    /// The clock of the timestamps, if it is not the system's.
+    /// The clock of the timestamps, if it is not the system clock.
     pub(super) clock: OnceLock<Arc<CounterClock>>,
 }
 
@@ -40,12 +40,12 @@ pub(super) struct State {
     pub(super) losses: Vec<(u32, Arc<Losses>)>,
     /// How many events and details the other threads lost, in all segments.
     pub(super) lost: (u64, u64),
-    /// Those of the events in this segment whose threads have no files.
+    /// The losses of events in this segment from threads without files.
     pub(super) lost_unlisted: Option<Loss>,
-    /// Threads that the drain's thread is to create, and those that it has created.
+    /// Threads that the drain's thread has yet to create, and those that it has created.
     pub(super) wanted: Vec<u32>,
     pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
-    /// How many times the manifest was requested, and how many of the requests are done.
+    /// How many manifest writes were requested, and how many are done.
     pub(super) manifests_wanted: u64,
     pub(super) manifests_written: u64,
     /// How many flushes were requested, and how many are done.
@@ -55,8 +55,8 @@ pub(super) struct State {
     /// pass.
     pub(super) opened: Option<u64>,
     pub(super) closed: Vec<(u64, u64)>,
-    /// The session that is being written, unless it is the first, and the totals of the sessions
-    /// before it, with the number of all sessions.
+    /// The session that is being written, unless it is the first; and the totals of the earlier
+    /// sessions, with the number of all sessions.
     pub(super) segment: Option<Arc<SessionWriter>>,
     pub(super) over: Option<(SessionTotals, u64)>,
     /// Earlier sessions whose last manifest could not be written.
@@ -67,7 +67,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Returns whether the drain has nothing to do but drain.
+    /// Returns whether the drain has no work other than draining.
     pub(super) fn is_idle(&mut self) -> bool {
         let has_written = self.manifests_written == self.manifests_wanted;
         let is_asked = self.is_stopping || self.requested > self.flushed;
@@ -76,7 +76,7 @@ impl State {
     }
 }
 
-/// Tells recordings apart.
+/// Distinguishes recordings.
 static RECORDINGS: AtomicU64 = AtomicU64::new(0);
 
 impl Shared {
@@ -97,15 +97,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the error of a thread that could not be registered, unless it came too late.
+    /// Keeps the error of a thread that could not be registered, unless the recording has already
+    /// ended.
     pub(super) fn fail_to_add(&self, error: Error) {
         if *error.kind() != ErrorKind::AlreadyFinalized {
             self.fail(error);
         }
     }
 
-    /// Keeps the first error for the caller that stops the recording. A forked child cannot stop
-    /// it, and may find the lock held forever.
+    /// Keeps the first error for the caller that stops the recording. Does nothing in a forked
+    /// child, which cannot stop the recording and may find the lock held forever.
     pub(super) fn fail(&self, error: Error) {
         if self.check_process().is_err() {
             return;
@@ -122,8 +123,8 @@ impl Shared {
         Err(error.with_path(Some(self.session.path())))
     }
 
-    /// Registers a thread. The drain's thread creates its files and its ring: the calling thread's
-    /// stack may be small, like a signal handler's.
+    /// Registers a thread. The drain's thread creates its files and its ring, because the calling
+    /// thread's stack may be small, as in a signal handler.
     pub(super) fn add_thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         let thread_id = self.reserve_thread()?;
         if let Some(name) = name {
@@ -141,7 +142,7 @@ impl Shared {
         }
     }
 
-    /// Reserves an id, and asks the drain's thread for the thread.
+    /// Reserves an id and requests the thread from the drain's thread.
     fn reserve_thread(&self) -> Result<u32> {
         let mut state = self.lock();
         if state.is_stopping {
@@ -164,7 +165,7 @@ impl Shared {
         Error::new(ErrorKind::AlreadyFinalized).with_path(Some(self.session.path()))
     }
 
-    /// Has the drain's thread finalize a thread without a ring when it ends.
+    /// Makes the drain's thread finalize a thread without a ring when it ends.
     pub(super) fn end_direct(&self, direct: &Arc<Direct>) {
         // In a forked child, the parent's thread has not ended.
         if self.check_process().is_ok() {
@@ -220,7 +221,7 @@ impl Shared {
             ..
         } = &mut *state;
         losses.retain_mut(|(thread_id, losses)| {
-            // Checked first: without another owner, the losses are final.
+            // Check this first: without another owner, the losses are final.
             let is_final = Arc::get_mut(losses).is_some();
             let events = loss(&losses.events, &mut all.0);
             let details = loss(&losses.details, &mut all.1);
@@ -251,7 +252,7 @@ impl Shared {
         all
     }
 
-    /// Finalizes the threads that the drain does not, and the session.
+    /// Finalizes the session, and the threads that the drain does not finalize.
     pub(super) fn finish(&self) -> Result<RecordSummary> {
         let direct = {
             let mut state = self.lock();
@@ -274,7 +275,7 @@ impl Shared {
         let segment = self.segment();
         segment.set_unwritten_events(None);
         let last = segment.finalize();
-        // Threads that still run may have lost more events while the manifest was written.
+        // Threads that are still running may have lost more events while the manifest was written.
         let (lost_events, lost_details) = self.tell(false);
         let last = last.and_then(|totals| segment.store_manifest().map(|_| totals));
         let mut state = self.lock();

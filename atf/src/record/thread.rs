@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::sys::Turns;
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
-/// How many times to try to get a thread's writer, and the time between two attempts.
+/// How many times to try to get a thread's writer, and the time between attempts.
 const ATTEMPTS: u32 = 200;
 const WAITING: Duration = Duration::from_millis(1);
 
@@ -40,7 +40,7 @@ impl ThreadRecorder {
         Self { thread_id, lane }
     }
 
-    /// Returns the id of the thread, which names its folder.
+    /// Returns the thread's id, which is part of its folder's name.
     #[must_use]
     pub fn thread_id(&self) -> u32 {
         self.thread_id
@@ -56,7 +56,7 @@ impl ThreadRecorder {
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
         match &mut self.lane {
             Lane::Ring(recorder) => recorder.record(event),
-            // A copy, so that for a ring the event itself stays in registers.
+            // A copy, so that when there is a ring, the event itself stays in registers.
             Lane::Direct(recorder) => recorder.record(*event),
         }
     }
@@ -104,7 +104,7 @@ impl LossCounter {
         Self(losses)
     }
 
-    /// Counts an event lost at this time.
+    /// Counts an event lost at `timestamp_ns`.
     pub fn lose_event(&self, timestamp_ns: u64) {
         self.0.events.add(timestamp_ns);
     }
@@ -113,7 +113,7 @@ impl LossCounter {
 /// A thread that writes its files itself.
 #[derive(Debug)]
 pub(super) struct Direct {
-    /// `None` once the recording has stopped, or the files cannot be written.
+    /// `None` once the recording has stopped or if the files cannot be written.
     writer: Turns<Option<ThreadWriter>>,
     losses: Arc<Losses>,
 }
@@ -130,10 +130,11 @@ impl Direct {
         self.writer.with(|writer| writer.is_none()) == Some(true)
     }
 
-    /// Finalizes the files unless already done. Later events are lost.
+    /// Finalizes the files, unless they already are. Later events are lost.
     ///
-    /// The traced thread holds the writer for one event at a time. If it still holds it after many
-    /// attempts, it is the calling thread, interrupted by a signal handler that ends the program.
+    /// The traced thread holds the writer for one event at a time. If it still holds the writer
+    /// after many attempts, it is the calling thread, interrupted by a signal handler that ends the
+    /// program.
     pub(super) fn finalize(&self) -> Option<Result<ThreadSummary>> {
         for _ in 0..ATTEMPTS {
             match self.writer.with(Option::take) {
@@ -149,7 +150,7 @@ impl Direct {
     }
 }
 
-/// The thread's end of [`Direct`].
+/// The traced thread's end of [`Direct`].
 #[derive(Debug)]
 struct DirectRecorder {
     direct: Arc<Direct>,
@@ -162,8 +163,8 @@ impl DirectRecorder {
         self.write(event.timestamp_ns, |writer| writer.write(&event))
     }
 
-    /// Writes an event. The writer is free unless the recording stops meanwhile, or a signal handler
-    /// interrupted this very function.
+    /// Writes an event. The writer is free unless the recording is being stopped, or a signal
+    /// handler interrupted this very function.
     #[inline]
     fn write<T>(
         &self,

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::clock::now_ns;
 
-/// The interval at which a waiting thread checks.
+/// How often a waiting thread checks.
 const LOOKING: Duration = Duration::from_millis(1);
 
-/// The most triggers that the drain distinguishes per pass. Of any others, it learns only the first
-/// and last time, and keeps everything between them.
+/// The maximum number of triggers that the drain distinguishes per pass. For any others, it
+/// receives only the first and last time, and keeps everything in between.
 const SLOTS: usize = 64;
 
 /// Triggers a recording's [windows](super::Window). Takes no lock and allocates no memory, so
@@ -22,14 +22,14 @@ pub struct Trigger(Arc<Triggers>);
 /// Messages from triggers to the drain.
 #[derive(Debug)]
 pub(super) struct Triggers {
-    /// Calls that are reading the clock: events of their time are not decided on yet.
+    /// Calls that are reading the clock: events around that time are not decided on yet.
     pub(super) begun: AtomicU32,
     /// Times; [`NEVER`] in free slots.
     slots: [AtomicU64; SLOTS],
-    /// The first and last time of triggers without a slot.
+    /// The first and last time of the triggers without a slot.
     first_ns: AtomicU64,
     last_ns: AtomicU64,
-    /// How many triggers were fired, and how many were served: all their events were passed to the
+    /// How many triggers were fired, and how many were served, with all their events passed to the
     /// system.
     fired: AtomicU64,
     served: AtomicU64,
@@ -37,16 +37,16 @@ pub(super) struct Triggers {
     is_ending: AtomicBool,
 }
 
-/// How long a call may read the clock. After that, its thread is assumed to have left it, like a
-/// signal handler that jumps out.
+/// How long a call may take to read the clock. After that, its thread is assumed to have abandoned
+/// the call, like a signal handler that jumps out.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The calls that are reading the clock, as the drain sees them.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// How many calls were abandoned and will never end.
+    /// How many calls were abandoned and are assumed never to end.
     left: u32,
-    /// How many calls there were at the last pass, and since when the number is unchanged.
+    /// The number of calls at the last pass, and since when it has been unchanged.
     begun: u32,
     since: Option<Instant>,
 }
@@ -64,10 +64,10 @@ impl Trigger {
         self.0.fire()
     }
 
-    /// Like [`fire`](Self::fire), in a process that may end once the trigger is served, as in the
-    /// handler of a fatal signal. Once everything that the trigger asks for was written or counted
-    /// as lost, and it asks for nothing later, the manifest has no `unwritten_events`. If the
-    /// process lives on, the manifest has them again about a second later.
+    /// Like [`fire`](Self::fire), in a process that may end once the trigger is served, for example
+    /// in the handler of a fatal signal. The manifest has no `unwritten_events` once all requested
+    /// events have been written or counted as lost, provided the trigger requests nothing later. If
+    /// the process lives on, they are back in the manifest about a second later.
     pub fn fire_last(&self) -> u64 {
         // Set before the trigger, so that the drain sees it when it serves the trigger.
         self.0.is_ending.store(true, Ordering::Release);
@@ -79,9 +79,9 @@ impl Trigger {
         self.0.fire_at(timestamp_ns);
     }
 
-    /// Waits until all recorded events that the triggers so far ask for have been passed to the
-    /// operating system, and returns whether that happened before the deadline. It sleeps without a
-    /// lock, as the handler of a fatal signal must.
+    /// Waits until all recorded events that the triggers have requested so far are passed to the
+    /// operating system. Returns whether that happened before the deadline. Sleeps without a lock,
+    /// as the handler of a fatal signal must.
     #[must_use]
     pub fn wait(&self, deadline: Duration) -> bool {
         let fired = self.0.fired.load(Ordering::Acquire);
@@ -97,10 +97,9 @@ impl Trigger {
 }
 
 impl Calls {
-    /// Returns whether any of these calls may be about to store a time. Abandoned calls are
-    /// ignored.
+    /// Returns whether any of the calls may be about to store a time. Ignores abandoned calls.
     pub(super) fn are_busy(&mut self, begun: u32, now: Instant) -> bool {
-        // Fewer calls than were abandoned: some have ended after all.
+        // There are fewer calls than were abandoned, so some have ended after all.
         self.left = self.left.min(begun);
         if self.begun != begun {
             (self.begun, self.since) = (begun, None);
@@ -137,7 +136,7 @@ impl Triggers {
     pub(super) fn fire_at(&self, timestamp_ns: u64) {
         let time = timestamp_ns.min(NEVER - 1);
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        // Once a trigger found no slot, later ones do not look for one.
+        // Once a trigger has found no slot, later ones do not search for one.
         let is_full = self.first_ns.load(Ordering::Relaxed) != NEVER;
         let is_stored = !is_full
             && self.slots.iter().any(|slot| {
@@ -146,7 +145,7 @@ impl Triggers {
             });
         if !is_stored {
             self.last_ns.fetch_max(time, Ordering::Relaxed);
-            // Stored after the last time, so that a reader of this time also sees that one.
+            // Stored after the last time, so a reader that sees this time also sees the last one.
             self.first_ns.fetch_min(time, Ordering::Release);
         }
         self.fired.fetch_add(1, Ordering::Release);
@@ -172,12 +171,12 @@ impl Triggers {
         self.is_ending.swap(false, Ordering::AcqRel)
     }
 
-    /// Returns how many triggers may be about to store an earlier time than now.
+    /// Returns how many triggers may be about to store a time earlier than now.
     pub(super) fn begun(&self) -> u32 {
         self.begun.load(Ordering::SeqCst)
     }
 
-    /// Takes the times of new triggers. Those without a slot form one range.
+    /// Takes the times of new triggers. Triggers without a slot form one range.
     pub(super) fn take(&self, mut trigger: impl FnMut(u64, u64)) {
         for slot in &self.slots {
             let time = slot.swap(NEVER, Ordering::Acquire);
@@ -191,7 +190,7 @@ impl Triggers {
         }
     }
 
-    /// Marks this many triggers as served, for the threads that wait for them.
+    /// Marks this many triggers as served and so releases the threads waiting for them.
     pub(super) fn serve(&self, fired: u64) {
         self.served.fetch_max(fired, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! Windows of time around triggers.
+//! Time windows around triggers.
 
 use std::time::Duration;
 
@@ -7,36 +7,36 @@ use crate::setters::setters;
 /// Records in full only around triggers (S1, S2, S4): see
 /// [`Recording::trigger`](super::Recording::trigger).
 ///
-/// A trigger at time `t` asks for everything from `t - pre_roll` to `t + post_roll`, both included,
-/// on all threads. Everything else is discarded, which is no loss. Timestamps must be those of
-/// [`now_ns`](crate::clock::now_ns), since the drain compares them with it.
+/// A trigger at time `t` requests everything from `t - pre_roll` to `t + post_roll`, both
+/// inclusive, on all threads. Everything else is discarded and does not count as lost. Timestamps
+/// must come from [`now_ns`](crate::clock::now_ns), because the drain compares them with it.
 ///
 /// The rings hold events until they are older than the pre-roll. A ring that is more than half full
 /// discards its oldest events early, so the pre-roll is also limited to half of the
 /// [capacity](super::Capacity), in events and in payload bytes. Events discarded early count as
 /// lost if a later trigger's pre-roll includes them. With a pre-roll of [`Duration::MAX`], a
-/// trigger asks for what the rings hold, and events discarded early do not count as lost.
+/// trigger requests everything the rings hold, and events discarded early do not count as lost.
 ///
-/// A loss is exact for the times in the manifest. If a ring discards more events within the
-/// pre-roll than it holds, or more than 65,536, these times may begin earlier than the window, by
+/// Loss counts are exact for the times in the manifest. If a ring discards more events within the
+/// pre-roll than it holds, or more than 65,536, these times may begin before the window, by up to
 /// 1/16,000 of the discarded events.
 ///
-/// A ring takes memory only for what was written to it so far. When a thread ends, the events that a
-/// trigger may still ask for move to memory of just their size: 32 bytes each, and their payloads.
-/// The events of all ended threads take at most 512 MiB, unless there is only one such thread.
-/// Beyond that, those of the thread that ended first count as lost.
+/// A ring takes memory only for the parts written so far. When a thread ends, the events that a
+/// trigger may still request move to memory of exactly their size: 32 bytes each, plus their
+/// payloads. The events of all ended threads take at most 512 MiB, unless there is only one such
+/// thread. Beyond that, the events of the thread that ended first count as lost.
 ///
-/// With [`Lanes::Both`], a thread gets files when a trigger first asks for one of its events, when
-/// it loses any, or when the recording stops while it lives. A thread that has ended without files
-/// does not count towards `max_threads`.
+/// With [`Lanes::Both`], a thread gets files when a trigger first requests one of its events, when
+/// it loses any, or when the recording stops while the thread is alive. A thread that has ended
+/// without files does not count towards `max_threads`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
-    /// The lanes that are recorded only in windows.
+    /// The lanes that are recorded only inside windows.
     pub lanes: Lanes,
-    /// How long before a trigger to keep events.
+    /// How long before a trigger to start keeping events.
     pub pre_roll: Duration,
-    /// How long after a trigger to keep events.
+    /// How long after a trigger to continue keeping events.
     pub post_roll: Duration,
     /// Whether stopping the recording fires a trigger.
     pub on_stop: bool,
@@ -49,7 +49,7 @@ setters!(Window {
     on_stop: bool,
 });
 
-/// The lanes that are recorded only in windows.
+/// The lanes that are recorded only inside windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lanes {
@@ -60,32 +60,32 @@ pub enum Lanes {
     Both,
 }
 
-/// The most windows kept apart. Beyond that, the oldest two are merged, which at worst keeps more
-/// events.
+/// The maximum number of separate windows. Beyond that, the two oldest are merged, which at worst
+/// keeps extra events.
 const MOST_WINDOWS: usize = 1024;
 
 /// The windows of a recording.
 #[derive(Debug)]
 pub(super) struct Windows {
     options: Window,
-    /// First and last moment of each: disjoint, in order.
+    /// The first and last moment of each window: disjoint, in order.
     ranges: Vec<(u64, u64)>,
-    /// The beginning of a window without an end.
+    /// The start of the window that is still open.
     open: Option<u64>,
     /// The ranges added since the last pass.
     added: Vec<(u64, u64)>,
-    /// Later triggers do not ask for events before this time.
+    /// Later triggers request no events before this time.
     decided_ns: u64,
 }
 
 /// The decision on an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is written with its detail.
+    /// Write the event with its detail.
     Keep,
-    /// It, or its detail, is not written.
+    /// Discard the event or its detail.
     LetGo,
-    /// A later trigger may ask for it.
+    /// Hold the event, because a later trigger may request it.
     Hold,
 }
 
@@ -100,12 +100,12 @@ impl Windows {
         }
     }
 
-    /// Begins a pass: forgets the ranges that the last pass added.
+    /// Begins a pass: clears the ranges added during the last pass.
     pub(super) fn begin(&mut self) {
         self.added.clear();
     }
 
-    /// Adds the window of the triggers from `first` to `last`.
+    /// Adds the window of the triggers between `first_ns` and `last_ns`.
     pub(super) fn trigger(&mut self, first_ns: u64, last_ns: u64) {
         let start = first_ns.saturating_sub(nanoseconds(self.options.pre_roll));
         let end = last_ns.saturating_add(nanoseconds(self.options.post_roll));
@@ -131,7 +131,7 @@ impl Windows {
         }
     }
 
-    /// Sets the beginning of a window that has no end yet.
+    /// Sets the start of the window that is still open.
     pub(super) fn set_open(&mut self, start: Option<u64>) {
         if let Some(start) = start.filter(|_| start != self.open) {
             self.added.push((start, u64::MAX));
@@ -139,14 +139,13 @@ impl Windows {
         self.open = start;
     }
 
-    /// Decides on events that are older than the pre-roll, now that all triggers up to this moment
-    /// are known.
+    /// Decides on events older than the pre-roll, because all triggers up to `now_ns` are known.
     pub(super) fn decide_at(&mut self, now_ns: u64) {
         let decided_ns = now_ns.saturating_sub(nanoseconds(self.options.pre_roll));
         self.decided_ns = self.decided_ns.max(decided_ns);
     }
 
-    /// Decides on all events: there will be no more triggers.
+    /// Decides on all events, because there will be no more triggers.
     pub(super) fn decide_all(&mut self, now_ns: u64) {
         if self.options.on_stop {
             self.trigger(now_ns, now_ns);
@@ -158,7 +157,7 @@ impl Windows {
         self.options.lanes
     }
 
-    /// Returns whether any window asks for events after this moment.
+    /// Returns whether any window includes events after `now_ns`.
     pub(super) fn ask_for_later(&self, now_ns: u64) -> bool {
         let last = self.ranges.last();
         self.open.is_some() || last.is_some_and(|last| last.1 > now_ns)
@@ -169,22 +168,22 @@ impl Windows {
         &self.added
     }
 
-    /// Returns whether the pre-roll is limited, and does not just include whatever the rings hold.
+    /// Returns whether the pre-roll is limited rather than whatever the rings hold.
     pub(super) fn have_a_start(&self) -> bool {
         nanoseconds(self.options.pre_roll) < u64::MAX
     }
 
-    /// Returns the time before which no later trigger asks for events.
+    /// Returns the time before which later triggers request no events.
     pub(super) fn decided_ns(&self) -> u64 {
         self.decided_ns
     }
 
-    /// Returns whether no later trigger asks for events of this time.
+    /// Returns whether no later trigger can request events from this time.
     pub(super) fn is_decided(&self, timestamp_ns: u64) -> bool {
         timestamp_ns < self.decided_ns
     }
 
-    /// Judges an event, which must leave the ring now if it `is_crowded` out.
+    /// Judges an event, which must leave the ring now if it `is_crowded`.
     pub(super) fn judge(&self, timestamp_ns: u64, is_crowded: bool) -> Verdict {
         let next = self.ranges.partition_point(|range| range.1 < timestamp_ns);
         let is_inside = self.ranges.get(next).map(|range| range.0 <= timestamp_ns);
@@ -200,6 +199,6 @@ impl Windows {
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
-    // A limit of 584 years.
+    // A `u64` of nanoseconds covers 584 years.
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

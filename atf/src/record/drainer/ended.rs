@@ -6,15 +6,14 @@ use super::ring::{Ring, Step};
 use super::{Drainer, Requests};
 use crate::error::Result;
 
-/// The most memory for the events of threads that have ended, in bytes. A single thread may have
-/// more.
+/// The memory limit for the events of finished threads, in bytes. A single thread may exceed it.
 const MOST_ENDED: usize = 512 << 20;
 
-/// The rings of threads that have ended, in the order of their ends.
+/// The rings of finished threads, in the order in which the threads finished.
 #[derive(Debug)]
 pub(super) struct Ended {
     rings: VecDeque<Kept>,
-    /// Bytes of memory, and the most before the oldest events are given up.
+    /// Memory in bytes, and the limit above which the oldest events are discarded.
     size: usize,
     most: usize,
 }
@@ -70,19 +69,18 @@ impl Ended {
 }
 
 impl Drainer {
-    /// Keeps the ring of a thread that has ended, in as little memory as its events need.
+    /// Keeps the ring of a finished thread in as little memory as its events need.
     pub(super) fn keep_ended(&mut self, mut ring: Ring, ended_ns: u64) {
         ring.end(&self.shared);
         self.ended.add(ring, ended_ns);
     }
 
-    /// Drains the rings of threads that have ended, if a trigger asks for their events or no trigger
-    /// can.
+    /// Drains the rings of finished threads once a trigger requests their events or no trigger can.
     pub(super) fn drain_ended(&mut self, requests: &Requests) {
         let windows = self.windows.as_ref();
         let has_news = windows.is_some_and(|windows| !windows.added().is_empty());
         let is_due = requests.is_last || requests.is_flush || has_news;
-        // Of others, all events are older than their end.
+        // In the other rings, all events are older than the thread's end.
         let is_decided = |kept: &&Kept| {
             is_due || windows.is_some_and(|windows| windows.is_decided(kept.ended_ns))
         };
@@ -102,7 +100,7 @@ impl Drainer {
         }
     }
 
-    /// Gives up the events of the threads that ended first, if those of all ended threads take too
+    /// Discards the events of the threads that ended first if all ended threads together take too
     /// much memory: a program may start a thread for each piece of work.
     pub(super) fn release_ended(&mut self) {
         while self.ended.size > self.ended.most
@@ -115,7 +113,7 @@ impl Drainer {
         }
     }
 
-    /// Finalizes the files of a ring, which must exist if it `needs_files`.
+    /// Finalizes a ring's files. Creates them first if it `needs_files`.
     pub(super) fn close(&mut self, mut ring: Ring, outcome: Result<Step>, needs_files: bool) {
         ring.close(&self.shared, outcome.map(drop), needs_files);
         if let (Some(segments), Some(writer)) = (&mut self.segments, ring.output.existing()) {
@@ -189,17 +187,17 @@ mod tests {
         };
         let one = Some(Loss::new(1, 7, 7));
         assert_eq!(told(&mut drainer)?, (one, vec![]));
-        // When it ends, it gets files that the manifest can list.
+        // When the thread ends, it gets files that the manifest can list.
         drop(recorder);
         pass(&mut drainer);
         assert_eq!(told(&mut drainer)?, (None, vec![one]));
-        // Without losses, it does not.
+        // Without losses, the thread gets no files.
         drainer.session.set_thread_name(1, "gone");
         drop(new_thread(&mut drainer, 1)?);
         pass(&mut drainer);
         assert_eq!(told(&mut drainer)?, (None, vec![one]));
         assert_eq!(drainer.shared.lock().live, 0);
-        // Nor is anything else about it kept.
+        // Nothing else about the thread is kept either.
         drainer.session.thread(1)?;
         drainer.store_manifest()?;
         let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! New threads of a recording.
+//! Registers new threads of a recording.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use crate::record::output::{Output, Target as _};
 use crate::record::thread::Direct;
 use crate::record::{ThreadRecorder, channel_for};
 
-/// The largest manifest that is rewritten for each new thread, in bytes: about a thousand threads.
-/// A larger one is written about once a second.
+/// The size limit, in bytes, below which the manifest is rewritten for each new thread: about a
+/// thousand threads. A larger manifest is written about once a second.
 pub(super) const MOST_LISTED_AT_ONCE: usize = 64 << 10;
 
 impl Drainer {
     /// Creates the threads that callers are waiting for.
     ///
-    /// If the manifest cannot list them, as on a full disk, their files are deleted: every thread's
-    /// folder must be in the manifest (S0, S1).
+    /// If the manifest cannot list them, for example on a full disk, deletes their files: every
+    /// thread's folder must be in the manifest (S0, S1).
     pub(super) fn add_threads(&mut self, wanted: &[u32]) {
-        // Their names may have been set in an earlier segment.
+        // The thread names may have been set in an earlier segment.
         let names = wanted.iter().copied();
         self.session.take_names(&self.shared.session, names);
         let is_flight = self.is_flight();
@@ -67,7 +67,7 @@ impl Drainer {
             let shared = Arc::clone(shared);
             return Ok(ThreadRecorder::direct(thread_id, direct, shared));
         }
-        // The capacity was checked at the start.
+        // The capacity was checked when the recording started.
         let options = &shared.options;
         let is_judged = options.window.is_some();
         let (recorder, drain) = channel_for(options.capacity, options.overflow, is_judged)?;

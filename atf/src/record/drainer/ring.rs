@@ -1,4 +1,4 @@
-//! A ring with the files that it is drained into.
+//! A ring and the files that it is drained into.
 
 use super::Requests;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::record::output::{Output, Target as _};
 use crate::record::shared::Shared;
 use crate::record::window::Windows;
 
-/// A ring with the files that it is drained into.
+/// A ring and the files that it is drained into.
 #[derive(Debug)]
 pub(super) struct Ring {
     pub(super) drain: Drain,
@@ -22,7 +22,7 @@ pub(super) enum Step {
     Drained,
     /// There may be much more to drain.
     Behind,
-    /// Its thread has ended, but a trigger may still ask for its events.
+    /// The thread has ended, but a trigger may still request its events.
     Ended,
     Finished,
 }
@@ -40,7 +40,7 @@ impl Ring {
         self.output.thread_id()
     }
 
-    /// Returns the size of its memory in bytes.
+    /// Returns the ring's memory size in bytes.
     pub(super) fn size(&self) -> usize {
         let size = size_of::<Self>().saturating_add(self.drain.size());
         size.saturating_add(self.output.buffer_size())
@@ -51,7 +51,7 @@ impl Ring {
         if requests.is_last {
             self.drain.close();
         }
-        // Checked first: once the recorder is gone, all events are visible.
+        // Check this first: once the recorder is gone, all events are visible.
         let has_ended = self.drain.is_abandoned();
         let drained = self.drain.drain_windows(&mut self.output, windows)?;
         if requests.is_flush {
@@ -63,7 +63,7 @@ impl Ring {
         if has_ended && windows.is_some() {
             return Ok(Step::Ended);
         }
-        // A ring with windows is never empty.
+        // A ring with windows never runs empty.
         let is_behind = match windows {
             None => drained.events > 0,
             Some(_) => self.drain.is_crowded(),
@@ -75,8 +75,8 @@ impl Ring {
         })
     }
 
-    /// Frees what only a living thread needs: room for more events, and its place among the threads
-    /// that record, unless its files are open.
+    /// Frees what only a live thread needs: the room for more events, and its slot in `max_threads`
+    /// unless its files are open.
     pub(super) fn end(&mut self, shared: &Shared) {
         self.drain.compact();
         if self.output.existing().is_none() {
@@ -84,7 +84,8 @@ impl Ring {
         }
     }
 
-    /// Finalizes the thread's files. Events left in the ring and those recorded later are lost.
+    /// Finalizes the thread's files. Counts events left in the ring, and any recorded later, as
+    /// lost.
     pub(super) fn close(&mut self, shared: &Shared, outcome: Result<()>, needs_files: bool) {
         let finalized = outcome.and_then(|()| {
             // The manifest lists the losses of threads with files.
@@ -96,7 +97,7 @@ impl Ring {
         if let Err(error) = finalized {
             shared.fail(error);
         }
-        // After the files, so that it counts what was recorded meanwhile.
+        // Do this after closing the files, so that it includes events recorded in the meantime.
         self.drain.give_up();
         self.output.forget();
         self.free_place(shared);
