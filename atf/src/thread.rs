@@ -11,9 +11,9 @@ pub use crate::ring::Ring;
 use crate::source::{Input, OpenOptions};
 use crate::wire::offset;
 
-/// The name of the file with all events of a thread.
+/// The name of the file with all of a thread's events.
 pub const INDEX_FILE: &str = "index.atf";
-/// The name of the file with details of some events.
+/// The name of the file with the details of some events.
 pub const DETAIL_FILE: &str = "detail.atf";
 
 /// The name of the file with events that a killed writer had not yet written.
@@ -21,8 +21,8 @@ pub const RING_FILE: &str = "ring.atf";
 
 /// Reads a thread's folder: `index.atf`, and `detail.atf` if it exists.
 ///
-/// The header's flag does not decide whether to look for details: it means nothing in an
-/// unfinalized file. A detail file that cannot be opened does not prevent reading the index.
+/// The header's flag does not decide whether to look for details, because it means nothing in an
+/// unfinalized file. If a detail file cannot be opened, the index can still be read.
 ///
 /// ```
 /// use atf::thread::{Linked, ThreadReader};
@@ -53,25 +53,25 @@ pub struct ThreadReader {
     index: IndexReader,
     detail: Option<Result<DetailReader>>,
     ring: Option<Result<Ring>>,
-    /// The scan of the details, if it was made while they were opened.
+    /// The scan of the details, if they were scanned while being opened.
     detail_scan: Option<detail::Scan>,
 }
 
-/// Takes the bytes of the details in order, in pieces of any size, with the thread's index and the
-/// details' header.
+/// Receives the bytes of the details in order, in pieces of any size, with the thread's index and
+/// the header of the details.
 pub(crate) type Tap<'a> = &'a mut dyn FnMut(&IndexReader, &DetailHeader, &[u8]);
 
 /// The target of a link between the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linked<T> {
-    /// To this event.
+    /// The event that the link leads to.
     To(T),
     /// The event has no link.
     NoLink,
     /// The event has a link, but its target does not exist or belongs to another event, because of
     /// a crash or damage.
     Dangling {
-        /// The position in the link.
+        /// The position that the link contains.
         seq: u64,
     },
 }
@@ -115,12 +115,12 @@ impl ThreadReader {
         Ok(thread)
     }
 
-    /// Opens the files of a thread's folder. If the details have a verified footer, they are passed
-    /// to `tap` as they are read.
+    /// Opens the files of a thread's folder. If the details have a verified footer, passes them to
+    /// `tap` as they are read.
     pub(crate) fn tapped(folder: &Path, options: OpenOptions, tap: Tap<'_>) -> Result<Self> {
         let path = folder.to_path_buf();
-        // Read the ring first: whatever leaves it later is in the files by the time they are
-        // opened.
+        // Read the ring first: any events that leave it later are already in the files when those
+        // are opened.
         let ring = ring::read(&path, options).transpose();
         let index = Input::open_in_session(&path.join(INDEX_FILE), options)?;
         let mut index = IndexReader::new(index)?;
@@ -172,7 +172,7 @@ impl ThreadReader {
         self.ring.as_ref()?.as_ref().err()
     }
 
-    /// Returns the index alone and closes the details.
+    /// Returns only the index and closes the details.
     #[must_use]
     pub fn into_index(self) -> IndexReader {
         self.index
@@ -202,9 +202,9 @@ impl ThreadReader {
         self.detail.as_ref()?.as_ref().err()
     }
 
-    /// Scans all details and follows their links to the index; returns `None` if there are none to
-    /// read. With [`OpenOptions::scan`], the scan was made when the thread was opened, unless the
-    /// details have no verified footer.
+    /// Scans all details and follows their links to the index. Returns `None` if there are no
+    /// readable details. With [`OpenOptions::scan`], the scan was done when the thread was opened,
+    /// unless the details have no verified footer.
     ///
     /// # Errors
     ///
@@ -223,8 +223,8 @@ impl ThreadReader {
         self.detail.is_some()
     }
 
-    /// Returns the detail event that an index event links to. A link to a missing detail, or to one
-    /// with another timestamp, is [`Linked::Dangling`].
+    /// Returns the detail event that an index event links to. If the detail is missing or has
+    /// another timestamp, returns [`Linked::Dangling`].
     ///
     /// # Errors
     ///
@@ -248,8 +248,8 @@ impl ThreadReader {
         })
     }
 
-    /// Returns the index event that a detail event links to. A link to a missing event, or to one
-    /// that does not link back, is [`Linked::Dangling`].
+    /// Returns the index event that a detail event links to. If the event is missing or does not
+    /// link back, returns [`Linked::Dangling`].
     ///
     /// # Errors
     ///
@@ -262,11 +262,11 @@ impl ThreadReader {
         })
     }
 
-    /// Returns where the two files disagree: on wire version, `thread_id`, `arch` and `os`, as
-    /// [`ErrorKind::Disagrees`] at the detail file's field; and on the flag `has_detail_file` of a
-    /// finalized index, as [`ErrorKind::WrongDetailFlag`].
+    /// Returns where the two files disagree: about wire version, `thread_id`, `arch` and `os`, as
+    /// [`ErrorKind::Disagrees`] at the detail file's field; about a finalized index's flag
+    /// `has_detail_file`, as [`ErrorKind::WrongDetailFlag`].
     ///
-    /// In wire version 2, this is the only sign of a misplaced detail file.
+    /// In wire version 2, such a disagreement is the only sign of a misplaced detail file.
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
         self.wrong_flag()
@@ -275,10 +275,10 @@ impl ThreadReader {
             .collect()
     }
 
-    /// Returns every known problem that makes the readable events differ from those that were
-    /// written: the [index's](IndexReader::problems) and the [details'](DetailReader::problems)
-    /// problems, details that cannot be opened, an ignored `ring.atf`, files that do not belong
-    /// together and, once all events have been read, [`ErrorKind::DanglingLinks`].
+    /// Returns every known problem that makes the readable events differ from the written ones: the
+    /// problems of the [index](IndexReader::problems) and of the [details](DetailReader::problems),
+    /// details that cannot be opened, an ignored `ring.atf`, files that do not belong together and,
+    /// once all events have been read, [`ErrorKind::DanglingLinks`].
     ///
     /// # Errors
     ///
@@ -289,7 +289,7 @@ impl ThreadReader {
         Ok(problems)
     }
 
-    /// Returns the problems that are not the index's own.
+    /// Returns all problems except those of the index.
     pub(crate) fn problems_beside(&self) -> Result<Vec<Error>> {
         let mut problems = Vec::new();
         problems.extend(self.ring_error().cloned());
@@ -365,8 +365,8 @@ impl ThreadReader {
     }
 }
 
-/// Returns the error for links to missing details, if a pass over all events has determined the
-/// greatest link.
+/// Returns the error for links to missing details, if the greatest link is known from a pass over
+/// all events.
 fn dangling(index: &IndexReader, count: u64) -> Option<Error> {
     let greatest = index.known_scan()?.greatest_link?;
     let error = || {
@@ -378,8 +378,8 @@ fn dangling(index: &IndexReader, count: u64) -> Option<Error> {
 }
 
 /// Returns the problems of a thread's details and of the links to them, for an index that was
-/// opened alone. If both files are finalized, the number of details comes from the detail footer,
-/// and the details are not read.
+/// opened alone. If both files are finalized, takes the number of details from the detail footer
+/// and does not read the details.
 pub(crate) fn problems_beside(
     index: &IndexReader,
     folder: &Path,
@@ -404,14 +404,15 @@ pub(crate) fn problems_beside(
     }
 }
 
-/// Opens the events of a thread's folder as [`ThreadReader`] does, including those of `ring.atf`,
-/// but does not search for where details begin. `open` opens `index.atf`.
+/// Opens the events of a thread's folder as [`ThreadReader`] does, including those in `ring.atf`,
+/// but does not search for the start of the details. `open` opens `index.atf`.
 pub(crate) fn open_index(
     folder: &Path,
     options: OpenOptions,
     open: impl FnOnce(&Path, OpenOptions) -> Result<Input>,
 ) -> Result<IndexReader> {
-    // Read the ring first: whatever leaves it later is in the files by the time they are opened.
+    // Read the ring first: any events that leave it later are already in the files when those are
+    // opened.
     let ring = ring::read(folder, options).ok().flatten();
     let index = IndexReader::new(open(&folder.join(INDEX_FILE), options)?)?;
     let Some(ring) = ring.filter(|_| index.footer().is_none()) else {

@@ -1,4 +1,4 @@
-//! The rules about what one event records, for the checker and for recovery, which keeps events
+//! The rules about the content of a single event. The checker applies them; recovery keeps events
 //! that break them unchanged.
 
 use super::finding::{FileReport, Place};
@@ -8,9 +8,9 @@ use crate::detail::{DetailEvent, FunctionPayload};
 use crate::index::IndexEvent;
 use crate::wire::{DetailEventType, DetailFunctionPayload, EventKind, Wire};
 
-/// Takes broken rules.
+/// Receives broken rules.
 pub(crate) trait Findings {
-    /// Notes a broken rule. The message is built only if it is kept.
+    /// Records a broken rule. The message is built only if it is kept.
     fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String);
 }
 
@@ -20,7 +20,7 @@ impl Findings for FileReport {
     }
 }
 
-/// Checks an index event of the thread `thread_id`, and its order after the event `before`.
+/// Checks an index event of the thread `thread_id`, and its order relative to the event `before`.
 pub(crate) fn event(
     event: &IndexEvent,
     before: Option<&IndexEvent>,
@@ -48,7 +48,7 @@ pub(crate) fn event(
     }
 }
 
-/// Checks two consecutive index events.
+/// Checks the order of two consecutive index events.
 fn order(before: &IndexEvent, event: &IndexEvent, at: &At, findings: &mut impl Findings) {
     if event.timestamp_ns < before.timestamp_ns {
         findings.add(&rules::ATF_IEVT_001, at.field("timestamp_ns"), || {
@@ -81,7 +81,7 @@ fn order(before: &IndexEvent, event: &IndexEvent, at: &At, findings: &mut impl F
     }
 }
 
-/// Checks a detail event of the thread `thread_id`, with its payload if it is a function's.
+/// Checks a detail event of the thread `thread_id`, with its payload if it is a function payload.
 pub(crate) fn detail(
     wire: Wire,
     detail: &DetailEvent,
@@ -131,7 +131,8 @@ pub(crate) fn detail(
     }
 }
 
-/// Checks that a detail event repeats its index event; the places are the detail file's.
+/// Checks that a detail event repeats the values of its index event. The places are in the detail
+/// file.
 pub(crate) fn agreement(
     wire: Wire,
     event: &IndexEvent,

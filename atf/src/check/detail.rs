@@ -1,4 +1,4 @@
-//! `detail.atf`: header, framing, events, end.
+//! Checks `detail.atf`: header, framing, events, end.
 
 use crate::detail::DetailReader;
 use crate::wire::Record;
@@ -26,8 +26,8 @@ const END: EndRules = EndRules {
     placeholder: &rules::ATF_DHDR_012,
 };
 
-/// Checks header, events, links and end. Reads no events if they were `checked` when the file was
-/// opened.
+/// Checks header, events, links and end. Does not read the events if they were `checked` when the
+/// file was opened.
 pub(super) fn check(
     detail: &DetailReader,
     checked: Option<Links>,
@@ -42,7 +42,7 @@ pub(super) fn check(
         Some(links) => links.range,
         None => events(detail, links, report)?,
     };
-    // The events after an impossible length are unknown.
+    // Nothing is known about the events after an impossible length.
     let is_whole = detail.framing_problem().is_none();
     finalized_header(detail, is_whole.then_some(range), report)?;
     let times = match detail.time_range()? {
@@ -94,8 +94,8 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
     }
 }
 
-/// Checks for impossible lengths. In a file without a footer, such a length merely ends the
-/// recovered events.
+/// Checks for impossible lengths. In a file without a footer, such a length only ends the recovered
+/// events.
 fn framing(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> {
     let is_ended = !matches!(detail.completeness(), Completeness::Unfinalized { .. });
     match detail.framing_problem().filter(|_| is_ended) {
@@ -104,7 +104,7 @@ fn framing(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> 
     }
 }
 
-/// Checks the events one by one; returns the least and the greatest `index_seq`.
+/// Checks the events one by one. Returns the least and the greatest `index_seq`.
 fn events(
     detail: &DetailReader,
     mut links: Option<&mut Backward<'_>>,
@@ -130,7 +130,7 @@ fn events(
     Ok(range.unwrap_or((0, 0)))
 }
 
-/// Checks the values that the header of a finalized file repeats. `range` is the range of the
+/// Checks the values that a finalized file repeats in its header. `range` is the range of the
 /// events' `index_seq`.
 fn finalized_header(
     detail: &DetailReader,

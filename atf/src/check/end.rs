@@ -1,4 +1,4 @@
-//! Checks how a file ends: the same checks for both kinds of file, with different rules.
+//! Checks the end of a file: the same checks for both kinds of file, with different rules.
 
 use crate::{Checksum, Completeness, Error};
 
@@ -8,7 +8,7 @@ use crate::check::place::At;
 use crate::check::rules::Rule;
 use crate::text::counted;
 
-/// The rules on a file's end, for index files or for detail files.
+/// The rules about the end of an index file or a detail file.
 pub(super) struct EndRules {
     pub(super) finalized: &'static Rule,
     pub(super) checksum: &'static Rule,
@@ -23,14 +23,14 @@ pub(super) struct EndRules {
     pub(super) placeholder: &'static Rule,
 }
 
-/// A file's end, as its reader found it.
+/// The end of a file, as its reader found it.
 pub(super) struct End<'a> {
     pub(super) completeness: &'a Completeness,
     /// The offset right after the last event.
     pub(super) events_end: u64,
     /// The number of events in the file.
     pub(super) event_count: u64,
-    /// The number of events that the header states, unless it is a placeholder.
+    /// The number of events in the header, unless it is a placeholder.
     pub(super) header_count: Option<u64>,
     /// Why the bytes after a detail file's last event are not an event.
     pub(super) framing_problem: Option<&'a Error>,
@@ -50,19 +50,19 @@ pub(super) struct FooterFacts<'a> {
     pub(super) times: (u64, u64),
 }
 
-/// The timestamps of the first and the last event; several fields repeat them.
+/// The timestamps of the first and the last event, which several fields repeat.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Times {
     /// Unknown: one of these events is in a hole or after an impossible length.
     Unknown,
     /// There are no events.
     None,
-    /// The first and the last.
+    /// The timestamps of the first and the last event.
     Range(u64, u64),
 }
 
 impl Times {
-    /// Returns the time range of two threads together.
+    /// Returns the time range that covers both.
     pub(super) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
@@ -73,7 +73,7 @@ impl Times {
         }
     }
 
-    /// Returns the values required in the fields that repeat them.
+    /// Returns the values required in the fields that repeat this range.
     pub(super) fn repeated(self) -> Option<(u64, u64)> {
         match self {
             Self::Unknown => None,
@@ -218,8 +218,8 @@ fn footer_fields(
     }
 }
 
-/// Compares a stored start and end with the expected ones. Each difference is reported at its own
-/// place.
+/// Compares a stored start and end with the expected ones. Reports each difference at its own
+/// field.
 pub(super) fn range(
     found: (u64, u64),
     expected: (u64, u64),

@@ -10,7 +10,7 @@ use crate::check::place::At;
 use crate::check::rules::table as rules;
 use crate::wire;
 
-/// The check of the events: a single pass, which also scans them.
+/// The check of the events: a single pass that also scans them.
 #[derive(Debug)]
 pub(super) struct Events {
     steps: Steps,
@@ -25,8 +25,8 @@ impl Events {
         }
     }
 
-    /// Checks the events up to the one at position `seq` and at least to the end of its block.
-    /// Returns the event, unless an earlier block has it or there is none.
+    /// Checks the events up to the one at position `seq`, and on to the end of its block. Returns
+    /// the event, unless it is in an earlier block or does not exist.
     pub(super) fn up_to(
         &mut self,
         seq: u64,
@@ -37,7 +37,7 @@ impl Events {
         Ok(self.steps.get(seq))
     }
 
-    /// Checks the remaining events and returns the timestamps of the first and the last of all.
+    /// Checks the remaining events. Returns the timestamps of the first and the last event overall.
     pub(super) fn finish(
         mut self,
         index: &IndexReader,
@@ -61,13 +61,13 @@ impl Events {
     }
 }
 
-/// The facts about earlier events with which the next one is compared.
+/// What the check remembers of earlier events to compare the next one with.
 #[derive(Debug)]
 struct Order {
-    /// Whether events have reserved bytes.
+    /// Whether events of this wire version have reserved bytes.
     has_reserved: bool,
     before: Option<IndexEvent>,
-    /// The timestamps of the first and the last event; `None` for one in a hole.
+    /// The timestamps of the first and the last event; `None` for an event in a hole.
     first: Option<u64>,
     last: Option<u64>,
 }
@@ -96,7 +96,7 @@ impl Order {
             report.add(&rules::ATF_IEVT_006, place, || {
                 "all zeros: a hole".to_owned()
             });
-            // The hole's calls and returns are unknown.
+            // The calls and returns in the hole are unknown.
             if let Some(before) = &mut self.before {
                 before.call_depth = None;
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::check::rules::{ReaderDoes, Rule, Severity};
 
-/// The action that a reader must take on a file: the strictest action that any of its findings requires.
+/// The action that a reader must take on a file: the strictest action that any finding requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Read it.
@@ -77,7 +77,7 @@ pub struct Finding {
     pub message: String,
     /// The number of places in the file.
     pub count: u64,
-    /// The next few places.
+    /// The next few places where it is broken.
     pub more: Vec<Place>,
 }
 
@@ -99,7 +99,7 @@ pub enum Kind {
     Folder,
 }
 
-/// The findings in one file.
+/// The findings about one file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileReport {

@@ -25,7 +25,8 @@ const END: EndRules = EndRules {
     placeholder: &rules::ATF_IHDR_017,
 };
 
-/// Checks header, events and end. The check of the events may have begun, with findings so far.
+/// Checks header, events and end. The check of the events may already have begun and produced
+/// findings.
 pub(super) fn check(
     index: &IndexReader,
     begun: Option<(Events, FileReport)>,
@@ -110,7 +111,7 @@ fn identity(index: &IndexReader, report: &mut FileReport) {
     }
 }
 
-/// Returns whether an operating system has this clock (S0, S1).
+/// Returns whether the clock exists on the operating system (S0, S1).
 fn has_clock(os: Os, clock: Clock) -> bool {
     match os {
         Os::IOS | Os::MACOS => clock == Clock::MACH_CONTINUOUS,
@@ -119,7 +120,7 @@ fn has_clock(os: Os, clock: Clock) -> bool {
     }
 }
 
-/// Checks the header fields that repeat values from the events and the footer of a finalized file.
+/// Checks the header fields that repeat values from the events and the footer in a finalized file.
 fn finalized_header(
     index: &IndexReader,
     times: Times,
@@ -129,7 +130,7 @@ fn finalized_header(
         return Ok(());
     }
     for problem in index.disagreements() {
-        // The times are compared with the events themselves, below.
+        // The times are compared with the events themselves below.
         if !matches!(problem.field(), Some(field) if field.starts_with("header.time_")) {
             add_problem(report, &problem)?;
         }

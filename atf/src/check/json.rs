@@ -1,4 +1,4 @@
-//! A check's findings as JSON.
+//! Formats a check's findings as JSON.
 
 use serde_core::{Serialize, Serializer};
 

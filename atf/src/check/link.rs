@@ -1,4 +1,4 @@
-//! The links between a thread's two files, followed both ways.
+//! Checks the links between a thread's two files in both directions.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::{Rule, table as rules};
 use crate::wire::Wire;
 
-/// The two files of a thread, both open and of one wire version.
+/// A thread's two files, both open and of the same wire version.
 pub(super) struct Pair<'a> {
     pub(super) index: &'a IndexReader,
     pub(super) detail: Option<&'a DetailReader>,
@@ -23,7 +23,7 @@ impl<'a> Pair<'a> {
         Self { index, detail }
     }
 
-    /// Whether a link may lead nowhere: its other end can be lost.
+    /// Returns whether a link may dangle, because the other end may be lost.
     fn may_dangle(&self) -> bool {
         let is_whole_index = self.index.completeness().has_verified_footer();
         let is_whole_detail = self.detail.is_none_or(|detail| {
@@ -32,8 +32,8 @@ impl<'a> Pair<'a> {
         !(is_whole_index && is_whole_detail)
     }
 
-    /// Checks the links from index events to detail events. If the details prove all of these links
-    /// correct, no event is read again.
+    /// Checks the links from index events to detail events. If the details have already proven all
+    /// of them correct, does not read the events again.
     pub(super) fn check_forward(&self, proven: u64, report: &mut FileReport) -> Result<(), Error> {
         let is_proven = |scan: &Scan| scan.links == proven && scan.zero_events == 0;
         if self.index.known_scan().is_some_and(is_proven) {
@@ -41,7 +41,7 @@ impl<'a> Pair<'a> {
         }
         let mut index = self.index.cursor();
         let mut details = self.detail.map(DetailReader::cursor);
-        // After a hole, the number of links in it is unknown.
+        // After a hole, the number of links inside it is unknown.
         let mut next = Some(0_u64);
         for seq in 0..self.index.event_count() {
             let Some(event) = self.event(&mut index, seq)? else {
@@ -71,7 +71,7 @@ impl<'a> Pair<'a> {
         Ok(())
     }
 
-    /// Returns the index event at a position, or `None` in a hole.
+    /// Returns the index event at a position, or `None` if it is in a hole.
     fn event(&self, index: &mut IndexCursor<'_>, seq: u64) -> Result<Option<IndexEvent>, Error> {
         let thread_id = self.index.header().thread_id;
         match index.bytes(seq)? {
@@ -110,23 +110,22 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Checks the links from detail events to index events, and whether the two agree.
+/// Checks the links from detail events to index events, and whether linked events agree.
 pub(super) struct Backward<'a> {
     pair: &'a Pair<'a>,
     index: IndexCursor<'a>,
     wire: Wire,
-    /// The findings, to be discarded if one of the files proves nothing.
+    /// The findings, discarded if one of the files is unfit for comparison.
     pub(super) report: FileReport,
-    /// The event after the last one with a detail; `None` once a detail belongs to no event or is
-    /// out of order.
+    /// The position after the last event with a detail; `None` once a detail belongs to no event or
+    /// is out of order.
     next: Option<u64>,
-    /// How many details belong to an event.
+    /// The number of details that belong to an event.
     links: u64,
 }
 
 impl<'a> Backward<'a> {
-    /// Returns `None` if there are no details to compare. The findings are about the file at
-    /// `path`.
+    /// Returns `None` if there are no details to compare. The findings concern the file at `path`.
     pub(super) fn new(pair: &'a Pair<'a>, path: &Path) -> Option<Self> {
         let wire = pair.detail?.wire();
         let mut report = FileReport::new(path, Kind::Detail);
@@ -141,7 +140,7 @@ impl<'a> Backward<'a> {
         })
     }
 
-    /// Checks the next detail event, with its payload if it is a function's.
+    /// Checks the next detail event, with its payload if it is a function payload.
     pub(super) fn check(
         &mut self,
         detail: &DetailEvent,
@@ -179,8 +178,8 @@ impl<'a> Backward<'a> {
         Ok(())
     }
 
-    /// Returns how many links of events the details prove correct: all of them, if the events have
-    /// no more links than that.
+    /// Returns the number of event links that the details prove correct. If the events have no more
+    /// links than that, all of them are correct.
     pub(super) fn proven(&self) -> u64 {
         if self.next.is_some() { self.links } else { 0 }
     }

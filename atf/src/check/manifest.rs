@@ -1,4 +1,4 @@
-//! Checks `manifest.json`: its content, and whether it agrees with the session.
+//! Checks `manifest.json`: its content and its agreement with the session.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,12 +14,12 @@ use super::{Output, add_problem, without_path};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// Facts from the session's folders that the manifest repeats.
+/// Facts about the session's folders that the manifest repeats.
 #[derive(Debug)]
 pub(super) struct SessionFacts {
-    /// Ids that are listed but have no folder.
+    /// Ids that the manifest lists but that have no folder.
     pub(super) missing: BTreeSet<u32>,
-    /// Ids that have a folder but are not listed.
+    /// Ids that have a folder but that the manifest does not list.
     unlisted: Vec<u32>,
     with_detail: BTreeSet<u32>,
     with_folder: BTreeSet<u32>,
@@ -146,7 +146,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
     Ok(())
 }
 
-/// Checks the tracer's losses in a thread or in the session.
+/// Checks the events that the tracer lost in a thread or in the session.
 fn loss(place: &str, loss: Option<Loss>, what: &str, report: &mut FileReport) {
     let Some(loss) = loss else { return };
     let Loss {
@@ -173,7 +173,7 @@ fn loss(place: &str, loss: Option<Loss>, what: &str, report: &mut FileReport) {
     }
 }
 
-/// Checks the format version, which depends on whether there are symbols.
+/// Checks the format version, which depends on whether the manifest has symbols.
 fn format_version(manifest: &Manifest, report: &mut FileReport) {
     let of_symbols = |problem: &crate::Error| {
         let field = problem.field().unwrap_or_default();
@@ -228,7 +228,7 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
     }
 }
 
-/// Returns whether the list of threads could be read. If not, no thread can be reported as
+/// Returns whether the list of threads could be read. Otherwise, no thread can be reported as
 /// unlisted.
 fn has_list(manifest: &Manifest) -> bool {
     let hides_list = |problem: &crate::Error| match problem.kind() {

@@ -1,8 +1,8 @@
 //! Checks traces against the format's [`rules`].
 //!
-//! [`check`] takes a path to a session, a thread's folder, a file, or a folder with any of these below it, and
-//! gives each file a [`Verdict`]: what a reader must do with it. The verdict follows from [`Finding`]s: broken
-//! rules with their places in the file.
+//! [`check`] takes the path of a session, a thread's folder, a file, or a folder with any of these
+//! below it, and gives each file a [`Verdict`]: what a reader must do with it. The verdict follows
+//! from the [`Finding`]s: broken rules and their places in the file.
 //!
 //! ```
 //! use atf::check::{FileReport, Output, Verdict, check};
@@ -63,12 +63,13 @@ pub use parallel::check_all;
 pub use problem::{rule_of, rule_of_file, text_with_rule};
 pub use walk::has_extension;
 
-/// Receives the results of a check one by one, so memory does not grow with the number of files.
+/// Receives the results of a check one by one, so memory use does not grow with the number of
+/// files.
 pub trait Output {
-    /// Takes the report of a file.
+    /// Receives the report on a file.
     fn file(&mut self, report: FileReport);
 
-    /// Takes a path that could not be read, and why.
+    /// Receives a path that could not be read, and the reason.
     fn unreadable(&mut self, path: &Path, why: &str);
 
     /// Returns whether to stop, for example because results can no longer be written.
@@ -78,7 +79,7 @@ pub trait Output {
 }
 
 /// Checks a file, a thread's folder, a session, or a folder with any of these below it, and passes
-/// the results to `output`. Damage to one file does not hide another file.
+/// the results to `output`. A damaged file does not hide the others.
 pub fn check(path: &Path, output: &mut dyn Output) {
     walk::units(path, &mut |unit| {
         unit.check(output);
@@ -114,8 +115,8 @@ fn detail_file(path: &Path, opened: Result<DetailReader>, output: &mut dyn Outpu
     }
 }
 
-/// Reports a file that could not be opened. An empty one may belong to a writer that was killed before it wrote
-/// anything, unless the thread's other file is finalized.
+/// Reports a file that could not be opened. An empty file may belong to a writer that was killed
+/// before writing anything, unless the thread's other file is finalized.
 fn refused(
     path: &Path,
     kind: Kind,
@@ -147,7 +148,7 @@ fn refused(
     output.file(report);
 }
 
-/// Returns an error's text without the path, because every report begins with it.
+/// Returns an error's text without the path, because every report begins with the path.
 fn without_path(error: &Error) -> String {
     match (error.kind(), std::error::Error::source(error)) {
         (ErrorKind::Io(_), Some(source)) => source.to_string(),
@@ -168,7 +169,7 @@ fn place_of(error: &Error) -> Place {
 ///
 /// # Errors
 ///
-/// The problem itself, if it breaks no rule: it must not be lost.
+/// The problem itself if it breaks no rule, so that it is not lost.
 fn add_problem(report: &mut FileReport, problem: &Error) -> Result<()> {
     let rule = rule_of(report.kind, problem).ok_or_else(|| problem.clone())?;
     report.add(rule, place_of(problem), || problem.kind().to_string());

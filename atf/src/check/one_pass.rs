@@ -1,7 +1,9 @@
-//! Checks a thread's details and links while its files are opened, so that each byte is read once.
+//! Checks a thread's details and links while its files are being opened, so that each byte is read
+//! once.
 //!
-//! This covers details that break no rule and are linked in order; it takes no more memory than a block of each
-//! file. With any other detail it ends, and the details are read again to report their findings.
+//! This covers details that break no rule and are linked in order, in no more memory than a block
+//! of each file. At the first detail that does not qualify, this check ends, and the details are
+//! read again to report their findings.
 
 use std::path::Path;
 
@@ -21,17 +23,17 @@ pub(super) struct OnePass {
     /// Whether a detail ended this check.
     is_over: bool,
     links: Links,
-    /// The check of the index, at least up to the last link, and its findings.
+    /// The check of the index, up to at least the last link, and its findings.
     events: Option<(Events, FileReport)>,
-    /// The findings about the details: none until this check ends.
+    /// The findings about the details: empty until this check ends.
     report: FileReport,
 }
 
-/// The links of the details so far: each detail has one, and its index event links back.
+/// The links of the details so far: each detail links to an index event that links back.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Links {
     pub(super) count: u64,
-    /// The least and the greatest `index_seq`; 0 without details.
+    /// The least and the greatest `index_seq`; 0 if there are no details.
     pub(super) range: (u64, u64),
 }
 
@@ -58,7 +60,7 @@ impl OnePass {
         }
     }
 
-    /// Checks the next bytes of the details, and the index events that they link to.
+    /// Checks the next bytes of the details and the index events that they link to.
     pub(super) fn add(&mut self, index: &IndexReader, header: &DetailHeader, bytes: &[u8]) {
         if self.is_over || header.wire != index.wire() {
             return;
@@ -94,7 +96,7 @@ impl OnePass {
             Ok(Some(record)) => record,
             Ok(None) => return false,
             Err(_) => {
-                // Whoever reads the events again, from the first one, gets the error.
+                // The error appears again when the events are read again from the start.
                 self.events = None;
                 return false;
             }
@@ -115,7 +117,7 @@ impl OnePass {
         is_linked && self.links.add(seq) && self.report.is_empty()
     }
 
-    /// Returns the links if this check covered exactly the details of the thread.
+    /// Returns the links if this check covered all of the thread's details and no others.
     pub(super) fn links(&self, thread: &ThreadReader) -> Option<Links> {
         let details = self.details.as_ref().filter(|_| !self.is_over)?;
         let is_all = thread
@@ -124,7 +126,7 @@ impl OnePass {
         is_all.then_some(self.links)
     }
 
-    /// Returns the check of the index events, to be continued, and its findings so far.
+    /// Returns the check of the index events, for the caller to continue, and its findings so far.
     pub(super) fn into_events(self) -> Option<(Events, FileReport)> {
         self.events
     }

@@ -1,4 +1,4 @@
-//! Checks in parallel; the results come in the same order as from a sequential check.
+//! Checks in parallel. The results come in the same order as from a sequential check.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ enum Found {
     Unreadable(PathBuf, String),
 }
 
-/// Checks several paths as [`check`](super::check) does, up to `jobs` threads, sessions or files at a
-/// time. The results come in the same order for any number of jobs.
+/// Checks several paths as [`check`](super::check) does, up to `jobs` threads, sessions or files at
+/// a time. The order of the results does not depend on the number of jobs.
 ///
-/// Memory does not grow with the number of files: a check waits until its results are taken.
+/// Memory use does not grow with the number of files: each check waits until its results are taken.
 pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Output) {
     let produce = |take: &mut dyn FnMut(Unit) -> bool| {
         // No more units are needed once `take` returns false.

@@ -14,7 +14,7 @@ pub(crate) struct At {
     record: Record,
     wire: Wire,
     name: Name,
-    /// Bytes from the start of the file.
+    /// The offset in bytes from the start of the file.
     pub(crate) offset: u64,
 }
 
@@ -84,7 +84,7 @@ impl At {
         }
     }
 
-    /// Returns the offset after the record.
+    /// Returns the offset just after the record.
     pub(crate) fn end(&self) -> u64 {
         self.offset.saturating_add(self.record.size() as u64)
     }
@@ -104,7 +104,7 @@ impl At {
         )
     }
 
-    /// Notes the reserved fields of the record's bytes that are not 0.
+    /// Reports the record's reserved fields that are not 0.
     pub(crate) fn reserved(&self, bytes: &[u8], rule: &'static Rule, findings: &mut impl Findings) {
         for field in self.record.nonzero_reserved(self.wire, bytes) {
             findings.add(rule, self.field(field.name), || "not all zeros".to_owned());

@@ -6,8 +6,8 @@ use crate::session::MANIFEST_FILE;
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::{Error, ErrorKind};
 
-/// Like [`rule_of`], for a problem that includes the file's path: the kind of file follows from its
-/// name.
+/// Like [`rule_of`], for a problem that includes the file's path. The file name determines the kind
+/// of file.
 #[must_use]
 pub fn rule_of_file(problem: &Error) -> Option<&'static Rule> {
     let kind = match problem.path()?.file_name()?.to_str()? {
@@ -20,7 +20,7 @@ pub fn rule_of_file(problem: &Error) -> Option<&'static Rule> {
     rule_of(kind, problem)
 }
 
-/// Returns a problem's text with the id of the rule that its file breaks: `… [ATF-IFTR-001]`.
+/// Returns a problem's text with the id of the broken rule: `… [ATF-IFTR-001]`.
 #[must_use]
 pub fn text_with_rule(problem: &Error) -> String {
     match rule_of_file(problem) {
@@ -29,8 +29,8 @@ pub fn text_with_rule(problem: &Error) -> String {
     }
 }
 
-/// Returns the rule that a file breaks if a reader reports `problem` about it; `None` if the
-/// problem is not about the file's contents, for example if it cannot be read.
+/// Returns the rule that a file breaks if a reader reports `problem` about it. Returns `None` if
+/// the problem does not concern the file's contents, for example if the file cannot be read.
 #[must_use]
 pub fn rule_of(kind: Kind, problem: &Error) -> Option<&'static Rule> {
     if *problem.kind() == ErrorKind::SymbolicLink {
@@ -127,8 +127,8 @@ fn manifest(problem: &ErrorKind) -> Option<&'static Rule> {
     })
 }
 
-/// Whether a problem of `ring.atf` is about its contents. An I/O error with a field is about a file
-/// that the ring refers to.
+/// Returns whether a problem of `ring.atf` concerns its contents. An I/O error with a field
+/// concerns a file that the ring refers to.
 fn is_content(problem: &Error) -> bool {
     match problem.kind() {
         ErrorKind::Io(_) => problem.field().is_some(),

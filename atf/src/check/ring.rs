@@ -1,4 +1,4 @@
-//! Checks `ring.atf`: whether it may be there, and whether it belongs to the thread's other files.
+//! Checks `ring.atf`: whether it is allowed, and whether it belongs to the thread's other files.
 
 use std::fs;
 
@@ -10,8 +10,8 @@ use super::{Output, place_of, rule_of, without_path};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// Checks the ring in a thread's folder, if there is one. The ring's events count in the reports on
-/// the other two files.
+/// Checks the ring in a thread's folder, if there is one. The reports on the other two files count
+/// the ring's events.
 pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
     let path = thread.path().join(RING_FILE);
     let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);

@@ -1,4 +1,4 @@
-//! Checks a session: its threads, its manifest, and whether they agree.
+//! Checks a session: its threads, its manifest, and their agreement.
 
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ pub(super) struct Session {
     reader: SessionReader,
     /// The position of the first thread with a readable header, its clock and its id.
     first_clock: Option<(usize, (u8, u32))>,
-    /// The result of each thread's check, by position; `None` before it.
+    /// The result of each thread's check, by position; `None` until it is checked.
     found: Mutex<Vec<Option<Found>>>,
     /// Signals each new result.
     news: Condvar,
@@ -31,7 +31,7 @@ pub(super) struct Session {
 /// A checked thread.
 #[derive(Debug)]
 enum Found {
-    /// The thread is only listed in the manifest.
+    /// The manifest lists the thread, but it has no folder.
     Missing,
     Facts(thread::Facts),
 }
@@ -56,7 +56,7 @@ impl Session {
         self.reader.threads().len()
     }
 
-    /// Checks the thread at a position.
+    /// Checks the thread at `position`.
     pub(super) fn check_thread(&self, position: usize, output: &mut dyn Output) {
         let Some(entry) = self.reader.threads().get(position) else {
             return;
@@ -70,7 +70,7 @@ impl Session {
         done.found = check_thread(entry, first.map(|(_, clock)| clock), output);
     }
 
-    /// Waits for all threads, then checks everything else.
+    /// Waits for all threads and then checks everything else.
     pub(super) fn check_rest(&self, output: &mut dyn Output) {
         let mut facts = SessionFacts::new();
         let mut found = self.found();
@@ -101,7 +101,7 @@ impl Session {
     }
 }
 
-/// Notes that a thread is checked, even if the check panicked: the rest waits for all threads.
+/// Marks a thread as checked even if the check panicked, because the rest waits for all threads.
 struct Done<'a> {
     session: &'a Session,
     position: usize,

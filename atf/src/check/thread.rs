@@ -1,4 +1,4 @@
-//! Checks a thread's folder: its two files and their links.
+//! Checks a thread's folder: its two files and the links between them.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
 
-/// Facts about a thread that its session needs.
+/// Facts about a thread that the session's check needs.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) has_detail: bool,
@@ -40,7 +40,7 @@ impl Facts {
 }
 
 /// Checks a thread's folder without its session. If the folder's name contains a thread id, the
-/// header must contain the same id.
+/// header must contain the same one.
 pub(super) fn folder(path: &Path, output: &mut dyn Output) {
     let name = path
         .file_name()
@@ -52,7 +52,7 @@ pub(super) fn folder(path: &Path, output: &mut dyn Output) {
     check(path, &own, output);
 }
 
-/// Values that the index header must have, as known from the session.
+/// Values required in the index header, as known from the session.
 #[derive(Debug)]
 pub(super) struct Expected {
     /// The id in the folder's name.
@@ -91,7 +91,7 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
     }
 }
 
-/// Returns whether the details were finalized, which happens only together with their index.
+/// Returns whether the detail file was finalized, which only happens together with its index.
 fn has_finalized_detail(path: &Path) -> bool {
     DetailReader::open(path.join(DETAIL_FILE))
         .is_ok_and(|detail| matches!(detail.completeness(), Completeness::Finalized))
@@ -163,8 +163,8 @@ fn whole(
         });
         draft
     });
-    // A rejected or unreadable file, or one of the other wire version, cannot prove the other file's
-    // links wrong.
+    // If a file is rejected, unreadable or of the other wire version, it cannot prove the other
+    // file's links wrong.
     let is_refused = index.is_refused() || detail.as_ref().is_some_and(Draft::is_refused);
     let are_comparable = thread.has_detail_file() == pair.detail.is_some();
     if are_comparable && !is_refused {
@@ -205,7 +205,7 @@ fn whole(
     }
 }
 
-/// A report that is filled step by step.
+/// A report that is filled in step by step.
 struct Draft {
     report: FileReport,
     /// The error that stopped the check early.

@@ -1,4 +1,4 @@
-//! Finds what to check at a path: sessions, threads and files, in the order of their names.
+//! Finds everything to check at a path: sessions, threads and files, in name order.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use crate::rewrite::is_unfinished;
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER, is_session};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// A piece of work. Units can run in parallel if they are started in order.
+/// A unit of work. Units can run in parallel if they are started in order.
 #[derive(Debug)]
 pub(super) enum Unit {
     Thread(PathBuf),
@@ -38,7 +38,8 @@ impl Unit {
     }
 }
 
-/// Passes each unit at a path to `take` until it returns `false`. Returns the last result of `take`.
+/// Passes each unit at a path to `take` until `take` returns `false`. Returns the last result of
+/// `take`.
 pub(super) fn units(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let own = || path.to_owned();
     match fs::metadata(path) {
@@ -78,7 +79,7 @@ fn file(path: &Path, output: &mut dyn Output) {
     }
 }
 
-/// A folder or file still to visit.
+/// A folder or file that has yet to be visited.
 struct Entry {
     path: PathBuf,
     file_type: io::Result<fs::FileType>,
@@ -166,7 +167,7 @@ fn is_thread(path: &Path) -> bool {
         .any(|name| fs::symlink_metadata(path.join(name)).is_ok())
 }
 
-/// Returns whether to skip a folder, because its session reports it, or because a recovery set it
+/// Returns whether to skip a folder because its session reports it, or because a recovery set it
 /// aside or left it unfinished.
 fn is_elsewhere(path: &Path, in_session: bool) -> bool {
     let name = path.file_name().unwrap_or_default();

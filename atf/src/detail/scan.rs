@@ -1,4 +1,4 @@
-//! One pass over all details: types, order, links.
+//! Scans all details in one pass: types, order, links.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use crate::error::Result;
 use crate::index::{Disorder, IndexEvent, IndexReader, Record, Steps};
 use crate::wire::DetailEventType;
 
-/// The most types counted separately: in a hostile file every event can have its own.
+/// The maximum number of types to count separately: in a hostile file, every event can have its
+/// own.
 const TYPES: usize = 16;
 
 /// The result of a pass over all events of a detail file.
@@ -17,9 +18,9 @@ const TYPES: usize = 16;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scan {
-    /// The number of events of each type; of at most 16 types, those that come first in the file.
+    /// The number of events of each type, for the first 16 types in the file.
     pub types: BTreeMap<DetailEventType, u64>,
-    /// The number of events of any other type.
+    /// The number of events of all other types.
     pub other_types: u64,
     /// Where timestamps decrease; `None` if they never do.
     pub disorder: Option<Disorder>,
@@ -49,7 +50,7 @@ impl Scan {
 
     fn add_link(&mut self, event: &DetailEvent, index: &IndexReader, record: &Record) {
         let linking = IndexEvent::decode(index.wire(), index.header().thread_id, record);
-        // Zeros are not a link to the first detail.
+        // Zeros do not count as a link to the first detail.
         let is_link = event.seq > 0 || *record != [0; IndexEvent::SIZE];
         let is_linked = is_link && linking.detail_seq == Some(event.seq);
         self.linked = self.linked.saturating_add(is_linked.into());
@@ -73,12 +74,13 @@ impl Scan {
     }
 }
 
-/// A scan of the details and their index while the details are opened, so that each byte is read
-/// once: index events are read as far as the links lead. A link that leads back far is looked up.
+/// Scans the details and their index while the details are opened, so that each byte is read once.
+/// Reads index events only as far as the links lead. Looks up the target of a link that leads far
+/// back.
 #[derive(Debug, Default)]
 pub(crate) struct BothScans {
     begun: Option<Begun>,
-    /// Whether a read failed: whoever reads again gets the error.
+    /// Whether a read failed. Reading again returns the error.
     is_over: bool,
 }
 
@@ -121,11 +123,11 @@ impl BothScans {
         self.is_over = result.is_err();
     }
 
-    /// Completes the scan of the index, and returns the scan of the details if it covered exactly
-    /// those of the reader.
+    /// Completes the scan of the index. Returns the scan of the details if it covered exactly the
+    /// details of the reader.
     pub(crate) fn finish(self, index: &IndexReader, reader: &DetailReader) -> Option<Scan> {
         let mut begun = self.begun.filter(|_| !self.is_over)?;
-        // An error appears again when the scan is asked for.
+        // An error appears again when the scan is requested.
         while matches!(begun.index.next_block(index), Ok((_, block)) if !block.is_empty()) {}
         begun.details.is_all_of(reader).then_some(begun.scan)
     }

@@ -1,17 +1,17 @@
-//! Splits an events section into events while it passes by.
+//! Splits an events section into events as its bytes arrive.
 
 use super::{DetailEvent, DetailEventHeader, DetailHeader, DetailReader, FunctionPayload};
 
 /// The events of a section whose bytes arrive in order, in pieces of any size.
 ///
-/// Keeps at most the bytes of one header and one payload of a call or a return; other payloads are
-/// skipped.
+/// Buffers at most one header and one call or return payload; other payloads are skipped.
 #[derive(Debug)]
 pub(crate) struct EventStream {
     /// The position and the offset of the next event.
     seq: u64,
     offset: u64,
-    /// The first bytes of an event that continues in the next piece, and how many it needs.
+    /// The first bytes of an event that continues in the next piece, and the number of bytes it
+    /// needs.
     begun: Vec<u8>,
     needed: usize,
     /// The remaining bytes of a payload that is not needed.
@@ -32,8 +32,8 @@ impl EventStream {
         }
     }
 
-    /// Adds the next bytes, and passes each event that they complete to `take`, with its payload if
-    /// that can be a function's.
+    /// Adds the next bytes. Passes each event that they complete to `take`, with its payload if it
+    /// may be a function payload.
     pub(crate) fn add(
         &mut self,
         header: &DetailHeader,
@@ -70,8 +70,8 @@ impl EventStream {
         }
     }
 
-    /// Passes on the event that begins with these bytes and returns how many of them it used, or
-    /// else how many it needs.
+    /// Passes on the event that begins with these bytes and returns how many of them it used. If
+    /// they are too few, returns how many it needs.
     fn event(
         &mut self,
         header: &DetailHeader,
@@ -101,7 +101,7 @@ impl EventStream {
         Ok(used)
     }
 
-    /// Returns whether the events are exactly those of a reader.
+    /// Returns whether these events are exactly the events of `reader`.
     pub(crate) fn is_all_of(&self, reader: &DetailReader) -> bool {
         let is_between = self.begun.is_empty() && self.skip == 0 && !self.is_lost;
         is_between && self.seq == reader.event_count() && self.offset == reader.events_end()

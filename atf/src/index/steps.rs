@@ -1,4 +1,4 @@
-//! One pass over all events for a caller that looks up some of them on the way.
+//! Reads all events in one pass for a caller that looks up some of them along the way.
 
 use super::{IndexEvent, IndexReader, Pass, Record};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::error::Result;
 /// Events read at once: 64 KiB.
 const BLOCK: usize = (64 << 10) / IndexEvent::SIZE;
 
-/// Reads and scans all events, one block after another. Every call takes the same reader.
+/// Reads and scans all events block by block. Every call must pass the same reader.
 #[derive(Debug)]
 pub(crate) struct Steps {
     pass: Option<Pass>,
@@ -26,13 +26,13 @@ impl Steps {
         }
     }
 
-    /// Returns the position after the block.
+    /// Returns the position just after the block.
     pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add(self.len as u64)
     }
 
-    /// Reads the next block and returns the position of its first event, and its events: none after
-    /// the last one, which completes the scan.
+    /// Reads the next block and returns the position of its first event, and its events. After the
+    /// last event, returns no events and completes the scan.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Steps {
         Ok((end, block))
     }
 
-    /// Reads on to the event at a position, or looks it up if it is before the block.
+    /// Reads forward to the event at `seq`, or looks it up if it is before the block.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Steps {
         }
     }
 
-    /// Returns the event at a position, if it is in the block.
+    /// Returns the event at `seq` if it is in the block.
     pub(crate) fn get(&self, seq: u64) -> Option<&Record> {
         let at = usize::try_from(seq.checked_sub(self.start)?).ok()?;
         self.records.get(..self.len)?.get(at)

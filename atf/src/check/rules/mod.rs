@@ -22,12 +22,12 @@ pub struct Rule {
     pub severity: Severity,
     /// Who must follow it.
     pub binds: &'static [Party],
-    /// The reader's reaction to a file that breaks it.
+    /// What the reader does with a file that breaks it.
     pub reader: ReaderDoes,
     /// Other verdicts on such a file that are equally correct.
     pub allows: &'static [Verdict],
-    /// Why such a file must be refused, if it must: a sentence from a source, or the harm of
-    /// reading the file.
+    /// Why a file that breaks a `Reject` rule must be refused: a sentence from a source, or the
+    /// harm of reading the file.
     pub because: Option<&'static str>,
     /// The records, fields and enumerations it concerns.
     pub about: &'static [&'static str],
@@ -35,9 +35,9 @@ pub struct Rule {
     pub sources: &'static [&'static str],
     /// The decisions that settled it: topics of [`DECISIONS`](table::DECISIONS).
     pub settled_by: &'static [&'static str],
-    /// A further note.
+    /// An additional note.
     pub note: Option<&'static str>,
-    /// Why no file can test it. Every other rule has test cases that obey it and test cases that
+    /// Why no file can test it. Every other rule has test cases that follow it and test cases that
     /// break it.
     pub untestable: Option<&'static str>,
 }
@@ -58,20 +58,20 @@ pub struct Decision {
     pub sources: &'static [&'static str],
 }
 
-/// An edition of the spec, the rules or the corpus, by which implementations are graded.
+/// An edition of the spec, the rules or the corpus that implementations are graded against.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Edition {
     /// Major, minor and patch number.
     pub version: &'static str,
-    /// SHA-256, in hexadecimal, of the content that has this version.
+    /// The SHA-256, in hexadecimal, of this version's content.
     pub digest: &'static str,
 }
 
 /// How strict a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Informational; nothing is wrong.
+    /// Informational: nothing is wrong.
     Advice,
     /// Break it only for a good reason.
     Should,
@@ -90,7 +90,7 @@ pub enum Party {
     Validator,
 }
 
-/// The reaction of a reader to a file that breaks a rule, the strictest last.
+/// What a reader does with a file that breaks a rule; the strictest comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReaderDoes {
     /// Ignores it.
@@ -129,7 +129,7 @@ pub fn decision(topic: &str) -> Option<&'static Decision> {
 }
 
 /// Rules about what a tracer recorded and how it named its threads. Recovery keeps content that
-/// breaks them unchanged: a fix would be made up.
+/// breaks them unchanged, because a fix would be made up.
 const OF_CONTENT: [&str; 9] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",
@@ -156,7 +156,8 @@ impl Rule {
         own.iter().chain(self.allows).copied().collect()
     }
 
-    /// Returns whether a writer's file can break it. A rule for readers only is broken by a reader's output.
+    /// Returns whether a writer's file can break it. Only a reader's output can break a rule for
+    /// readers.
     #[must_use]
     pub fn binds_writers(&self) -> bool {
         self.binds.contains(&Party::Writer)
