@@ -1,9 +1,9 @@
-//! Plain system threads, for long work in the middle of a hook and for the drain.
+//! Starts plain system threads, for long work in the middle of a hook and for the drain.
 //!
 //! They are not `std` threads. A hook may be called while its thread holds the loader's lock, as in
-//! the constructors of a library that `dlopen` loads, and `std` threads take that lock for the
-//! destructors of their variables. So the work must not use thread-local variables with
-//! destructors, as channels and `std::thread` do.
+//! the constructors of a library loaded by `dlopen`, and `std` threads take that lock for the
+//! destructors of their thread-local variables. For the same reason, the work must not use
+//! channels, `std::thread` or anything else with such destructors.
 
 use std::ffi::{CStr, c_void};
 use std::io;
@@ -18,10 +18,10 @@ use crate::thread;
 /// How long the program waits. Reading the names of 500,000 functions takes 10 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The stack of the thread, in bytes.
+/// The thread's stack size in bytes.
 const STACK: usize = 8 << 20;
 
-/// The name of the thread, for users who inspect the process.
+/// The thread's name, for users who inspect the process.
 const NAME: &CStr = c"atf-names";
 
 struct Shared<T> {
@@ -35,8 +35,8 @@ struct Task<T, F> {
     shared: Arc<Shared<T>>,
 }
 
-/// Does work that needs more stack than a hook has: some of the program's threads may have only 16
-/// KiB. The calling thread waits.
+/// Runs work that needs more stack than a hook has: some of the program's threads may have only 16
+/// KiB. The calling thread waits for it.
 pub(crate) fn run<T, F>(work: F) -> io::Result<T>
 where
     T: Send + 'static,
@@ -54,7 +54,7 @@ where
         // SAFETY: the thread was started, and nothing else joins or detaches it.
         Ok(thread) => drop(unsafe { libc::pthread_detach(thread) }),
         Err(error) => {
-            // SAFETY: it is from `Box::into_raw` above, and there is no thread that has it.
+            // SAFETY: the pointer comes from `Box::into_raw` above, and no thread received it.
             drop(unsafe { Box::from_raw(task) });
             return Err(error);
         }
@@ -75,7 +75,7 @@ pub(crate) fn drain(
     let work = Box::into_raw(Box::new(work));
     let started = start(begin_drain, work.cast());
     let thread = started.inspect_err(|_| {
-        // SAFETY: it is from `Box::into_raw` above, and there is no thread that has it.
+        // SAFETY: the pointer comes from `Box::into_raw` above, and no thread received it.
         drop(unsafe { Box::from_raw(work) });
     })?;
     Ok(Box::new(move || {
@@ -104,25 +104,25 @@ fn start(
     begin: extern "C" fn(*mut c_void) -> *mut c_void,
     task: *mut c_void,
 ) -> io::Result<libc::pthread_t> {
-    // SAFETY: zeros are valid for its integers; the call below initializes it.
+    // SAFETY: zeros are valid for its integers, and the call below initializes it.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is that of the attributes, which the call writes.
+    // SAFETY: the pointer refers to the attributes, which the call initializes.
     unsafe { libc::pthread_attr_init(&raw mut attributes) };
     // SAFETY: the attributes are initialized.
     unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, STACK) };
     let mut thread = 0;
-    // SAFETY: the attributes are initialized, the call writes the thread's id, and `task` is what
-    // `begin` expects.
+    // SAFETY: the attributes are initialized, the call writes the thread's id, and `task` is of the
+    // type that `begin` expects.
     match unsafe { libc::pthread_create(&raw mut thread, &raw const attributes, begin, task) } {
         0 => Ok(thread),
         status => Err(io::Error::from_raw_os_error(status)),
     }
 }
 
-/// Names the calling thread, and keeps it from being recorded.
+/// Names the calling thread and excludes it from the recording.
 fn introduce(name: &CStr) {
     thread::stop();
-    // SAFETY: the name is a string of at most 16 bytes, which the call reads.
+    // SAFETY: the name is a string of at most 16 bytes, which the call only reads.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 

@@ -1,4 +1,4 @@
-//! Registers and stack as the payload of a detail.
+//! Captures registers and stack as the payload of a detail.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -16,14 +16,14 @@ pub(crate) struct Registers {
     /// The return address.
     pub(crate) lr: usize,
     pub(crate) fp: u64,
-    /// The stack pointer; 0 if it is not known.
+    /// The stack pointer; 0 if unknown.
     pub(crate) sp: usize,
 }
 
-/// The largest snapshot of a stack.
+/// The largest stack snapshot, in bytes.
 pub(crate) const MOST_STACK: usize = DetailFunctionPayload::STACK_SIZE_MAX as usize;
 
-/// A thread's stack: the addresses that can be read.
+/// A thread's stack: the range of readable addresses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stack {
     start: usize,
@@ -36,13 +36,13 @@ impl Stack {
         let mut attributes = MaybeUninit::uninit();
         // SAFETY: the call has no preconditions.
         let this = unsafe { libc::pthread_self() };
-        // SAFETY: the pointer is that of attributes, which the call initializes.
+        // SAFETY: the pointer refers to attributes, which the call initializes.
         if unsafe { libc::pthread_getattr_np(this, attributes.as_mut_ptr()) } != 0 {
             return Self::default();
         }
         let (mut start, mut size) = (ptr::null_mut(), 0);
         let attributes = attributes.as_mut_ptr();
-        // SAFETY: the attributes are initialized; the other pointers are those of variables.
+        // SAFETY: the attributes are initialized, and the other pointers refer to variables.
         let status =
             unsafe { libc::pthread_attr_getstack(attributes, &raw mut start, &raw mut size) };
         // SAFETY: the attributes are initialized, and not used afterwards.
@@ -56,8 +56,8 @@ impl Stack {
         }
     }
 
-    /// Returns how many bytes can be read at a stack pointer. Functions such as signal handlers and
-    /// coroutines may run on another stack, about which nothing is known.
+    /// Returns how many bytes can be read at a stack pointer. Signal handlers, coroutines and the
+    /// like may run on another stack, about which nothing is known.
     fn room(&self, sp: usize) -> usize {
         match (self.start..self.end).contains(&sp) {
             true => self.end.saturating_sub(sp),
@@ -70,9 +70,9 @@ impl Stack {
 #[derive(Debug)]
 pub(crate) struct Capture {
     stack: Stack,
-    /// How much of the stack is captured, in bytes.
+    /// How many bytes of the stack to capture.
     stack_size: usize,
-    /// Room for a payload, so that a hook need not allocate it.
+    /// A buffer for a payload, so that a hook need not allocate one.
     payload: [u8; FunctionPayload::SIZE + MOST_STACK],
 }
 
@@ -119,9 +119,9 @@ impl Capture {
         let (head, snapshot) = self.payload.split_at_mut(FunctionPayload::SIZE);
         head.copy_from_slice(&fixed);
         let from = ptr::with_exposed_provenance::<u8>(registers.sp);
-        // SAFETY: `size` bytes from the stack pointer on are part of this thread's stack, which is
-        // mapped from there to its end; the room has at least as many. The instrumented function
-        // waits for its hook, so nothing writes there.
+        // SAFETY: the `size` bytes starting at the stack pointer are part of this thread's stack,
+        // which is mapped up to its end, and the buffer has room for them. The instrumented
+        // function waits for its hook, so nothing writes there.
         unsafe { ptr::copy_nonoverlapping(from, snapshot.as_mut_ptr(), size) };
         let whole = FunctionPayload::SIZE.saturating_add(size);
         self.payload.get(..whole).unwrap_or_default()

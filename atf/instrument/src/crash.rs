@@ -1,4 +1,4 @@
-//! Writes the last events of a program that a signal ends.
+//! Writes the last events of a program that dies by a signal.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -12,7 +12,7 @@ use crate::process;
 use crate::signals;
 use crate::thread;
 
-/// The signals of a crash.
+/// The signals that indicate a crash.
 const FATAL: [c_int; 5] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -21,33 +21,34 @@ const FATAL: [c_int; 5] = [
     libc::SIGILL,
 ];
 
-/// Signals with which users end programs that do not handle them.
+/// Signals that users send to end programs that do not handle them.
 const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// How long the program's end may wait for the last events to be written.
+/// How long the end of the program may wait for the last events to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The program may spend one part in this many of its time waiting for the events of faults that it
+/// The program may spend at most 1/`SHARE` of its time waiting for the events of faults that it
 /// handles.
 const SHARE: u64 = 100;
 
-/// The size of a stack for handlers, in bytes: a thread may crash because its own stack is full.
-/// The program's handlers may run on it too.
+/// The stack size for handlers, in bytes: a thread may crash because its own stack is full. The
+/// program's handlers may run on this stack too.
 const STACK: usize = 256 << 10;
 
-/// The size of the inaccessible memory below the stack, in bytes: a handler that overflows the
-/// stack crashes. A multiple of every system's page size.
+/// The size of the inaccessible memory below the stack, in bytes, so that a handler that overflows
+/// the stack crashes. A multiple of every system's page size.
 const GUARD: usize = 64 << 10;
 
-/// The size of both.
+/// The total mapped size.
 const MAPPED: usize = GUARD + STACK;
 
-/// Has the last events written when the program crashes, or when one of these signals ends it.
+/// Arranges for the last events to be written when the program crashes or one of these signals ends
+/// it.
 pub(crate) fn arm() {
     for signal in FATAL {
         signals::handle(signal, crashed);
     }
-    // Leave signals that the program handles: its handler may let the program continue.
+    // Skip signals that the program handles: its handler may let the program continue.
     for signal in ENDING
         .into_iter()
         .filter(|signal| signals::is_default(*signal))
@@ -56,16 +57,16 @@ pub(crate) fn arm() {
     }
 }
 
-/// Triggers, waits until the events are written, and lets the program end as it would have.
+/// Triggers, waits until the events are written, and lets the program end as it would have anyway.
 extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     thread::keep_errno(|| write_last(PATIENCE));
     signals::restore(signal);
-    // SAFETY: the call has no preconditions. The signal comes when this function returns.
+    // SAFETY: the call has no preconditions. The signal arrives when this function returns.
     unsafe { libc::raise(signal) };
 }
 
 /// Triggers, waits until the events are written, and calls the program's handler, which may return
-/// or jump elsewhere; without a handler, lets the program die as it would have.
+/// or jump elsewhere. Without a handler, lets the program die as it would have anyway.
 extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     thread::keep_errno(|| match signals::has_handler(signal) {
         true => {
@@ -80,28 +81,29 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     }
     let has_information = signals::has_information(signal);
     signals::restore(signal);
-    // SAFETY: the system passes valid information about the signal if the handler requested it.
+    // SAFETY: the system passes valid information about the signal to a handler that requested it.
     let information = unsafe { info.as_ref() }.filter(|_| has_information);
     if information.is_none_or(|info| info.si_code <= 0) {
         // A fault happens again when this function returns, but a signal that was sent does not.
-        // SAFETY: the calls have no preconditions. The signal comes when this function returns.
+        // SAFETY: the calls have no preconditions. The signal arrives when this function returns.
         unsafe { libc::raise(signal) };
     }
 }
 
-/// Triggers, and waits until the events are written.
+/// Triggers and waits until the events are written.
 fn write_last(patience: Duration) {
     let process = process::recorded().filter(|_| !thread::is_own_thread());
     if let Some(process) = process {
         process.trigger.fire_last();
-        // If the drain cannot write them in that time, they are lost with the process.
+        // If the drain cannot write the events in that time, they are lost with the process.
         let _ = process.trigger.wait(patience);
     }
 }
 
 /// How long the program has waited for the events of faults that it handles. Garbage collectors
-/// handle faults all the time, but any fault may be about to end the program. So it waits, for at
-/// most [`PATIENCE`] and one part in [`SHARE`] of its time.
+/// handle faults all the time, but any fault may be about to end the program. The program therefore
+/// waits for each, but in total for at most [`PATIENCE`] plus one part in [`SHARE`] of its run
+/// time.
 struct Waits {
     /// When the first wait began.
     since_ns: AtomicU64,
@@ -118,7 +120,7 @@ impl Waits {
         }
     }
 
-    /// Returns how long a wait that begins now may take.
+    /// Returns how long a wait that begins at `now_ns` may take.
     fn patience(&self, now_ns: u64) -> Duration {
         let since = self.since_ns.fetch_min(now_ns, Ordering::Relaxed);
         let share = now_ns.saturating_sub(since) / SHARE;
@@ -132,29 +134,29 @@ impl Waits {
     }
 }
 
-/// A stack for the handlers of a thread.
+/// A stack for a thread's signal handlers.
 #[derive(Debug)]
 pub(crate) struct HandlerStack(*mut c_void);
 
 impl HandlerStack {
-    /// Sets such a stack for the calling thread, unless the program has set one.
+    /// Sets such a stack for the calling thread, unless the program has already set one.
     pub(crate) fn new() -> Option<Self> {
         // SAFETY: zeros are valid for a pointer and numbers.
         let mut stack: libc::stack_t = unsafe { mem::zeroed() };
-        // SAFETY: the call writes what is set now to the last pointer.
+        // SAFETY: the call writes the current setting to the last pointer.
         unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) };
         if stack.ss_flags & libc::SS_DISABLE == 0 {
             return None;
         }
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a new mapping touches no memory of others.
+        // SAFETY: a new mapping overlaps no other memory.
         let whole = unsafe { libc::mmap(ptr::null_mut(), MAPPED, libc::PROT_NONE, kind, -1, 0) };
         if whole == libc::MAP_FAILED {
             return None;
         }
         let place = whole.wrapping_byte_add(GUARD);
         let rights = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the memory is that of the new mapping.
+        // SAFETY: the memory belongs to the new mapping.
         if unsafe { libc::mprotect(place, STACK, rights) } != 0 {
             // SAFETY: nothing else uses the mapping.
             unsafe { libc::munmap(whole, MAPPED) };
@@ -163,7 +165,8 @@ impl HandlerStack {
         stack.ss_sp = place;
         stack.ss_size = STACK;
         stack.ss_flags = 0;
-        // SAFETY: the stack is the memory mapped above, which is unmapped only after it was unset.
+        // SAFETY: the stack is the memory mapped above, which is unmapped only after the stack is
+        // unset.
         unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) };
         Some(Self(place))
     }
@@ -174,14 +177,15 @@ impl Drop for HandlerStack {
     fn drop(&mut self) {
         // SAFETY: zeros are valid for a pointer and numbers.
         let mut stack: libc::stack_t = unsafe { mem::zeroed() };
-        // SAFETY: the call writes what is set now to the last pointer.
+        // SAFETY: the call writes the current setting to the last pointer.
         unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) };
         if stack.ss_sp == self.0 {
             stack.ss_flags = libc::SS_DISABLE;
-            // SAFETY: the call reads the pointer's target.
+            // SAFETY: the call only reads the pointer's target.
             unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) };
         }
-        // SAFETY: `new` mapped it, and no handler runs on it: this function is not called by one.
+        // SAFETY: `new` mapped the memory, and no handler runs on it, because handlers never call
+        // this function.
         unsafe { libc::munmap(self.0.wrapping_byte_sub(GUARD), MAPPED) };
     }
 }

@@ -1,4 +1,4 @@
-//! The settings of details, windows, triggers and segments.
+//! Settings for details, windows, triggers and segments.
 
 use std::ffi::c_int;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::settings::{number, text, wrong};
 /// The size of a snapshot (S4), in bytes.
 const STACK: usize = 128;
 
-/// The settings that trigger windows.
+/// The settings that determine which calls trigger windows.
 #[derive(Debug, Default)]
 pub(crate) struct Triggers {
     pub(crate) signal: Option<c_int>,
     pub(crate) after: Option<Duration>,
-    /// The depth from which calls are triggers; only those of marked functions if there are any.
+    /// The depth from which calls are triggers; if any functions are marked, only their calls are.
     depth: Option<u32>,
     needs_mark: bool,
     pub(crate) are_crashes: bool,
@@ -32,7 +32,7 @@ impl Triggers {
             && (!self.needs_mark || marks.contains(Marks::TRIGGER))
     }
 
-    /// Reads the variables.
+    /// Reads the environment variables.
     fn read(has_names: bool) -> Result<Self, String> {
         let depth = number("ATF_TRIGGER_DEPTH")?;
         Ok(Self {
@@ -51,32 +51,32 @@ impl Triggers {
     }
 }
 
-/// Everything about details and windows.
+/// The settings for details and windows.
 #[derive(Debug)]
 pub(crate) struct Details {
-    /// How many bytes of the stack details include; `None` without details.
+    /// How many bytes of the stack a detail includes; `None` to record no details.
     pub(crate) stack_size: Option<usize>,
     pub(crate) window: Option<Window>,
     pub(crate) triggers: Triggers,
-    /// Events in each ring, unless `ATF_RING` sets it; `None` without windows.
+    /// The number of events in each ring, unless `ATF_RING` sets it; `None` without windows.
     pub(crate) ring: Option<usize>,
 }
 
-/// How much a flight recorder keeps, or a segment holds.
+/// How much a flight recorder keeps or a segment holds.
 enum Length {
     Time(Duration),
     Bytes(u64),
 }
 
-/// The most that a flight recorder keeps, in bytes: half of the largest ring.
+/// The most that a flight recorder can keep, in bytes: half of the largest ring.
 const MOST_FLIGHT: u64 = 512 << 20;
 
-/// The most bytes of payloads in a ring without windows: more than 200,000 details.
+/// The maximum payload bytes in a ring without windows: more than 200,000 details.
 const MOST_DRAINED: usize = 64 << 20;
 
 impl Details {
-    /// Reads the variables. `are_chosen` if `ATF_DETAIL_FUNCTIONS` is set, and `are_triggers` if
-    /// `ATF_TRIGGER_FUNCTIONS` is.
+    /// Reads the environment variables. `are_chosen` says whether `ATF_DETAIL_FUNCTIONS` is set,
+    /// `are_triggers` whether `ATF_TRIGGER_FUNCTIONS` is.
     pub(crate) fn read(are_chosen: bool, are_triggers: bool) -> Result<Self, String> {
         let is_windowed = match text("ATF_DETAILS")?.as_deref() {
             None | Some("off") => None,
@@ -135,7 +135,7 @@ impl Details {
     }
 
     /// Returns how many payload bytes a ring of this many events holds. With windows, there is room
-    /// for every event's payload; without, the drain takes payloads at once.
+    /// for every event's payload; without, the drain takes payloads right away.
     pub(crate) fn payload_size(&self, events: usize) -> usize {
         let most = match self.window {
             Some(_) => 1 << 30,
@@ -150,8 +150,8 @@ fn payload(stack_size: Option<usize>) -> usize {
     stack_size.map_or(0, |size| FunctionPayload::SIZE.saturating_add(size))
 }
 
-/// Returns how many events a flight recorder's ring needs to keep `size` bytes of events and
-/// payloads in total. Only half of a ring is kept.
+/// Returns how many events a flight recorder's ring must hold to keep `size` bytes of events and
+/// payloads in total. A ring keeps only half of its capacity.
 fn flight_events(size: u64, stack_size: Option<usize>) -> u64 {
     /// The size of an event in a ring, in bytes.
     const EVENT: u64 = 32;
@@ -160,7 +160,7 @@ fn flight_events(size: u64, stack_size: Option<usize>) -> u64 {
     events.unwrap_or_default().max(2)
 }
 
-/// Reads the variables of segments.
+/// Reads the environment variables for segments.
 pub(crate) fn segment() -> Result<Option<Segment>, String> {
     let keep = number("ATF_KEEP")?;
     let Some(length) = text("ATF_SEGMENT")? else {

@@ -1,4 +1,4 @@
-//! Finds the functions of a module that the settings treat differently.
+//! Finds the functions of a module that the settings treat specially.
 
 use std::fmt;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::modules::Loaded;
 use crate::process::{Process, complain};
 use crate::settings::Settings;
 
-/// How the settings treat a function: a set of bits.
+/// How the settings treat a function, as a set of bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marks(u32);
 
 impl Marks {
-    /// The same as without settings.
+    /// No special treatment.
     pub(crate) const NONE: Self = Self(0);
     /// It is not recorded.
     pub(crate) const LEFT_OUT: Self = Self(1);
@@ -39,7 +39,7 @@ impl Marks {
 /// The functions of a recorded module.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Functions {
-    /// No function has marks.
+    /// No function has any marks.
     Alike,
     Marked(&'static MarkTable),
 }
@@ -73,11 +73,11 @@ impl MarkTable {
         entry.map_or(Marks::NONE, |(_, marks)| *marks)
     }
 
-    /// Returns a function's place in the table, or else where it would go.
+    /// Returns a function's slot in the table, or the slot where it would go.
     #[inline]
     fn place(&self, offset: u32) -> usize {
         let mask = self.entries.len().wrapping_sub(1);
-        // The upper bits of a product depend on all bits of its factors.
+        // The upper bits of a product depend on all bits of both factors.
         let hash = u64::from(offset).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         #[allow(clippy::cast_possible_truncation, reason = "32 bits are left")]
         let mut place = hash as usize & mask;
@@ -91,7 +91,7 @@ impl MarkTable {
     }
 }
 
-/// Finds out which functions of a module have marks. Returns `None` if the module is not recorded.
+/// Determines which functions of a module have marks. Returns `None` if the module is not recorded.
 pub(crate) fn of(module: &Loaded, process: &'static Process) -> Option<Functions> {
     let settings = &process.settings;
     if !settings.records(&module.path) {

@@ -1,12 +1,12 @@
 //! The functions that instrumented code calls.
 //!
-//! The compiler inserts a call to one at the beginning of each function and to the other at its
-//! end, also for an exception that passes through the function (GCC). They are written in
-//! assembler, because only there do the registers still have the instrumented function's values.
+//! The compiler inserts a call to one hook at the beginning of each function and to the other at
+//! its end, including when an exception passes through the function (GCC). The hooks are written in
+//! assembly, because only there do the registers still have the instrumented function's values.
 //!
-//! `docs/record.md` lists the register in each field of the payload. `x0` and `x1`, or `rdi` and
-//! `rsi`, hold the hook's own arguments, and at the end of a function the compiler has moved its
-//! result elsewhere. `sp` is the function's stack pointer when it calls the hook.
+//! `docs/record.md` lists which register each payload field contains. `x0` and `x1`, or `rdi` and
+//! `rsi`, hold the hook's own arguments. At the end of a function, the compiler has already moved
+//! its result elsewhere. `sp` is the function's stack pointer when it calls the hook.
 
 use atf::EventKind;
 
@@ -21,9 +21,9 @@ macro_rules! hook {
         #[unsafe(naked)]
         #[unsafe(export_name = $name)]
         pub extern "C" fn $hook(function: usize, call_site: usize) {
-            // The first six arguments are in registers. The seventh is the stack pointer before the
-            // call of this function, and the eighth the frame pointer. The stack must be aligned to
-            // 16 bytes, and here the return address is on it.
+            // The first six arguments are in registers. The seventh is the stack pointer before
+            // this function was called, and the eighth is the frame pointer. The stack must be
+            // aligned to 16 bytes, and at this point the return address is on it.
             std::arch::naked_asm!(
                 "sub rsp, 8",
                 "push rbp",
@@ -61,8 +61,8 @@ macro_rules! hook {
         #[unsafe(naked)]
         #[unsafe(export_name = $name)]
         pub extern "C" fn $hook(function: usize, call_site: usize) {
-            // The first eight arguments are in registers. The ninth is the stack pointer before the
-            // call of this function, and the tenth the frame pointer.
+            // The first eight arguments are in registers. The ninth is the stack pointer before
+            // this function was called, and the tenth is the frame pointer.
             std::arch::naked_asm!(
                 "stp x29, x30, [sp, #-16]!",
                 "add x9, sp, #16",

@@ -1,13 +1,13 @@
 //! Records C and C++ programs that were compiled with `-finstrument-functions` (GCC) or
 //! `-finstrument-functions-after-inlining` (Clang).
 //!
-//! The program is linked with `libatf_instrument.a`, or `libatf_instrument.so` is preloaded, as
-//! `atf record` does. The compiler then calls [`hook::enter`] and [`hook::leave`] in each function,
-//! under the names `__cyg_profile_func_enter` and `__cyg_profile_func_exit`. Settings are
-//! environment variables: see [`settings`].
+//! The program is linked with `libatf_instrument.a`, or `libatf_instrument.so` is preloaded, which
+//! `atf record` does. The compiler makes each function call [`hook::enter`] and [`hook::leave`],
+//! under the names `__cyg_profile_func_enter` and `__cyg_profile_func_exit`. Environment variables
+//! contain the settings: see [`settings`].
 //!
-//! Nothing here may harm the program: an error is reported once on standard error, and the program
-//! continues without a trace.
+//! Nothing here may harm the program: the library reports an error once on standard error, and the
+//! program continues without a trace.
 //!
 //! | what happens | what becomes of the trace |
 //! |---|---|
@@ -32,8 +32,7 @@
 //!   such as `unshare(CLONE_NEWUSER)`, fail.
 //! - If the library is preloaded, the destructors of the program's own libraries run after its end.
 
-// The compiler's instrumentation exists on other systems too, but the loader functions used here do
-// not.
+// Other systems also have the compiler's instrumentation, but not the loader functions used here.
 #![cfg(target_os = "linux")]
 // A tracer must not crash the traced program.
 #![warn(

@@ -19,7 +19,7 @@ use libc::Elf64_Phdr as ProgramHeader;
 use crate::functions::{self, Functions, Marks};
 use crate::process::Process;
 
-/// The addresses of a module's code.
+/// The address range of a module's code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Range {
     start: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// Contains no address.
+    /// A range that contains no address.
     pub(crate) const NONE: Self = Self {
         start: 0,
         end: 0,
@@ -50,8 +50,8 @@ impl Range {
             && self.unloaded == UNLOADED.load(Ordering::Relaxed)
     }
 
-    /// Returns a function's marks and its id, made of the module's id and the offset from its load
-    /// address. `None` if the function is not recorded.
+    /// Returns a function's marks and its id, composed of the module's id and the function's offset
+    /// from the load address. `None` if the function is not recorded.
     #[inline]
     pub(crate) fn function(&self, function: usize) -> Option<(u64, Marks)> {
         #[allow(clippy::cast_possible_truncation, reason = "ids have 32 bits of it")]
@@ -70,10 +70,10 @@ static UNLOADED: AtomicU32 = AtomicU32::new(0);
 
 /// The modules of the process.
 pub(crate) struct Modules {
-    /// The code of modules whose functions were called, ordered by address. Replaced as a whole and
-    /// never freed, since threads search it without a lock.
+    /// The code of modules whose functions have been called, ordered by address. Replaced as a
+    /// whole and never freed, because threads search it without a lock.
     ranges: AtomicPtr<Vec<Range>>,
-    /// Modules whose functions were called, including unloaded ones, in the order of their ids.
+    /// Modules whose functions have been called, including unloaded ones, in id order.
     known: Mutex<Vec<Known>>,
 }
 
@@ -104,7 +104,8 @@ impl Modules {
         }
     }
 
-    /// Returns the module of a function, after asking the loader if it is not known yet.
+    /// Returns the module of a function, asking the loader if the function is not in a known
+    /// module.
     #[cold]
     pub(crate) fn find(&self, function: usize, process: &'static Process) -> Range {
         let unloaded = UNLOADED.load(Ordering::Acquire);
@@ -116,7 +117,7 @@ impl Modules {
         };
         search().unwrap_or_else(|| {
             self.add_module(function, unloaded, process);
-            // Code that the loader does not know, such as a JIT compiler's.
+            // The loader does not know this code. It may come from a JIT compiler.
             search().unwrap_or(Range {
                 start: function,
                 end: function.saturating_add(1),
@@ -132,7 +133,7 @@ impl Modules {
         ranges.map_or(&[], Vec::as_slice)
     }
 
-    /// Asks the loader for a function's module. A new module gets an id and is added to the
+    /// Asks the loader for a function's module. Gives a new module an id and adds it to the
     /// manifest.
     fn add_module(&self, function: usize, unloaded: u32, process: &'static Process) {
         let contains = |loaded: &Loaded| {
@@ -194,7 +195,7 @@ fn module_id(place: usize) -> u32 {
 /// Returns the modules that are loaded now.
 fn loaded_modules() -> Vec<Loaded> {
     let mut modules = Vec::new();
-    // SAFETY: the callback gets this pointer, which is valid during the call, and no other.
+    // SAFETY: the callback gets only this pointer, which is valid during the call.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut modules).cast()) };
     modules
 }
@@ -241,7 +242,7 @@ unsafe extern "C" fn add(
         .filter(|header| header.p_type == libc::PT_NOTE);
     let build_id = notes.filter_map(extent).find_map(|(start, end)| {
         let size = end.saturating_sub(start);
-        // SAFETY: the segment is mapped as long as the module is loaded, which it is during the
+        // SAFETY: the segment is mapped while the module is loaded, which it is during the
         // callback.
         let notes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(start), size) };
         build_id(notes)
@@ -256,7 +257,7 @@ unsafe extern "C" fn add(
     0
 }
 
-/// Returns a module's path; the executable's name is empty.
+/// Returns a module's path. The loader's name for the executable is empty.
 fn path(name: *const libc::c_char) -> PathBuf {
     if name.is_null() {
         return PathBuf::new();
@@ -271,8 +272,8 @@ fn path(name: *const libc::c_char) -> PathBuf {
     path::absolute(&path).unwrap_or(path)
 }
 
-/// Finds the build id among a module's notes: each has the sizes of its name and of its contents,
-/// and a type; both parts are padded to 4 bytes.
+/// Finds the build id among a module's notes. Each note has the sizes of its name and contents, a
+/// type, and both parts padded to 4 bytes.
 fn build_id(notes: &[u8]) -> Option<String> {
     const GNU_BUILD_ID: u32 = 3;
     let mut rest = notes;
@@ -297,18 +298,18 @@ fn build_id(notes: &[u8]) -> Option<String> {
 /// The type of `dlclose`.
 type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-/// Unloads a module; its addresses may later belong to another one.
+/// Unloads a module. Its addresses may later belong to another module.
 ///
 /// # Safety
 ///
-/// That of the loader's function, which this one calls.
+/// The requirements of the loader's `dlclose`, which this function calls.
 #[unsafe(export_name = "dlclose")]
 pub(crate) unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     static NEXT: OnceLock<Option<Dlclose>> = OnceLock::new();
     let next = NEXT.get_or_init(|| {
-        // SAFETY: the name is a string that ends with a zero.
+        // SAFETY: the name is a NUL-terminated string.
         let next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr()) };
-        // SAFETY: null is `None`, and otherwise it is the function of this name and type.
+        // SAFETY: null is `None`, and any other value is the function of this name and type.
         unsafe { mem::transmute::<*mut c_void, Option<Dlclose>>(next) }
     });
     // SAFETY: the caller guarantees it.

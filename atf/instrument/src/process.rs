@@ -1,4 +1,4 @@
-//! The process: starts and ends its recording, and handles forks.
+//! Starts and ends the recording of the process, and handles forks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,31 +30,30 @@ pub(crate) struct Process {
     pub(crate) settings: Settings,
     pub(crate) modules: Modules,
     pub(crate) trigger: Trigger,
-    /// `None` once the process ends.
+    /// `None` once the process is ending.
     recording: Mutex<Option<Recording>>,
-    /// The process's own id.
+    /// The process id.
     id: u32,
-    /// The system's ids of the threads that record, by thread id.
+    /// The system thread ids of the recorded threads, by their ids in the trace.
     threads: Mutex<BTreeMap<u32, libc::pid_t>>,
-    /// The clock of the timestamps, if it is not the system's.
+    /// The clock of the timestamps, if it is not the system clock.
     clock: Option<Arc<CounterClock>>,
     /// Counts events of threads that are not registered.
     pub(crate) losses: LossCounter,
-    /// Whether such a thread was reported to the user.
+    /// Whether the user has been told about such a thread.
     has_complained: AtomicBool,
 }
 
-/// The process, once it records.
+/// The process, once recording has started.
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
 
 /// Whether recording is off: by request, after an error, or at the end.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// A page that is zero only in a forked child: it detects a child in which no fork handler was
-/// called.
+/// A page that is zero only in a forked child, to detect a child in which no fork handler ran.
 static MINE: AtomicPtr<AtomicBool> = AtomicPtr::new(ptr::null_mut());
 
-/// Protects starting. No thread holds it in a forked child.
+/// Protects the start of the recording. No thread holds it in a forked child.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work` on one thread at a time.
@@ -75,8 +74,7 @@ extern "C" fn release() {
     LOCK.store(false, Ordering::Release);
 }
 
-/// Returns the process, after starting its recording if this is its first event; `None` if nothing
-/// is recorded.
+/// Returns the process, starting its recording at the first event; `None` if nothing is recorded.
 pub(crate) fn get() -> Option<&'static Process> {
     if IS_OFF.load(Ordering::Acquire) {
         return None;
@@ -101,14 +99,14 @@ pub(crate) fn get() -> Option<&'static Process> {
     current()
 }
 
-/// Returns the process while it is recorded.
+/// Returns the process if it is being recorded.
 pub(crate) fn recorded() -> Option<&'static Process> {
     let is_recorded = !IS_OFF.load(Ordering::Acquire) && !is_forked() && !is_vforked();
     current().filter(|_| is_recorded)
 }
 
-/// Returns whether this process is a child that shares its parent's memory, as after `vfork`. What
-/// it changes in memory, it changes for its parent.
+/// Returns whether this process is a child that shares its parent's memory, as after `vfork`. Any
+/// change it makes in memory also affects its parent.
 pub(crate) fn is_vforked() -> bool {
     !is_forked() && current().is_some_and(|process| process.id != std::process::id())
 }
@@ -151,14 +149,14 @@ fn start() -> Result<Option<Box<Process>>, String> {
     })))
 }
 
-/// Creates the session's folder. A process keeps its id when it calls `exec`, so its second program
-/// gets a folder with a number.
+/// Creates the session's folder. A process keeps its id when it calls `exec`, so the folder of its
+/// second program gets a number.
 fn create(settings: &Settings) -> atf::Result<SessionWriter> {
     let folder = match &settings.place {
         Place::Below(root) => root.join(session_name(SystemTime::now())),
         Place::In(folder) => folder.clone(),
     };
-    // The program may change its working directory, and the session's files are reopened often.
+    // The program may change its working directory, and the session's files are often reopened.
     let folder = path::absolute(&folder).unwrap_or(folder);
     let id = std::process::id();
     let names = (2_u32..).map(|program| format!("pid_{id}_{program}"));
@@ -170,23 +168,23 @@ fn create(settings: &Settings) -> atf::Result<SessionWriter> {
     SessionWriter::create_on(storage, path.unwrap_or(folder), &settings.write)
 }
 
-/// Runs `start` with all signals blocked, which the threads that it starts inherit: the program's
-/// handlers run in the program's threads.
+/// Runs `start` with all signals blocked. The threads that it starts inherit this, so the program's
+/// handlers run only in the program's own threads.
 pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: zeros are valid for its integers.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
     let mut before = all;
-    // SAFETY: the pointer is that of a set, which the call writes.
+    // SAFETY: the pointer refers to a set, which the call writes.
     unsafe { libc::sigfillset(&raw mut all) };
-    // SAFETY: both pointers are those of sets; the call reads one and writes the other.
+    // SAFETY: both pointers refer to sets; the call reads one and writes the other.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
     let result = start();
-    // SAFETY: the pointer is that of a set, which the call reads.
+    // SAFETY: the pointer refers to a set, which the call reads.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
     result
 }
 
-/// Marks this process as the one that records.
+/// Marks this process as the recorded one.
 fn mark_as_mine() -> Result<(), String> {
     const SIZE: usize = 4096;
     let failed = |what: &str| format!("{what}: {}", io::Error::last_os_error());
@@ -194,22 +192,22 @@ fn mark_as_mine() -> Result<(), String> {
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
     );
-    // SAFETY: a new mapping touches no memory of others.
+    // SAFETY: a new mapping overlaps no other memory.
     let page = unsafe { libc::mmap(ptr::null_mut(), SIZE, rights, kind, -1, 0) };
     if page == libc::MAP_FAILED {
         return Err(failed("no memory"));
     }
-    // SAFETY: the page is the one mapped above. On a kernel without this, before 4.14, the call
-    // fails, and only the fork handlers detect a child.
+    // SAFETY: the page is the one mapped above. On kernels before 4.14, which lack this advice, the
+    // call fails, and only the fork handlers detect a child.
     unsafe { libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) };
     let mine = page.cast::<AtomicBool>();
-    // SAFETY: the page has room for it, zeros are valid for it, and it is never unmapped.
+    // SAFETY: the page is large enough, zeros are a valid value, and it is never unmapped.
     unsafe { &*mine }.store(true, Ordering::Relaxed);
     MINE.store(mine, Ordering::Release);
     Ok(())
 }
 
-/// Returns whether this process is a forked child that has not noticed it yet.
+/// Returns whether this process is a forked child that has not yet been recognized as one.
 #[inline]
 pub(crate) fn is_forked() -> bool {
     // SAFETY: null, or the page of `mark_as_mine`, which is never unmapped.
@@ -217,8 +215,8 @@ pub(crate) fn is_forked() -> bool {
     mine.is_some_and(|mine| !mine.load(Ordering::Relaxed))
 }
 
-/// Makes a forked child start its own recording with its next event. The child must not touch its
-/// parent's recording, nor even drop it.
+/// Makes a forked child start its own recording at its next event. The child must not touch its
+/// parent's recording, not even to drop it.
 pub(crate) extern "C" fn forked() {
     MINE.store(ptr::null_mut(), Ordering::Release);
     PROCESS.store(ptr::null_mut(), Ordering::Release);
@@ -232,8 +230,8 @@ pub(crate) extern "C" fn forked() {
 static BEGIN: extern "C" fn() = begin;
 
 extern "C" fn begin() {
-    // SAFETY: the functions are this library's, which is never unloaded: its hooks are called from
-    // everywhere.
+    // SAFETY: the functions belong to this library, which is never unloaded, because its hooks are
+    // called from everywhere.
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
 }
 
@@ -242,7 +240,8 @@ extern "C" fn begin() {
 #[unsafe(link_section = ".fini_array.00001")]
 static END: extern "C" fn() = end;
 
-/// How many times, and how long apart, the end of the process tries to use the recording.
+/// How many times, and at which interval, the end of the process tries to get hold of the
+/// recording.
 const ATTEMPTS: u32 = 200;
 const WAITING: Duration = Duration::from_millis(5);
 
@@ -252,7 +251,7 @@ extern "C" fn end() {
     let Some(process) = current().filter(|_| !is_forked()) else {
         return;
     };
-    // A registering thread holds the recording for a moment; another thread that ends the process
+    // A registering thread holds the recording briefly; another thread that is ending the process
     // holds it until it is done. A signal handler that calls `exit` may have interrupted the
     // holder.
     for _ in 0..ATTEMPTS {
@@ -268,7 +267,7 @@ extern "C" fn end() {
 }
 
 impl Process {
-    /// Returns the time of an event in nanoseconds.
+    /// Returns the time for an event, in nanoseconds.
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         match &self.clock {
@@ -289,7 +288,7 @@ impl Process {
                 Some(recorder)
             }
             Err(error) => {
-                // Report only the first of many similar errors, and no error of a thread that came
+                // Report only the first of many similar errors, and none for a thread that started
                 // too late.
                 let is_late = *error.kind() == ErrorKind::AlreadyFinalized;
                 if !is_late && !self.has_complained.swap(true, Ordering::Relaxed) {
@@ -310,7 +309,7 @@ impl Process {
         drop(recorder);
     }
 
-    /// Writes the modules to the manifest at once: without them, functions cannot be identified.
+    /// Writes the modules to the manifest right away: without them, functions cannot be identified.
     pub(crate) fn set_modules(&self, modules: Vec<Module>) {
         if let Some(recording) = &*lock(&self.recording) {
             recording.session().set_modules(modules);
@@ -343,7 +342,7 @@ fn set_name(recording: &Recording, thread_id: u32, name: &[u8]) {
     recording.session().set_thread_name(thread_id, name);
 }
 
-/// Reports an error on standard error. If that fails, the program still continues.
+/// Reports an error on standard error. Even if that fails, the program continues.
 pub(crate) fn complain(message: &str) {
     use io::Write as _;
     let _ = writeln!(io::stderr(), "atf: {message}");

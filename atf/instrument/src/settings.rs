@@ -1,4 +1,4 @@
-//! The environment variables.
+//! Reads the settings from environment variables.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -25,16 +25,17 @@
 //! | `ATF_SEGMENT=SECONDS` or a size such as `64M` | start a new session, `pid_<pid>_segment_000002` and so on, when the current one reaches this age or this size |
 //! | `ATF_KEEP=N` | keep only the last segments |
 //!
-//! Windows and segments need rings. By default, `ATF_RING` is 65536, with windows 131072, and with
-//! `ATF_FLIGHT=SECONDS` without details 1048576. A window holds at most half of a ring. In a ring,
-//! an event takes 32 bytes, and details take at most 64 MiB. With windows, rings have room for
-//! every event's details, up to 1 GiB, but take memory only for what was written so far. The events
-//! that are kept of ended threads take at most 512 MiB: see [`Window`](atf::record::Window). The
-//! program can also call [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
+//! Windows and segments need rings. The default `ATF_RING` is 65536, with windows 131072, and with
+//! `ATF_FLIGHT=SECONDS` but no details 1048576. A window holds at most half of a ring. In a ring,
+//! each event takes 32 bytes, and all details together take at most 64 MiB. With windows, rings
+//! have room for every event's details, up to 1 GiB, but take memory only for the parts written so
+//! far. The events kept after their threads have ended take at most 512 MiB: see
+//! [`Window`](atf::record::Window). The program can also call
+//! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
-//! Functions, including `static` ones, are chosen by their module's symbol table when the first of
-//! them is called. A function without a known name is recorded, because an event left out by
-//! mistake cannot be recovered. Modules without symbols are listed on standard error.
+//! Functions, including `static` ones, are selected by their module's symbol table when the
+//! module's first function is called. A function without a known name is recorded, because an event
+//! skipped by mistake cannot be recovered. Modules without symbols are listed on standard error.
 
 use std::env;
 use std::ffi::OsString;
@@ -47,7 +48,8 @@ use atf_symbolize::{Filter, Function, Search};
 use crate::details::{self, Details, Triggers};
 use crate::functions::Marks;
 
-/// The most threads that record at the same time: without rings, each has 256 KiB of buffers.
+/// The maximum number of threads that record at the same time: without rings, each has 256 KiB of
+/// buffers.
 const MOST_THREADS: usize = 4096;
 
 /// The settings.
@@ -56,9 +58,9 @@ pub(crate) struct Settings {
     pub(crate) place: Place,
     pub(crate) write: WriteOptions,
     pub(crate) record: RecordOptions,
-    /// The deepest calls that are recorded.
+    /// The maximum depth of recorded calls.
     pub(crate) depth: u32,
-    /// How many bytes of the stack details include; `None` without details.
+    /// How many bytes of the stack a detail includes; `None` to record no details.
     pub(crate) stack_size: Option<usize>,
     pub(crate) triggers: Triggers,
     modules: Filter,
@@ -66,25 +68,25 @@ pub(crate) struct Settings {
     /// Which functions have details, and which are triggers.
     detailed: Filter,
     triggering: Filter,
-    /// The size of the smallest functions that are recorded, in bytes.
+    /// The minimum code size of recorded functions, in bytes.
     min_size: u64,
-    /// Where files with symbols are.
+    /// Where to search for files with symbols.
     pub(crate) symbols: Search,
-    /// Whether timestamps come from the processor's counter.
+    /// Whether timestamps come from the processor's time-stamp counter.
     pub(crate) counts_ticks: bool,
 }
 
-/// Where the session is created.
+/// Where to create the session.
 #[derive(Debug)]
 pub(crate) enum Place {
-    /// In a new session folder below this folder.
+    /// In a new session folder below this one.
     Below(PathBuf),
     /// In this session folder.
     In(PathBuf),
 }
 
 impl Settings {
-    /// Reads the variables. Returns `None` if recording is switched off.
+    /// Reads the environment variables. Returns `None` if recording is switched off.
     pub(crate) fn read() -> Result<Option<Self>, String> {
         if text("ATF_RECORD")?.is_some_and(|value| value == "off") {
             return Ok(None);
@@ -142,7 +144,7 @@ impl Settings {
         self.modules.selects(&[module, name])
     }
 
-    /// Returns whether any functions can have marks.
+    /// Returns whether any function can have marks.
     pub(crate) fn marks_functions(&self) -> bool {
         let filters = [&self.functions, &self.detailed, &self.triggering];
         filters.iter().any(|filter| !filter.is_empty()) || self.min_size > 0

@@ -1,7 +1,7 @@
-//! Signal handlers in a program that may have its own.
+//! Installs signal handlers in a program that may have its own.
 //!
-//! If the program has a handler for a signal, the new handler keeps its flags and mask, so that the
-//! program still decides whether system calls continue afterwards and which stack handlers run on.
+//! If the program has a handler for a signal, the new handler keeps its flags and mask. The program
+//! thus still decides whether system calls are restarted and which stack handlers run on.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::process;
 
-/// A handler.
+/// A signal handler.
 pub(crate) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// The program's own action for each signal. Never freed, since handlers use it.
+/// The program's own action for each signal. Never freed, because handlers use it.
 static BEFORE: [AtomicPtr<libc::sigaction>; 65] = [const { AtomicPtr::new(ptr::null_mut()) }; 65];
 
 fn place(signal: c_int) -> Option<&'static AtomicPtr<libc::sigaction>> {
@@ -32,17 +32,17 @@ pub(crate) fn handle(signal: c_int, handler: Handler) {
     let mut action = before;
     action.sa_sigaction = address;
     action.sa_flags = match is_function(&before) {
-        // Without the flag that uninstalls this handler; `pass_on` obeys it instead.
+        // Clear the flag that resets the handler after one signal; `pass_on` applies it instead.
         true => (before.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND,
         false => libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART,
     };
     // Stored before the handler can be called.
     place.store(Box::into_raw(Box::new(before)), Ordering::Release);
-    // SAFETY: the call reads the action, whose handler has the type that its flags indicate.
+    // SAFETY: the call reads the action, whose handler has the type that its flags specify.
     unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
 }
 
-/// Restores the program's own action.
+/// Restores the program's own action for a signal.
 pub(crate) fn restore(signal: c_int) {
     let before = place(signal).map_or(ptr::null_mut(), |place| place.load(Ordering::Acquire));
     // SAFETY: zeros are valid, as in `handle`. They mean the default action.
@@ -53,11 +53,11 @@ pub(crate) fn restore(signal: c_int) {
     unsafe { libc::sigaction(signal, ptr::from_ref(before), ptr::null_mut()) };
 }
 
-/// Returns the current action.
+/// Returns a signal's current action.
 fn current(signal: c_int) -> Option<libc::sigaction> {
-    // SAFETY: zeros are valid for its numbers and its set of signals, which is then empty.
+    // SAFETY: zeros are valid for its numbers and for its signal set, where they mean an empty set.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    // SAFETY: the call writes what is set now to the last pointer.
+    // SAFETY: the call writes the current action to the last pointer.
     let status = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
     (status == 0).then_some(action)
 }
@@ -67,9 +67,9 @@ pub(crate) fn is_default(signal: c_int) -> bool {
     current(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_DFL)
 }
 
-/// Returns whether a signal's handler gets information about the signal. It gets none if the
-/// program set another handler in between and then restored this one with `signal`, which loses the
-/// flags.
+/// Returns whether a signal's handler receives information about the signal. It does not if the
+/// program set another handler in the meantime and later restored this one with `signal`, which
+/// loses the flags.
 pub(crate) fn has_information(signal: c_int) -> bool {
     current(signal).is_some_and(|action| action.sa_flags & libc::SA_SIGINFO != 0)
 }
@@ -79,14 +79,14 @@ pub(crate) fn has_handler(signal: c_int) -> bool {
     own(signal).is_some()
 }
 
-/// Returns the program's action for a signal if it is a handler.
+/// Returns the program's own action for a signal if it is a handler.
 fn own(signal: c_int) -> Option<&'static libc::sigaction> {
     // SAFETY: null, or an action that `handle` leaked.
     let before = unsafe { place(signal)?.load(Ordering::Acquire).as_ref() };
     before.filter(|before| is_function(before))
 }
 
-/// Calls the program's handler. Returns false if it has none.
+/// Calls the program's own handler. Returns false if it has none.
 pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) -> bool {
     let (Some(place), Some(before)) = (place(signal), own(signal)) else {
         return false;
@@ -102,11 +102,11 @@ pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     }
     let address = before.sa_sigaction;
     if before.sa_flags & libc::SA_SIGINFO != 0 {
-        // SAFETY: with this flag, the program has set a function of this type.
+        // SAFETY: with this flag, the program's handler is a function of this type.
         let handler = unsafe { mem::transmute::<usize, Handler>(address) };
         handler(signal, info, context);
     } else {
-        // SAFETY: without the flag, the program has set a function of this type.
+        // SAFETY: without this flag, the program's handler is a function of this type.
         let handler = unsafe { mem::transmute::<usize, extern "C" fn(c_int)>(address) };
         handler(signal);
     }

@@ -1,4 +1,4 @@
-//! Files in a program that does not know about them.
+//! Writes files inside a program that does not know about them.
 
 use std::ffi::c_int;
 use std::io;
@@ -7,8 +7,8 @@ use std::ptr;
 
 use atf::write::{BriefDisk, Storage, StorageFile};
 
-/// Like [`BriefDisk`], with `pthread_cancel` deferred: otherwise opening or writing a file could
-/// end a thread in the middle of a hook.
+/// Like [`BriefDisk`], but defers `pthread_cancel`: otherwise, a thread could be cancelled in the
+/// middle of a hook while opening or writing a file.
 #[derive(Debug)]
 pub(crate) struct GuestDisk;
 
@@ -68,12 +68,12 @@ unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
 }
 
-/// Runs `work` without being cancelled.
+/// Runs `work` with thread cancellation disabled.
 pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
     /// `PTHREAD_CANCEL_DISABLE`.
     const DISABLED: c_int = 1;
     let mut before = 0;
-    // SAFETY: the pointer is that of a number, which the call writes.
+    // SAFETY: the pointer refers to a number, which the call writes.
     unsafe { pthread_setcancelstate(DISABLED, &raw mut before) };
     let result = work();
     // SAFETY: the state is the one returned above; the previous state may be null on Linux.

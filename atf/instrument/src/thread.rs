@@ -1,4 +1,4 @@
-//! The recording of a thread.
+//! Records a thread.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{CStr, c_void};
@@ -17,34 +17,35 @@ use crate::functions::Marks;
 use crate::modules::Range;
 use crate::process::{self, Process};
 
-/// The deepest stack that is kept. Functions left by `longjmp` stay on it until a caller returns.
+/// The maximum number of tracked frames. Functions left by `longjmp` stay on the stack until a
+/// caller returns.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// How many rounds of destructors a thread's end is deferred, to record the destructors of the
-/// program's own keys. Systems run at least four rounds.
+/// By how many rounds of destructors to defer a thread's end, in order to record the destructors of
+/// the program's own keys. Systems run at least four rounds.
 const ROUNDS: u32 = 3;
 
 /// A thread of the program.
 struct Thread {
     process: &'static Process,
-    /// Whether this thread is recording an event. It uses `state` only then.
+    /// Whether this thread is recording an event. Only then may it use `state`.
     is_busy: Cell<bool>,
-    /// Counts events that a signal handler could not record; null before the thread is registered and
-    /// after its end.
+    /// Counts events that a signal handler could not record; null before the thread is registered
+    /// and after it ends.
     losses: Cell<*const LossCounter>,
     state: UnsafeCell<State>,
 }
 
-/// A thread's part of the recording.
+/// A thread's recording state.
 struct State {
     process: &'static Process,
     registration: Registration,
     last_ns: u64,
     /// The functions that have not yet returned.
     frames: Vec<usize>,
-    /// How many more functions have not returned.
+    /// The number of further functions that have not yet returned.
     excess: u64,
-    /// The module of the last function.
+    /// The module of the most recent function.
     module: Range,
     rounds: u32,
     /// Captures details, if they are recorded.
@@ -53,16 +54,17 @@ struct State {
 }
 
 enum Registration {
-    /// No event yet since the start or a fork.
+    /// No event since the start or a fork.
     None,
     Recorder(ThreadRecorder),
-    /// The recorder was refused, or the thread has ended.
+    /// The thread could not be registered, or it has ended.
     Over,
 }
 
 thread_local! {
-    /// The thread's own part: null before the first event, [`OFF`] while nothing is recorded. Its
-    /// memory is never freed, because the program's last destructors may still use it.
+    /// The calling thread's own data: null before the first event, [`OFF`] while nothing is
+    /// recorded. Its memory is never freed, because the program's last destructors may still use
+    /// it.
     static THREAD: Cell<*const Thread> = const { Cell::new(ptr::null()) };
 }
 
@@ -79,7 +81,7 @@ pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
     if thread.is_null() || process::is_forked() {
         return keep_errno(|| first_event(function, kind, registers));
     }
-    // SAFETY: otherwise it is a leaked box.
+    // SAFETY: any other pointer is a leaked box.
     record_in(unsafe { &*thread }, function, kind, registers);
 }
 
@@ -90,11 +92,11 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
         let losses = unsafe { thread.losses.get().as_ref() }.unwrap_or(&thread.process.losses);
         return losses.lose_event(thread.process.now_ns());
     }
-    // A handler must find it set before anything else changes.
+    // A handler must see the flag set before anything else changes.
     compiler_fence(Ordering::SeqCst);
     keep_errno(|| {
-        // SAFETY: `is_busy` was false, so nobody else uses it: only this thread and its signal
-        // handlers come here.
+        // SAFETY: `is_busy` was false, so nothing else is using the state: only this thread and its
+        // signal handlers get here.
         let state = unsafe { &mut *thread.state.get() };
         state.record(function, kind, registers, &thread.losses);
     });
@@ -102,11 +104,11 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
     thread.is_busy.set(false);
 }
 
-/// Prepares a thread for its events, and records the first one.
+/// Prepares a thread for recording and records its first event.
 #[cold]
 fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     if process::is_forked() {
-        // No fork handler was called.
+        // No fork handler ran.
         process::forked();
     }
     // Functions called here may be instrumented.
@@ -155,7 +157,7 @@ impl State {
         if depth > process.settings.depth {
             return;
         }
-        // A signal handler's events may have come between the last clock reading and its event.
+        // A signal handler may have recorded events between the last clock reading and this event.
         let now = self.process.now_ns().max(self.last_ns);
         self.last_ns = now;
         let recorder = match &mut self.registration {
@@ -170,7 +172,7 @@ impl State {
             }
         };
         let event = Event::new(now, function_id, kind, depth);
-        // The recorder counts losses.
+        // The recorder counts any losses.
         let _ = match &mut self.capture {
             Some(capture) if !marks.contains(Marks::BARE) => {
                 capture.record(recorder, &event, registers)
@@ -217,7 +219,7 @@ impl State {
         self.depth()
     }
 
-    /// Returns the depth of the returning call. Calls above it were left by `longjmp`.
+    /// Returns the depth of the returning call. The calls above it were left by `longjmp`.
     fn leave(&mut self, function: usize) -> u32 {
         if self.excess > 0 {
             self.excess = self.excess.saturating_sub(1);
@@ -225,7 +227,8 @@ impl State {
         }
         let found = self.frames.iter().rposition(|frame| *frame == function);
         let Some(found) = found else {
-            // Its call was not recorded: it came before a fork, or the stack was too deep.
+            // The function's call was not recorded, because it came before a fork or the stack was
+            // too deep.
             return self.depth().max(1);
         };
         self.frames.truncate(found.saturating_add(1));
@@ -239,18 +242,19 @@ impl State {
     }
 }
 
-/// Abandons the calling thread's part without dropping it: it belongs to the parent.
+/// Abandons the calling thread's data without dropping it, because it belongs to the parent
+/// process.
 pub(crate) fn forked() {
     THREAD.set(ptr::null());
     at_end_of_thread(ptr::null());
 }
 
-/// Stops recording the calling thread, because the process ends.
+/// Stops recording the calling thread because the process is ending.
 pub(crate) fn stop() {
     THREAD.set(OFF);
 }
 
-/// Returns the calling thread's name, and zeros.
+/// Returns the calling thread's name, padded with zeros.
 pub(crate) fn name() -> [u8; 16] {
     let mut name = [0_u8; 16];
     // SAFETY: the call writes at most 16 bytes to the buffer.
@@ -261,7 +265,7 @@ pub(crate) fn name() -> [u8; 16] {
 /// The name of the thread that drains rings and writes the manifest.
 pub(crate) const DRAIN_NAME: &CStr = c"atf-drain";
 
-/// Returns whether the calling thread is that thread.
+/// Returns whether the calling thread is the drain's thread.
 pub(crate) fn is_own_thread() -> bool {
     name().starts_with(DRAIN_NAME.to_bytes_with_nul())
 }
@@ -271,7 +275,7 @@ fn at_end_of_thread(thread: *const Thread) {
     static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
     let key = KEY.get_or_init(|| {
         let mut key = 0;
-        // SAFETY: the pointer is that of a key, which the call writes.
+        // SAFETY: the pointer refers to a key, which the call writes.
         let status = unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) };
         (status == 0).then_some(key)
     });
@@ -282,7 +286,7 @@ fn at_end_of_thread(thread: *const Thread) {
     }
 }
 
-/// Finalizes a thread, in its last round of destructors.
+/// Finalizes a thread in the last round of its destructors.
 unsafe extern "C" fn ended(thread: *mut c_void) {
     let pointer = thread.cast_const().cast::<Thread>();
     // SAFETY: only `at_end_of_thread` sets it, to a leaked box.
@@ -307,14 +311,14 @@ unsafe extern "C" fn ended(thread: *mut c_void) {
         let losses = thread.losses.replace(ptr::null());
         compiler_fence(Ordering::SeqCst);
         if !losses.is_null() {
-            // SAFETY: it is from `Box::into_raw`, and handlers no longer find it.
+            // SAFETY: the pointer is from `Box::into_raw`, and handlers can no longer find it.
             drop(unsafe { Box::from_raw(losses.cast_mut()) });
         }
     }
     thread.is_busy.set(false);
 }
 
-/// Runs `work` and restores `errno`, which the program reads after its own calls.
+/// Runs `work` and restores `errno`, because the program may read it after its own calls.
 pub(crate) fn keep_errno(work: impl FnOnce()) {
     // SAFETY: the call has no preconditions.
     let place = unsafe { libc::__errno_location() };

@@ -11,9 +11,10 @@ use crate::process;
 use crate::signals;
 use crate::thread;
 
-/// Triggers a window now if the program is recorded with windows. Signal handlers may call it.
+/// Triggers a window now if the program is recorded with windows. Signal handlers may call this
+/// function.
 ///
-/// A program that also runs without this library declares it as a weak symbol:
+/// A program that also runs without this library declares the function as a weak symbol:
 ///
 /// ```c
 /// __attribute__((weak)) void atf_instrument_trigger(void);
