@@ -1,5 +1,5 @@
-//! Writes a trace in the format of another tool: to standard output, or to a file that appears once
-//! it is complete.
+//! Writes a trace in another tool's format, either to standard output or to a file that appears
+//! once it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -32,13 +32,13 @@ pub(crate) struct Selection<'a> {
     pub(crate) symbols: Option<&'a Path>,
 }
 
-/// An open trace, with the selection to read.
+/// An open trace, and the selection to read from it.
 struct Opened {
     parts: Vec<Part>,
     options: Options,
 }
 
-/// Writes a trace in a form. If `out` is `-`, writes to standard output.
+/// Writes a trace in a format. If `out` is `-`, writes to standard output.
 pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selection<'_>) -> Outcome {
     let opened = match Opened::new(paths, selection)? {
         Ok(opened) => opened,
@@ -50,7 +50,7 @@ pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selecti
     Ok(opened.tell(&summary, &mut Told::default()))
 }
 
-/// Writes a trace in a form to an open file, which error messages call `what`.
+/// Writes a trace in a format to an open file, which error messages call `what`.
 pub(crate) fn to_file(
     form: Form,
     paths: &[PathBuf],
@@ -100,7 +100,7 @@ pub(crate) fn flamegraph(
 }
 
 impl Opened {
-    /// Opens a trace; the inner error is the state of an unreadable trace.
+    /// Opens a trace. The inner error is the state of an unreadable trace.
     fn new(paths: &[PathBuf], selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
         let names = other_names(selection.symbols)?;
         let parts = match Part::all(paths, &names, selection.clock)? {
@@ -157,8 +157,8 @@ impl Opened {
     }
 }
 
-/// Writes to standard output or a file. A new file gets its name at the end; a failure leaves no
-/// file.
+/// Writes to standard output or a file. A new file gets its name only at the end, so a failure
+/// leaves no file.
 fn write_to<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
@@ -174,7 +174,7 @@ fn write_to<T>(
         return Err(Failure::Usage(format!("{}: {message}", path.display())));
     }
     let at = |error: Error| Failure::Usage(format!("{}: {error}", path.display()));
-    // A device or a pipe cannot be replaced by a file.
+    // Never replace a device or a pipe with a file.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let file = File::create(path).map_err(|error| at(error.into()))?;
         return write(&mut BufWriter::with_capacity(BUFFER, file)).map_err(at);
@@ -190,7 +190,7 @@ fn write_to<T>(
 
 const BUFFER: usize = 256 << 10;
 
-/// Creates a file next to the final one, which is removed when dropped.
+/// Creates a file next to the final one. It is removed when dropped.
 fn part_file(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let mut code = None;
@@ -201,6 +201,7 @@ fn part_file(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let part = builder.prefix(".atf-export-");
     let part = part.make_in(folder.unwrap_or(Path::new(".")), create);
-    // An error from `tempfile` would show the hidden file's path, which means nothing to the user.
+    // An error from `tempfile` would show the hidden file's path, which would mean nothing to the
+    // user.
     part.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }

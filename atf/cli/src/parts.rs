@@ -1,4 +1,4 @@
-//! The parts of a trace that are analysed one by one: sessions, a thread or a file.
+//! Opens the parts of a trace that are analysed one by one: sessions, a thread or a file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub(crate) struct Part {
     names: OtherNames,
 }
 
-/// The names in another session's manifest, if they replace the trace's own names.
+/// The names in another session's manifest, if they replace the names in the trace itself.
 pub(crate) type OtherNames = Option<Arc<SymbolTable>>;
 
 /// Reads the names in the manifest at a path.
@@ -57,7 +57,7 @@ pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
 
 #[derive(Debug)]
 enum Reader {
-    /// A process, with all segments of its recording.
+    /// A process with all segments of its recording.
     Process(Segments),
     /// A thread's folder and its session, if any.
     Thread(Box<ThreadReader>, Option<Box<SessionReader>>),
@@ -65,9 +65,9 @@ enum Reader {
 }
 
 impl Part {
-    /// Opens the traces at these paths. The inner error concerns only a thread or a file. Function
-    /// names come from `names` or else from the trace's own manifests. Times are converted to
-    /// `clock`.
+    /// Opens the traces at these paths. The inner error concerns only a thread or a file. Takes
+    /// function names from `names` or, without it, from the trace's own manifests. Converts times
+    /// to `clock`.
     pub(crate) fn all(
         paths: &[PathBuf],
         names: &OtherNames,
@@ -124,7 +124,7 @@ impl Part {
         Ok(Ok(parts))
     }
 
-    /// Sets each part's clock to the recording that its anchors refer to.
+    /// Sets the clock of each part to the recording that its anchors refer to.
     fn use_recording(parts: &mut [Self]) -> Result<(), Failure> {
         let clocks = media_clocks(parts.iter().map(|part| (&*part.path, part.sessions())))?;
         for (part, clock) in parts.iter_mut().zip(clocks) {
@@ -152,12 +152,12 @@ impl Part {
         self.times.map(|(start_ns, _)| start_ns)
     }
 
-    /// Returns the last event's time.
+    /// Returns the time of the last event.
     pub(crate) fn end_ns(&self) -> Option<u64> {
         self.times.map(|(_, end_ns)| end_ns)
     }
 
-    /// Returns the origin of times in text, or `None` to show a recording's times as they are.
+    /// Returns the origin of times in text, or `None` to show a recording's times unchanged.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
         let start_ns = self.start_ns().unwrap_or(0);
         self.clock.is_none().then_some(start_ns)
@@ -170,7 +170,7 @@ impl Part {
         Ok(options.clock(self.clock.clone()))
     }
 
-    /// Returns the length of an analysis's time range within the trace, or `None` for the whole
+    /// Returns the length of an analysed time range within the trace, or `None` for the whole
     /// trace.
     pub(crate) fn range_ns(&self, options: &Options) -> Option<u64> {
         let (start_ns, end_ns) = self.times?;
@@ -238,7 +238,7 @@ impl Part {
         }
     }
 
-    /// Returns a thread's name from the last manifest that contains one.
+    /// Returns a thread's name from the last manifest that contains its name.
     pub(crate) fn thread_name(&self, id: u32) -> Option<&str> {
         let manifests = self.sessions().iter().rev().filter_map(|it| it.manifest());
         let mut threads = manifests.flat_map(|it| &it.threads);
@@ -266,7 +266,7 @@ impl Part {
         })
     }
 
-    /// Returns the problems of a session itself, as opposed to those of single threads.
+    /// Returns the problems of the sessions themselves, as opposed to problems of single threads.
     pub(crate) fn problems(&self) -> Vec<Error> {
         match &self.reader {
             Reader::Process(segments) => segments.problems(),
@@ -309,14 +309,14 @@ impl Reader {
     }
 }
 
-/// Sets the times of all parts to those of the first and the last event overall.
+/// Sets the times of all parts to the times of the first and the last event overall.
 fn share_times(parts: &mut [Part]) {
     let times = parts.iter().filter_map(|part| part.times);
     let all = times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
     parts.iter_mut().for_each(|part| part.times = all);
 }
 
-/// Reports the segments that the recording deleted because it was told to keep only some.
+/// Reports the segments that the recording deleted because it was set to keep only some.
 pub(crate) fn tell_deleted(segments: &Segments) {
     let path = segments.sessions().first().map(SessionReader::path);
     if let (Some(path), Some(deleted)) = (path, segments.deleted()) {
@@ -341,7 +341,7 @@ pub(crate) fn tell_unwritten(parts: &[Part]) {
     }
 }
 
-/// Reports the parts without names if their modules' files may contain the names.
+/// Reports the parts without names whose modules' files may contain the names.
 pub(crate) fn tell_unnamed(parts: &[Part]) {
     for part in parts.iter().filter(|part| part.names.is_none()) {
         let Some(session) = part.sessions().last() else {

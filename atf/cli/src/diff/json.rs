@@ -1,4 +1,4 @@
-//! A JSON object.
+//! Writes a comparison as a JSON object.
 
 use std::io::Write;
 
@@ -32,7 +32,7 @@ struct RunRow<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Noise {
-    /// A difference up to this share of the greater value is noise.
+    /// A difference of up to this percentage of the greater value is noise.
     Assumed { percent: u32 },
     /// A difference is noise if the ranges overlap. Without a change, ranges are disjoint by chance
     /// in `luck` out of `of` cases.
@@ -130,7 +130,7 @@ impl<'a> From<&'a Subject> for Function<'a> {
         let (name, id) = match subject {
             Subject::Named { name, .. } => (Some(name.as_str()), None),
             Subject::Unnamed { id, .. } => (None, Some(U64(*id))),
-            // Functions that were not told apart have neither a name nor an id.
+            // A row for several indistinguishable functions has neither a name nor an id.
             _ => (None, None),
         };
         Self {

@@ -23,16 +23,16 @@ use crate::text::Printable;
 pub(crate) struct Comparison<'a> {
     pub(crate) before: Paths<'a>,
     pub(crate) after: Paths<'a>,
-    /// The largest difference, in percent, at which two single runs count as equal.
+    /// The largest difference, in percent, at which values of two single runs count as equal.
     pub(crate) noise_percent: u32,
-    /// The maximum number of functions.
+    /// The maximum number of functions to show.
     pub(crate) limit: usize,
     /// Whether to show functions whose difference is only noise.
     pub(crate) all: bool,
     pub(crate) form: Form,
 }
 
-/// The traces of the runs before or after a change.
+/// The traces of all runs before, or all runs after, a change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paths<'a> {
     pub(crate) paths: &'a [PathBuf],
@@ -40,20 +40,20 @@ pub(crate) struct Paths<'a> {
     pub(crate) symbols: Option<&'a Path>,
 }
 
-/// The runs before or after a change.
+/// The runs before, or the runs after, a change.
 #[derive(Default)]
 struct Side {
     runs: Vec<Run>,
     about: Vec<About>,
 }
 
-/// The path of a run, and the problems of its sessions.
+/// The path of a run and the problems of its sessions.
 struct About {
     path: PathBuf,
     problems: Vec<String>,
 }
 
-/// A comparison, and the parts to show.
+/// A comparison and the parts of it to show.
 struct Shown<'a> {
     diff: &'a Diff,
     about: [&'a [About]; 2],
@@ -105,7 +105,7 @@ impl Comparison<'_> {
 }
 
 impl Side {
-    /// Reads the runs at some paths. The inner error is for a lone thread or file.
+    /// Reads the runs at some paths. The inner error is for a thread or file on its own.
     fn read(traces: &Paths<'_>, told: &mut Told) -> Result<Result<Self, Error>, Failure> {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();
@@ -146,7 +146,7 @@ impl Side {
 }
 
 impl Shown<'_> {
-    /// Returns the runs of each side with their sums.
+    /// Returns the runs of each side with their totals.
     fn sides(&self) -> [(&'static str, impl Iterator<Item = (&About, &Totals)>); 2] {
         let [before, after] = self.about;
         [
@@ -187,7 +187,7 @@ fn shown_name(subject: &Subject) -> String {
     }
 }
 
-/// Warns if only one side has names, in which case no functions of the two sides match.
+/// Warns if only one side has names, because then no functions of the two sides match.
 fn warn_without_names(diff: &Diff) {
     let is_unnamed = |is_there: fn(&Change) -> bool| {
         let mut there = diff

@@ -1,4 +1,4 @@
-//! A table for people.
+//! Writes a comparison as a table for people.
 
 use std::io::Write;
 
@@ -100,7 +100,7 @@ pub(super) fn write(
     Ok(out.flush()?)
 }
 
-/// Returns a function for [`Modules`]. Functions of the same name differ in their modules' file
+/// Returns a function for [`Modules`]. Functions with the same name differ in their modules' file
 /// names, so no id is needed.
 fn listed(subject: &Subject) -> Listed<'_> {
     match subject {

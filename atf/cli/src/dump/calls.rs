@@ -1,4 +1,4 @@
-//! The calls of a thread, over all its segments.
+//! Pairs the calls of a thread across all its segments.
 
 use std::ops::ControlFlow;
 
@@ -9,9 +9,9 @@ use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
 use crate::output::Failure;
 
-/// Passes each call of a thread to `take` when the call ends, until `take` breaks, with the time
-/// until which it lasted: that of the last event, for a call that is open when a finalized thread
-/// ends or before a gap. Returns the number of partially read files.
+/// Passes each call of a thread to `take` when the call ends, until `take` breaks, along with the
+/// time at which it ended. If a call is still open when a finalized thread ends or before a gap,
+/// that is the time of the last event. Returns the number of partially read files.
 pub(super) fn each_call(
     trace: &Trace,
     clocks: &Clocks,
@@ -60,7 +60,7 @@ pub(super) fn each_call(
             || !is_over
             || seq.saturating_sub(first_seq) < index.event_count();
     }
-    // A thread without a footer may still run.
+    // A thread without a footer may still be running.
     let until_ns = if is_over { last_ns } else { u64::MAX };
     stack.finish(|paired| ended.push((paired, until_ns)));
     for (paired, until_ns) in ended {
@@ -71,7 +71,7 @@ pub(super) fn each_call(
     Ok(partly)
 }
 
-/// Returns the time of the event that ended a call or has none.
+/// Returns the time of the event that ended a call, or of a return without a call.
 fn end_of(paired: &Paired) -> u64 {
     match paired {
         Paired::Span(span) => span.end_ns.unwrap_or(u64::MAX),

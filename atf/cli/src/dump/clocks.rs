@@ -1,4 +1,4 @@
-//! The clocks of a dump's times.
+//! Converts the times in a dump to another clock.
 
 use std::iter;
 use std::ops::RangeInclusive;
@@ -13,15 +13,16 @@ use super::trace::Trace;
 use crate::clock::{Clock, media_clocks, media_times, no_anchors};
 use crate::output::Failure;
 
-/// Converts the times of each process: to those of a recording, or not at all.
+/// Converts the times of each process to those of a recording, or leaves them unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Clocks {
-    /// By the position of the session; none for the trace's own times.
+    /// The clocks by session position; empty to keep the trace's own times.
     of_sessions: Vec<Arc<MediaClock>>,
 }
 
 impl Clocks {
-    /// Finds the clocks of a trace. A recording's is that of the anchors of all segments of a process.
+    /// Finds the clocks of a trace. A recording's clock comes from the anchors in all segments of a
+    /// process.
     pub(crate) fn of(trace: &Trace, clock: Clock) -> Result<Self, Failure> {
         if clock == Clock::Trace {
             return Ok(Self::default());
@@ -44,12 +45,13 @@ impl Clocks {
         })
     }
 
-    /// Whether times are a recording's.
+    /// Returns whether times are converted to a recording's.
     pub(crate) fn is_media(&self) -> bool {
         !self.of_sessions.is_empty()
     }
 
-    /// Converts a timestamp in the session at a position. Those before the recording are at its start.
+    /// Converts a timestamp in the session at this position. Moves timestamps before the recording
+    /// to its start.
     pub(crate) fn time(&self, session: u32, ns: u64) -> u64 {
         match self.of_sessions.get(session as usize) {
             Some(clock) => clock.to_media_ns_or_zero(ns),
@@ -57,7 +59,7 @@ impl Clocks {
         }
     }
 
-    /// Converts the first and the last time of a thread, which must not be before the recording.
+    /// Converts the first and the last time of a thread. Neither may be before the recording.
     pub(crate) fn times(
         &self,
         session: usize,
@@ -70,7 +72,7 @@ impl Clocks {
         }
     }
 
-    /// Returns timestamps that are converted to these times, and at most a few others.
+    /// Returns the timestamps that convert to these times, and at most a few others.
     pub(crate) fn timestamps(&self, times: &RangeInclusive<u64>) -> RangeInclusive<u64> {
         let (from_ns, to_ns) = (*times.start(), *times.end());
         let all = self.of_sessions.iter().map(|clock| {
@@ -78,7 +80,8 @@ impl Clocks {
                 0 => 0,
                 from_ns => clock.to_host_ns(from_ns),
             };
-            // Several timestamps may have the same time of the recording: the last one is before the next time.
+            // Several timestamps can convert to the same recording time. The last of them comes
+            // just before the next time.
             let to_ns = to_ns
                 .checked_add(1)
                 .map(|next_ns| clock.to_host_ns(next_ns));

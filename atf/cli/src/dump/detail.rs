@@ -40,7 +40,7 @@ impl<'a> Detail<'a> {
         Self { event, file }
     }
 
-    /// Returns registers and stack, if the payload has that shape.
+    /// Returns registers and stack, if the payload has that layout.
     pub(crate) fn function(&self) -> Result<Option<FunctionPayload>, Error> {
         match self.file {
             File::Read(reader) => reader.function_payload(&self.event),
@@ -48,7 +48,7 @@ impl<'a> Detail<'a> {
         }
     }
 
-    /// Fills `buffer` with the payload, starting at byte `start`, and returns the number of bytes.
+    /// Fills `buffer` with the payload starting at byte `start`. Returns the number of bytes.
     fn read(&self, start: u64, buffer: &mut [u8]) -> Result<usize, Error> {
         match self.file {
             File::Read(reader) => reader.read_payload(&self.event, start, buffer),
@@ -73,7 +73,8 @@ impl<'a> Detail<'a> {
     }
 }
 
-/// A payload in hexadecimal, read while it is printed because it can be as large as its file.
+/// A payload in hexadecimal. It is read while being printed, because it can be as large as its
+/// file.
 pub(crate) struct PayloadHex<'a> {
     detail: &'a Detail<'a>,
     failure: RefCell<Option<Error>>,
@@ -111,10 +112,10 @@ impl fmt::Display for PayloadHex<'_> {
 /// merge keeps open, this stays below 256 files, the limit of some systems.
 const MOST_OPEN: usize = 48;
 
-/// Looks up the details of events and opens threads as needed.
+/// Looks up the details of events, opening threads as needed.
 pub(crate) struct Details<'a> {
     trace: &'a Trace,
-    /// The places of the threads by process and id. Several folders can share an id, such as
+    /// The positions of the threads, by process and id. Several folders can share an id, such as
     /// `thread_1` and `thread_01`.
     places: BTreeMap<(u32, u32), Vec<ThreadPlace>>,
     /// Open threads by process and position, each with the time of its last use.
@@ -128,7 +129,7 @@ pub(crate) enum Found<'a> {
     None,
     /// The event's detail.
     Detail(Detail<'a>),
-    /// The event's link leads to no detail that points back to the event.
+    /// The event's link leads to no detail that links back.
     Dangling,
 }
 
@@ -148,7 +149,7 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// Finds an event's detail. Problems of its thread's details are reported once.
+    /// Finds an event's detail. Reports problems of its thread's details once.
     pub(crate) fn of(&mut self, event: &MergedEvent, told: &mut Told) -> Result<Found<'_>, Error> {
         let Some(detail_seq) = event.event.detail_seq else {
             return Ok(Found::None);
@@ -159,7 +160,7 @@ impl<'a> Details<'a> {
             let Some(found) = reader.map(|reader| reader.get(detail_seq)).transpose()? else {
                 continue;
             };
-            // If several folders share the id, take the one whose detail points back.
+            // If several folders share the id, take the one whose detail links back.
             let back = (event.seq, event.event.timestamp_ns);
             let leads_back =
                 |found: &DetailEvent| (found.header.index_seq, found.header.timestamp) == back;
@@ -191,7 +192,7 @@ impl<'a> Details<'a> {
                 told.tell(&error);
                 None
             });
-            // Keeps a thread that cannot be opened too, so opening it is not retried for every
+            // Also keep a thread that cannot be opened, so that opening is not retried for every
             // event.
             self.open.insert(key, (self.uses, thread));
         }

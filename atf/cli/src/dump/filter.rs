@@ -38,7 +38,7 @@ impl FromStr for Kind {
 pub(crate) struct Filter<'a> {
     times: RangeInclusive<u64>,
     kinds: &'a [Kind],
-    /// The functions that match the patterns; `None` means all, if there is no pattern.
+    /// The functions that match the patterns; `None` to select all, if there are no patterns.
     functions: Option<BTreeSet<(Option<u32>, u64)>>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Returns the range of times of the events to write.
+    /// Returns the time range of the events to write.
     pub(crate) fn times(&self) -> RangeInclusive<u64> {
         self.times.clone()
     }
@@ -92,7 +92,7 @@ impl<'a> Filter<'a> {
         functions.is_none_or(|all| all.contains(&(None, id)) || all.contains(&(Some(process), id)))
     }
 
-    /// Whether to write an event of a process, which is at this time.
+    /// Returns whether to write an event of a process at this time.
     pub(crate) fn admits(&self, process: u32, time_ns: u64, event: &IndexEvent) -> bool {
         let is_kind = |kind: &Kind| kind.0 == event.event_kind;
         self.times.contains(&time_ns)
@@ -101,7 +101,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Returns the range of times of the events to write.
+/// Returns the time range of the events to write.
 pub(crate) fn times(
     options: &Dump<'_>,
     start_ns: Option<u64>,

@@ -27,7 +27,7 @@ use crate::clock::Clock;
 use crate::output::{Failure, Outcome, State, complain};
 use crate::target::Target;
 
-/// The number of events of one thread to write before it is the next thread's turn.
+/// The number of events to write from one thread before moving on to the next.
 const TURN: usize = 4096;
 
 /// Writes events as they arrive, until all files are finalized.
@@ -89,7 +89,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         let mut is_quiet = true;
         if let Some(session) = &mut session {
             if session.follower.poll_manifest()? {
-                // With new names, a pattern may match more functions.
+                // With the new names, a pattern may match more functions.
                 output.filter = None;
             }
             if session.has_threads {
@@ -123,7 +123,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             && let Some(session) = session.as_mut().filter(|session| session.has_threads)
             && let Some(next) = session.next_segment()?
         {
-            // A thread may have begun since the last look, but not after the next segment did.
+            // A thread may have started since the last check, but not after the next segment did.
             threads = new_threads(dump, &mut session.follower)?;
             if threads.is_empty() {
                 session.go_on(&next)?;
@@ -140,7 +140,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         }
     }
     if let Some(session) = &mut session {
-        // The tracer may count its losses after the last event.
+        // The tracer may update its loss counts after the last event.
         session.keep_manifest_before()?;
         session.follower.poll_manifest()?;
         let times = output.filter.as_ref().map(Filter::times);
@@ -161,9 +161,9 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
 struct Session {
     follower: SessionFollower,
     has_threads: bool,
-    /// The segment before this one.
+    /// The previous segment.
     before: Option<SessionFollower>,
-    /// The manifests of those before that one, without names.
+    /// The manifests of the segments before `before`, without names.
     manifests: Vec<Manifest>,
 }
 
@@ -177,7 +177,8 @@ impl Session {
         }
     }
 
-    /// Finds the next segment of the process. It is there before the last thread of this one is finalized.
+    /// Finds the next segment of the process. It exists before the last thread of this one is
+    /// finalized.
     fn next_segment(&self) -> Result<Option<PathBuf>, Failure> {
         let path = self.follower.path();
         let (Some(this), Some(folder)) = (ProcessName::of(path), path.parent()) else {
@@ -211,8 +212,8 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps the losses in the manifest of the segment before this one. The manifest may have been completed
-    /// after its last event, and deleted since.
+    /// Keeps the losses in the manifest of the previous segment. The manifest may have been
+    /// completed after the segment's last event, and deleted since.
     fn keep_manifest_before(&mut self) -> Result<(), Error> {
         let Some(mut before) = self.before.take() else {
             return Ok(());
@@ -228,11 +229,11 @@ impl Session {
     }
 }
 
-/// How many events threads have in earlier segments, by id.
+/// The number of each thread's events in earlier segments, by id.
 #[derive(Default)]
 struct Seqs {
     first: BTreeMap<u32, u64>,
-    /// How many they have in this one, of those that are over.
+    /// The number of events of finished threads in the current segment.
     ended: BTreeMap<u32, u64>,
 }
 
@@ -248,13 +249,13 @@ impl Seqs {
         }
     }
 
-    /// A position counted over all segments.
+    /// Returns an event's position counted over all segments.
     fn of(&self, id: u32, seq: u64) -> u64 {
         seq + self.first.get(&id).copied().unwrap_or_default()
     }
 }
 
-/// Finds out what a path is; `None` while it cannot be decided yet.
+/// Determines what a path refers to; `None` while that cannot be decided yet.
 fn target(path: &Path) -> Result<Option<Target>, Failure> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -262,7 +263,7 @@ fn target(path: &Path) -> Result<Option<Target>, Failure> {
         Err(error) => return Err(Failure::Usage(format!("{}: {error}", path.display()))),
     };
     match Target::of(path) {
-        // A file's magic bytes, or a folder's first file, may still be missing.
+        // A file's magic bytes or a folder's first file may still be missing.
         Ok(Target::OtherFile(_)) if metadata.len() < 4 => Ok(None),
         Err(Failure::Usage(_)) if metadata.is_dir() && fs::read_dir(path).is_ok() => Ok(None),
         target => target.map(Some),
@@ -293,7 +294,7 @@ enum Source {
     Both(Box<ThreadFollower>),
 }
 
-/// How a thread's turn ended.
+/// The result of a thread's turn.
 enum Turn {
     /// There may be more events.
     More,
@@ -332,7 +333,7 @@ impl Source {
         })
     }
 
-    /// Continues without details if the error is about details; returns whether it continues.
+    /// Continues without details if the error concerns details. Returns whether to continue.
     fn goes_on_after(&mut self, error: &Error) -> bool {
         match self {
             Self::Both(both) if error.path() == Some(both.detail().path()) => {
@@ -345,7 +346,7 @@ impl Source {
 }
 
 impl Thread {
-    /// Returns the id in the folder's name, or else the one in the header, if known yet.
+    /// Returns the id in the folder's name or, failing that, in the header, if known yet.
     fn id(&self) -> Option<u32> {
         let header = self.source.index().header();
         self.id.or(header.map(|header| header.thread_id))

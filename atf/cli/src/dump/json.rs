@@ -1,4 +1,4 @@
-//! JSON lines: an object per event.
+//! Writes JSON lines: one object per event.
 
 use std::io::Write;
 

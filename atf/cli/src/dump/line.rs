@@ -1,6 +1,6 @@
-//! A line of numbers, built without `fmt` or allocation because a dump has one line per event.
+//! Builds a line of numbers without `fmt` or allocation, because a dump has one line per event.
 
-/// The size of the longest line in bytes: fewer than twenty numbers with their keys.
+/// The maximum length of a line in bytes: fewer than twenty numbers with their keys.
 const LONGEST: usize = 1 << 9;
 
 /// The maximum number of padding spaces for numbers and text.
@@ -90,7 +90,7 @@ impl Line {
         self.digits(ns % 1_000_000_000, 9);
     }
 
-    /// Appends a few spaces, all with one store.
+    /// Appends a few spaces with a single store.
     #[inline(always)]
     fn spaces(&mut self, count: usize) {
         let start = self.end;

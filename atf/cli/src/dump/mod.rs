@@ -59,12 +59,12 @@ pub(crate) enum Form {
     Json,
 }
 
-/// The content to write: events or calls.
+/// What to write: events or calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Events of all threads, merged.
     Events,
-    /// Calls, each from its call event to the event that ended it, thread by thread.
+    /// Calls, each from its call event to the event that ended it, one thread after another.
     Spans,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Dump<'a> {
 /// An event to write.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    /// The thread, with the id in its folder's name or in a file's header, and its process.
+    /// The thread and its process. The thread's id is in its folder's name or in a file's header.
     pub(crate) thread: ThreadName,
     /// The event's position in its thread.
     pub(crate) seq: u64,
@@ -112,21 +112,21 @@ pub(crate) struct Row<'a> {
     pub(crate) wire: Wire,
     /// The event.
     pub(crate) event: IndexEvent,
-    /// Its function.
+    /// The event's function.
     pub(crate) function: Named<'a>,
-    /// Its detail, if requested and present.
+    /// The event's detail, if requested and present.
     pub(crate) detail: Option<Detail<'a>>,
 }
 
 /// Writes events or calls in the order in which it receives them.
 pub(crate) trait Sink {
-    /// Sets the time that times in text count from; `None` to write them as they are.
+    /// Sets the origin of the times in text; `None` to write absolute times.
     fn start(&mut self, origin_ns: Option<u64>) -> Result<(), Failure>;
 
     /// Writes an event.
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure>;
 
-    /// Writes a detail event of a `detail.atf` that is dumped alone.
+    /// Writes a detail event when a `detail.atf` is dumped on its own.
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure>;
 
     /// Writes a call of a thread, or a return without a call.
@@ -210,8 +210,8 @@ impl Dump<'_> {
                 for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
                     last.extend(output.last_of(thread, count, admits));
                 }
-                // The order of a merge: the stable sort keeps that of the processes, their threads and the
-                // segments of these.
+                // This is the order of a merge: the stable sort preserves the order of processes,
+                // of their threads, and of each thread's segments.
                 last.sort_by_key(|event| event.event.timestamp_ns);
                 last.iter().try_for_each(|event| output.write(event))?;
             }
@@ -297,7 +297,7 @@ impl Dump<'_> {
         Ok(told.state())
     }
 
-    /// Rejects filters that cannot be applied to a lone `detail.atf`.
+    /// Rejects filters that do not apply to a `detail.atf` on its own.
     fn check_details_alone(&self, path: &Path) -> Result<(), Failure> {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
         if is_filtered || !self.threads.is_empty() || self.what == What::Spans {
@@ -321,8 +321,7 @@ impl Dump<'_> {
         let range = filter::times(self, start_ns)?;
         sink.start(Some(start_ns.unwrap_or(0)))?;
         let mut told = Told::default();
-        // Opening the file has read all of it, so its problems are known no matter where the dump
-        // ends.
+        // Opening the file has read all of it, so its problems are known wherever the dump ends.
         reader.problems()?.iter().for_each(|error| told.tell(error));
         let mut left = self.limit;
         for event in reader.events() {
@@ -354,11 +353,11 @@ struct Output<'a> {
     clocks: &'a Clocks,
     sink: &'a mut dyn Sink,
     told: Told,
-    /// By thread: the first event with a dangling link, and the number of such events.
+    /// For each thread, the first event with a dangling link and the number of such events.
     dangling: BTreeMap<ThreadName, (u64, u64)>,
-    /// By thread: the first event of zeros, and the number of such events.
+    /// For each thread, the first event of all zeros and the number of such events.
     zeros: BTreeMap<ThreadName, (u64, u64)>,
-    /// The number of events in earlier segments of each thread that has any.
+    /// For each thread that has any, the number of events in earlier segments.
     first_seqs: BTreeMap<(u32, u32), u64>,
     /// The number of events written.
     written: u64,
@@ -370,7 +369,7 @@ impl Output<'_> {
         event.map_err(|error| self.told.tell(&error)).ok()
     }
 
-    /// Finds the last admitted events of a thread, in their order.
+    /// Finds the last admitted events of a thread, in order.
     fn last_of(
         &mut self,
         thread: &[ThreadPlace],
@@ -449,7 +448,7 @@ impl Output<'_> {
         })
     }
 
-    /// Reports the remaining problems, no matter where the dump ended.
+    /// Reports the remaining problems, wherever the dump ended.
     fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
         for problem in merge.problems() {
             self.told.tell(&problem.error);
@@ -460,8 +459,8 @@ impl Output<'_> {
                 "thread {thread}: missing details of {events}, first events[{seq}]"
             ));
         }
-        // A full read has reported the zeros as a gap, or a checksum has proven that they were
-        // written.
+        // A full read has either reported the zeros as a gap, or found a checksum that proves they
+        // were written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {
             let events = Counted(*count, "event");
@@ -478,8 +477,7 @@ impl Output<'_> {
     }
 }
 
-/// Returns the number of events in earlier segments, by session and id, of the threads that have
-/// any.
+/// Returns the number of events in earlier segments, by session and id. Omits threads without any.
 fn first_seqs(threads: &[ThreadPlace]) -> BTreeMap<(u32, u32), u64> {
     let later = threads.iter().filter(|place| place.first_seq > 0);
     later
@@ -527,7 +525,7 @@ fn damaged(error: &Error) -> State {
     State::Damaged
 }
 
-/// Returns the wire version of an event's file, judged by whether the event records a depth.
+/// Infers the wire version of an event's file from whether the event records a depth.
 fn wire_of(event: &IndexEvent) -> Wire {
     let has_depth = event.call_depth.is_some();
     let mut wires = Wire::ALL.iter().copied();

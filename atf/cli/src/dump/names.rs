@@ -1,4 +1,4 @@
-//! Function names.
+//! Looks up function names.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use super::Pattern;
 use super::trace::Trace;
 use crate::output::Failure;
 
-/// The maximum number of bytes of a function's name in a line, because many lines repeat the name.
+/// The maximum length of a function's name in a line, in bytes, because many lines repeat the name.
 const LONGEST: usize = 4096;
 
 /// Returns the part of a name that a line shows.
@@ -31,13 +31,13 @@ pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
 #[derive(Debug)]
 pub(crate) struct Names<'t> {
     known: Known<'t>,
-    /// The texts of functions in recent lines; a function determines its place here.
+    /// The texts of functions in recent lines; each function has a fixed slot.
     shown: RefCell<Vec<Shown>>,
 }
 
 #[derive(Debug)]
 enum Known<'t> {
-    /// The processes, by the positions of their sessions.
+    /// The names of processes, by session position.
     Processes(Vec<&'t Segments>),
     /// The names of a session, if it has a manifest.
     Session(Option<(Symbols<'t>, &'t Manifest)>),
@@ -45,7 +45,7 @@ enum Known<'t> {
     Other(BTreeMap<u64, String>),
 }
 
-/// A function and its text in lines.
+/// A function and the text that shows it in lines.
 #[derive(Debug, Clone, Default)]
 struct Shown {
     function: Option<Function>,
@@ -135,7 +135,7 @@ impl<'t> Names<'t> {
         Self::new(Known::Session(manifest.map(|manifest| (symbols, manifest))))
     }
 
-    /// Returns a function to look up when it is shown.
+    /// Returns a handle that looks up a function's name when it is shown.
     pub(crate) fn named(&self, function: Function) -> Named<'_> {
         Named {
             names: self,
@@ -143,7 +143,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// Returns a function with its name and module, as far as known.
+    /// Returns a function with its name and module, if known.
     pub(crate) fn get(&self, (process, function_id): Function) -> symbols::Function<'_> {
         let name = match &self.known {
             Known::Processes(processes) => match processes.get(process as usize) {
@@ -157,7 +157,7 @@ impl<'t> Names<'t> {
         symbols::Function::new(function_id, name)
     }
 
-    /// Returns the functions that match a pattern. Functions without a process apply to all
+    /// Returns the functions that match a pattern. A function without a process applies to all
     /// processes.
     pub(crate) fn find(&self, pattern: &Pattern) -> Vec<(Option<u32>, u64)> {
         if let Pattern::Id(id) = pattern {

@@ -57,14 +57,13 @@ impl FromStr for Pattern {
     }
 }
 
-/// Returns whether all of `name` matches. Backtracks only to the last `*`, so the time is at most
-/// proportional to the product of the two lengths.
+/// Returns whether the pattern matches the whole name. Backtracks only to the last `*`, so the time
+/// is at most proportional to the product of the two lengths.
 fn glob(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut place) = (0, 0);
-    // The position after the last star in the pattern, and the position in the name that the star
-    // extends to.
+    // The pattern position after the last star, and how far into the name the star reaches.
     let mut star: Option<(usize, usize)> = None;
     while place < name.len() {
         match pattern.get(at) {

@@ -17,12 +17,12 @@ pub(crate) struct Ready<'a> {
     pub(crate) clocks: Clocks,
     /// The selected threads.
     pub(crate) threads: Vec<ThreadPlace>,
-    /// The first and last times.
+    /// The times of the first and the last event.
     times: Option<(u64, u64)>,
 }
 
 impl<'a> Ready<'a> {
-    /// Prepares a trace. The inner error is for a trace that is a single file.
+    /// Prepares a trace. The inner error is for a single-file trace.
     pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Result<Self, Error>, Failure> {
         let names = Names::of(dump.symbols, trace)?;
         let clocks = Clocks::of(trace, dump.clock)?;
@@ -43,7 +43,7 @@ impl<'a> Ready<'a> {
         }))
     }
 
-    /// The time that times in text count from; `None` to show a recording's times as they are.
+    /// Returns the origin of the times in text; `None` to show a recording's times unchanged.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
         let start_ns = self.times.map_or(0, |(start_ns, _)| start_ns);
         (!self.clocks.is_media()).then_some(start_ns)
@@ -52,7 +52,7 @@ impl<'a> Ready<'a> {
     /// Reports why nothing was written.
     pub(crate) fn tell_nothing(&self) {
         if self.filter.admits_none() {
-            // Already reported for each pattern.
+            // This was already reported for each pattern.
             return;
         }
         match self.times {

@@ -1,4 +1,4 @@
-//! Text: a line per event, with its details below.
+//! Writes a line of text per event, with its details below.
 
 use std::fmt;
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::format::member;
 use crate::output::Failure;
 use crate::text::{Printable, Since, Span};
 
-/// The number of bytes shown of a payload without fields.
+/// The number of bytes to show of a payload without known fields.
 const OPAQUE: usize = 64;
 /// The depth beyond which calls are not indented further.
 const DEEPEST: u32 = 60;
@@ -85,7 +85,7 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    /// Writes sixteen bytes per line, preceded by the address of the first byte.
+    /// Writes sixteen bytes per line after the address of the first one.
     fn hexdump(&mut self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
         for (line, chunk) in bytes.chunks(16).enumerate() {
             let place = address.wrapping_add((line * 16) as u64);
@@ -104,7 +104,8 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// A function as text: its name, or else its module's file and its number there, or else its id.
+/// A function as text: its name or, failing that, its module's file name and its number in the
+/// module, or just its id.
 pub(crate) struct Shown<'a>(pub(crate) Function<'a>);
 
 impl fmt::Display for Shown<'_> {

@@ -1,4 +1,4 @@
-//! Times on the command line.
+//! Parses times from the command line.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) enum Time {
 }
 
 impl Time {
-    /// Nanoseconds of the trace's clock, saturating at `u64::MAX`.
+    /// Converts to nanoseconds of the trace's clock, saturating at `u64::MAX`.
     pub(crate) fn resolve(self, start_ns: u64) -> u64 {
         match self {
             Self::Absolute(ns) => ns,
@@ -23,7 +23,7 @@ impl Time {
         }
     }
 
-    /// Returns the range between two times, in nanoseconds; a trace without events has no start.
+    /// Returns the range between two times, in nanoseconds. A trace without events has no start.
     pub(crate) fn range(
         from: Option<Self>,
         to: Option<Self>,

@@ -30,13 +30,13 @@ impl Told {
         }
     }
 
-    /// Returns the state for the exit status: damaged if any problem was reported.
+    /// Returns the state that determines the exit status: damaged if any problem was reported.
     pub(crate) fn state(&self) -> State {
         State::of(!self.said.is_empty())
     }
 }
 
-/// Reports the number of partially read threads, whose checksums were not verified.
+/// Reports how many threads were read only in part, so that their checksums were not verified.
 pub(crate) fn tell_unverified(threads: usize) {
     if threads > 0 {
         let threads = Counted(threads as u64, "thread");
@@ -46,8 +46,8 @@ pub(crate) fn tell_unverified(threads: usize) {
     }
 }
 
-/// Reports the tracer's losses for the dumped threads and times. This does not affect the exit
-/// status: the events in the files are intact, and no copy contains the lost ones.
+/// Reports the tracer's losses in the dumped threads and times. Losses do not affect the exit
+/// status: the events in the files are intact, and no copy of the trace contains the lost ones.
 pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
     let dumped = |session: usize, id| {
         let mut places = ready.threads.iter();
@@ -75,8 +75,8 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
     }
 }
 
-/// Reports what a process's tracer lost of the threads that have a name, as the manifests of its segments
-/// say, with timestamps converted by `time`.
+/// Reports a process's losses, from the manifests of its segments, for the threads that `name_of`
+/// knows. Converts timestamps with `time`.
 pub(crate) fn tell_losses_of(
     manifests: &[&Manifest],
     times: &RangeInclusive<u64>,

@@ -1,4 +1,4 @@
-//! The threads of a trace, which is a file, a folder or sessions.
+//! Opens the threads of a trace: a file, a folder or sessions.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,21 +18,21 @@ use crate::target::{Target, check_distinct};
 /// A file, a thread's folder, or the sessions of some processes.
 #[derive(Debug)]
 pub(crate) enum Trace {
-    /// A lone index file.
+    /// An index file on its own.
     File(PathBuf),
     /// A thread's folder, and the session that it belongs to, if any.
     Folder(PathBuf, Option<Box<SessionReader>>),
-    /// One or more processes that share the machine's clock, each with its segments. The position
-    /// of a session is its position among the sessions of all processes.
+    /// One or more processes that share the machine's clock, each with its segments. A session's
+    /// position counts the sessions of all processes.
     Processes(Vec<Segments>),
 }
 
-/// The name of a thread: the id of its folder, and its process if there are several.
+/// Identifies a thread by its folder's id and, if there are several processes, its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ThreadName {
     /// The process id, in a trace of several processes.
     pub(crate) process: Option<u32>,
-    /// The id in the folder's name, or else in the header.
+    /// The id in the folder's name or, failing that, in the header.
     pub(crate) id: u32,
 }
 
@@ -48,11 +48,11 @@ impl fmt::Display for ThreadName {
 /// A thread of a session, which may be unreadable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadPlace {
-    /// The position of its session in the trace.
+    /// The position of the thread's session in the trace.
     pub(crate) process: u32,
-    /// Its name.
+    /// The thread's name.
     pub(crate) name: ThreadName,
-    /// Its position among the threads of its session.
+    /// The thread's position within its session.
     pub(crate) position: usize,
     /// The number of the thread's events in earlier segments.
     pub(crate) first_seq: u64,
@@ -94,7 +94,7 @@ impl Trace {
         Ok(this)
     }
 
-    /// Opens a thread's folder. If the folder is in a session, names and the first time come from
+    /// Opens a thread's folder. If the folder is in a session, takes names and the first time from
     /// the session.
     pub(crate) fn of_thread(path: PathBuf) -> Self {
         let session = session_around(&path).map(Box::new);
@@ -109,7 +109,7 @@ impl Trace {
         }
     }
 
-    /// Returns all sessions, or the session of a thread, by position.
+    /// Returns all sessions by position or, for a thread, the session it belongs to.
     pub(crate) fn sessions(&self) -> Vec<&SessionReader> {
         match self {
             Self::File(_) | Self::Folder(_, None) => Vec::new(),
@@ -180,8 +180,8 @@ impl Trace {
         Ok(all)
     }
 
-    /// Merges the events of the threads with these ids; all if `ids` is empty. The threads of a
-    /// session are opened later.
+    /// Merges the events of the threads with these ids; all if `ids` is empty. A session's threads
+    /// are opened later.
     pub(crate) fn merge(&self, ids: &[u32]) -> Result<Merge> {
         let merge = match self {
             Self::Processes(processes) => Merge::of_processes(processes),
@@ -215,7 +215,7 @@ impl Trace {
         }
     }
 
-    /// Opens both files of a thread; `None` if the trace is only an index file.
+    /// Opens both files of a thread; `None` if the trace is just an index file.
     pub(crate) fn thread(&self, place: &ThreadPlace) -> Result<Option<ThreadReader>> {
         match self {
             Self::File(_) => Ok(None),
@@ -224,7 +224,7 @@ impl Trace {
         }
     }
 
-    /// Opens the events of the trace's only file or folder.
+    /// Opens the events of a trace that is a single file or folder.
     fn open_file(&self) -> Result<IndexReader> {
         match self {
             Self::File(path) => IndexReader::open(path),
@@ -233,8 +233,8 @@ impl Trace {
         }
     }
 
-    /// The earliest and latest times of all readable threads, including the other threads of a thread's
-    /// session.
+    /// Returns the earliest and latest times of all readable threads. For a thread, includes the
+    /// other threads of its session.
     pub(crate) fn times(&self, clocks: &Clocks) -> Result<Option<(u64, u64)>, Failure> {
         let times_of = |index: Result<IndexReader>| index.ok()?.time_range().ok()?;
         let sessions = self.sessions();
@@ -253,15 +253,15 @@ impl Trace {
     }
 }
 
-/// Returns whether these are the processes of one run, each with the paths of its segments, and have
-/// different ids. A program that was started with exec has the id of the one before it.
+/// Returns whether these are processes of one run with different ids, each given by the paths of
+/// its segments. A program started by `exec` has the same id as the one before it.
 fn are_processes(processes: &[Vec<PathBuf>]) -> bool {
     let mut firsts = processes.iter().filter_map(|paths| paths.first());
     let is_first = |path: &PathBuf| ProcessName::of(path).is_some_and(|name| name.program == 1);
     firsts.clone().all(is_first) && are_of_one_run(firsts.by_ref())
 }
 
-/// Returns whether these are folders `pid_…` side by side: processes of one run, and their programs.
+/// Returns whether these are sibling folders `pid_…`: processes of one run and their programs.
 pub(crate) fn are_of_one_run<'a>(mut folders: impl Iterator<Item = &'a PathBuf>) -> bool {
     let place = |path: &'a PathBuf| ProcessName::of(path).and(path.parent());
     let first = folders.next().map(place);

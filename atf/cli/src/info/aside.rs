@@ -1,4 +1,4 @@
-//! Finds the files that an earlier recovery left next to those of a session or a thread.
+//! Finds the files that an earlier recovery left next to the files of a session or a thread.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use crate::json::U64;
 
-/// The maximum size of a report in bytes. Real reports are far smaller because they list only the
+/// The maximum size of a report in bytes. Real reports are far smaller, because they list only the
 /// first places of each kind.
 const LARGEST_REPORT: u64 = 16 << 20;
 
 /// An earlier recovery, as its `recovery.json` describes it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Recovered {
-    /// The reports, one per recovery that changed something.
+    /// The reports, one for each recovery that changed something.
     pub(crate) reports: Vec<String>,
-    /// The number of losses and changes, from the reports that contain it.
+    /// The total number of losses and changes in the reports.
     pub(crate) losses: U64,
-    /// Whether there are unreadable files in `unreadable`.
+    /// Whether there are files in `unreadable`.
     pub(crate) has_unreadable: bool,
 }
 

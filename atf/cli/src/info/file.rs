@@ -22,13 +22,13 @@ pub(crate) struct FileInfo {
     pub(crate) path: String,
     /// `index` or `detail`.
     pub(crate) kind: &'static str,
-    /// The readable facts; `None` if the header is unreadable.
+    /// The facts that could be read; `None` if the header is unreadable.
     #[serde(flatten)]
     pub(crate) facts: Option<Facts>,
     pub(crate) problems: Vec<Problem>,
 }
 
-/// The readable facts of a file.
+/// The facts that could be read from a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Facts {
     pub(crate) file_size: U64,
@@ -39,14 +39,14 @@ pub(crate) struct Facts {
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     pub(crate) event_count: U64,
-    /// The number of events that a finalized header counts but the file no longer contains.
+    /// The number of events that the finalized header counts but the file no longer contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) missing_events: Option<U64>,
     pub(crate) count_source: &'static str,
     pub(crate) events_offset: U64,
     pub(crate) time: Option<Times>,
     pub(crate) checksum: ChecksumInfo,
-    /// Statistics of all events, if the events were read.
+    /// Statistics over all events, if they were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contents: Option<Contents>,
 }
@@ -58,12 +58,12 @@ pub(crate) struct FieldInfo {
     pub(crate) value: serde_json::Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) meaning: Option<String>,
-    /// The value for people.
+    /// The value formatted for people.
     #[serde(skip)]
     pub(crate) text: String,
 }
 
-/// How a file ends.
+/// The state of a file's end.
 #[derive(Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(crate) enum Ending {
@@ -83,8 +83,8 @@ pub(crate) enum Ending {
 /// The footer's checksum, and whether it matches.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChecksumInfo {
-    /// `not_verified` if the events were not read, `none` without a footer, `not_computed` if it is
-    /// 0, `good`, `bad`, or `ieee` if it uses that polynomial instead of CRC-32C.
+    /// `not_verified` if the events were not read, `none` if there is no footer, `not_computed` if
+    /// the checksum is 0, `good`, `bad`, or `ieee` if it uses that polynomial instead of CRC-32C.
     pub(crate) state: &'static str,
     pub(crate) stored: Option<u32>,
     pub(crate) computed: Option<u32>,
@@ -107,7 +107,7 @@ impl FileInfo {
         })
     }
 
-    /// Describes a file with the facts and problems that `facts` returns; an error becomes a
+    /// Describes a file with the facts and problems that `facts` returns. An error becomes a
     /// problem.
     pub(crate) fn new(
         path: &Path,
@@ -169,7 +169,7 @@ impl FileInfo {
         })
     }
 
-    /// Describes a detail file. `scan` returns its scan if all events are to be read.
+    /// Describes a detail file. `scan` returns its scan if all events should be read.
     pub(crate) fn detail_facts(
         reader: &DetailReader,
         scan: impl FnOnce() -> Result<Option<Scan>, Error>,
@@ -211,7 +211,7 @@ fn missing(count: u64) -> Option<U64> {
     (count > 0).then_some(U64(count))
 }
 
-/// Returns the fields of a record, including reserved fields only if they are not 0.
+/// Returns the fields of a record. Includes reserved fields only if they are not 0.
 fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
     let told = |decoded: &Decoded<'_>| {
         !decoded.field.reserved || decoded.bytes.iter().any(|byte| *byte != 0)
@@ -236,13 +236,13 @@ fn behind_footer(file_size: u64, bytes: u64) -> Option<Problem> {
     (bytes > 0).then(|| Problem::new(None, Some(offset), &what))
 }
 
-/// Returns the problem of a checksum that matches the events but uses the wrong polynomial.
+/// Returns the problem for a checksum that matches the events but uses the wrong polynomial.
 fn ieee_problem(checksum: Option<Checksum>, footer_offset: Option<u64>) -> Option<Problem> {
     let Checksum::Ieee { stored, .. } = checksum? else {
         return None;
     };
     let what = format!("{stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C");
-    // The field has the same offset in all footers.
+    // The field has the same offset in every footer.
     let place = Record::IndexFooter.field(Wire::V1, "checksum")?.offset as u64;
     let offset = footer_offset.map(|footer| footer.saturating_add(place));
     let field = Some("footer.checksum".to_owned());
@@ -286,7 +286,7 @@ impl From<&Completeness> for Ending {
 }
 
 impl ChecksumInfo {
-    /// Uses the verified state if there is one, otherwise only the footer's value.
+    /// Uses the verified state if there is one, and otherwise only the footer's value.
     fn new(verified: Option<Checksum>, footer: Option<u32>) -> Self {
         let (state, computed) = match (verified, footer) {
             (_, None) | (Some(Checksum::NotChecked), _) => ("none", None),

@@ -89,7 +89,7 @@ pub(crate) struct Problem {
     pub(crate) field: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) offset: Option<U64>,
-    /// The rule that the file breaks.
+    /// The rule that is broken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<&'static str>,
     /// The problem and its place, in one sentence.
@@ -97,7 +97,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Makes a problem that no reader reports itself, with its field and offset if it has them.
+    /// Creates a problem that no reader reports itself, with its field and offset, if any.
     pub(crate) fn new(field: Option<String>, offset: Option<u64>, what: &str) -> Self {
         let of = field.as_ref().map(|field| format!("{field}: "));
         let at = offset.map(|offset| format!(" (at {offset:#x})"));
@@ -110,7 +110,7 @@ impl Problem {
         }
     }
 
-    /// Makes a problem that a reader reports about a file of this kind.
+    /// Creates a problem that a reader reports about a file of this kind.
     pub(crate) fn of(kind: Kind, error: &Error) -> Self {
         Self {
             path: error.path().map(crate::json::path),
@@ -121,13 +121,13 @@ impl Problem {
         }
     }
 
-    /// Adds the rule that the file breaks.
+    /// Adds the rule that is broken.
     pub(crate) fn breaks(self, rule: &'static Rule) -> Self {
         let rule = Some(rule.id);
         Self { rule, ..self }
     }
 
-    /// Adds its file or folder, unless it already has one.
+    /// Adds the file or folder, unless the problem already has one.
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
         if self.path.is_none() {
             self.message = format!("{}: {}", path.display(), self.message);

@@ -1,4 +1,4 @@
-//! A progress display on stderr, if stderr is a terminal.
+//! Displays progress on stderr if it is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Makes a display that is drawn only if `is_long`.
+    /// Creates a display that is drawn only if `is_long`.
     pub(crate) fn new(is_long: bool) -> Self {
         let target = if is_long {
             ProgressDrawTarget::stderr()

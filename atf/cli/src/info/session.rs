@@ -29,12 +29,13 @@ pub(crate) struct SessionInfo {
     pub(crate) index_events: U64,
     pub(crate) detail_events: U64,
     pub(crate) time: Option<Times>,
-    /// The tracer's losses in all threads, from the manifest. They are not a problem of the files.
+    /// The tracer's losses in all threads, from the manifest. They do not count as problems of the
+    /// files.
     #[serde(flatten)]
     pub(crate) lost: Lost,
     pub(crate) manifest: Option<ManifestInfo>,
     pub(crate) threads: Vec<ThreadInfo>,
-    /// The recovery that produced it, if any.
+    /// The recovery that wrote the session, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recovered: Option<Recovered>,
     pub(crate) problems: Vec<Problem>,
@@ -93,11 +94,11 @@ pub(crate) struct ModuleInfo {
     pub(crate) function_offsets: Option<bool>,
 }
 
-/// A moment on the trace's clock and on a recording's clock.
+/// A moment on both the trace's clock and a recording's clock.
 #[derive(Debug, Serialize)]
 pub(crate) struct AnchorInfo {
     pub(crate) host_time_ns: U64,
-    /// As text because it may need 64 bits.
+    /// A string, because it may need 64 bits.
     pub(crate) media_time: String,
     pub(crate) media_timescale: i32,
 }
@@ -157,7 +158,7 @@ impl SessionInfo {
         self.threads.push(thread);
     }
 
-    /// Returns the totals of all index files, if their events were read.
+    /// Returns the combined statistics of all index files, if their events were read.
     pub(crate) fn contents(&self) -> Option<Contents> {
         let files = self
             .threads
@@ -168,7 +169,7 @@ impl SessionInfo {
         contents.cloned().reduce(Contents::plus)
     }
 
-    /// Returns the links of all threads, if the links were followed.
+    /// Returns the combined links of all threads, if they were followed.
     pub(crate) fn links(&self) -> Option<Links> {
         let links = self
             .threads
@@ -233,7 +234,7 @@ impl ManifestInfo {
 }
 
 impl ManifestInfo {
-    /// Compares `has_detail` with the threads that can be read.
+    /// Compares each thread's `has_detail` with the threads that can be read.
     fn compare(&mut self, manifest: &Manifest, threads: &[ThreadInfo]) {
         let has_detail: BTreeMap<_, _> = threads
             .iter()

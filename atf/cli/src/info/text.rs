@@ -1,4 +1,4 @@
-//! Text output: a line for each file or session, its content below the line, problems at the end.
+//! Writes text: a line for each file or session, its content below the line, problems at the end.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::loss::{Lost, end_of_tracer};
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Seconds, Span};
 
-/// The maximum number of problems written per session; JSON contains all of them.
+/// The maximum number of problems to write per session; JSON contains all of them.
 const PROBLEMS: usize = 50;
 
 /// Writes an `Info` as text.
@@ -25,7 +25,7 @@ pub(crate) struct Text<W> {
 type Written = Result<(), Failure>;
 
 impl<W: Write> Text<W> {
-    /// Makes a writer of text to `out`.
+    /// Creates a writer of text to `out`.
     pub(crate) const fn new(out: W, colours: Colours) -> Self {
         Self { out, colours }
     }
@@ -71,7 +71,7 @@ impl<W: Write> Text<W> {
         self.facts(facts, file.kind)
     }
 
-    /// Writes how a file ends or, if events are missing, how many are left.
+    /// Writes the state of a file's end or, if events are missing, how many remain.
     fn state(&mut self, facts: &Facts) -> Written {
         let Some(missing) = facts.missing_events else {
             return self.ending(&facts.completeness);
@@ -151,7 +151,7 @@ impl<W: Write> Text<W> {
 
     fn fields(&mut self, fields: &[FieldInfo]) -> Written {
         let told = fields.iter().filter(|field| {
-            // These fields are the same in every file or are in the first line.
+            // These fields are the same in every file or already in the first line.
             !matches!(field.name, "magic" | "endian" | "version" | "event_size")
         });
         for (position, field) in told.enumerate() {

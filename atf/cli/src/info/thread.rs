@@ -1,4 +1,4 @@
-//! Describes a thread's folder: both files, and the links between them.
+//! Describes a thread's folder: both files and the links between them.
 
 use std::fmt;
 use std::path::Path;
@@ -23,38 +23,38 @@ use crate::text::Counted;
 /// A description of a thread's folder.
 #[derive(Debug, Serialize)]
 pub(crate) struct ThreadInfo {
-    /// The id in the folder's name, in a session.
+    /// The id in the folder's name, if the thread is in a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<u32>,
-    /// Its name in the session's manifest.
+    /// The thread's name in the session's manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) path: String,
-    /// Its tracer's losses, from the manifest.
+    /// The tracer's losses in the thread, from the manifest.
     #[serde(flatten)]
     pub(crate) lost: Lost,
-    /// The part of a longer trace that it was cut to, from the manifest.
+    /// Which part of a longer trace the thread was cut to, from the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cut: Option<CutInfo>,
     pub(crate) index: Option<FileInfo>,
     pub(crate) detail: Option<FileInfo>,
-    /// The events that a killed writer left in `ring.atf`; the files' numbers include them.
+    /// The events that a killed writer left in `ring.atf`. The counts for the files include them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ring: Option<RingInfo>,
     /// The links, if all events were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<Links>,
-    /// The recovery that produced it, if it was recovered without a session.
+    /// The recovery that wrote it, if it was recovered without a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recovered: Option<Recovered>,
     /// Files in which a recovery set aside events that fit nowhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) set_aside: Vec<SetAside>,
-    /// Problems other than those of its files.
+    /// Problems other than those in its files.
     pub(crate) problems: Vec<Problem>,
 }
 
-/// The part of a longer trace that a thread was cut to.
+/// Which part of a longer trace a thread was cut to.
 #[derive(Debug, Serialize)]
 pub(crate) struct CutInfo {
     pub(crate) from_ns: U64,
@@ -105,7 +105,7 @@ pub(crate) struct Links {
 }
 
 impl ThreadInfo {
-    /// Describes a thread's folder. From its session, uses only the thread's entry in the manifest.
+    /// Describes a thread's folder. Of its session, uses only the thread's manifest entry.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
         let thread = ThreadReader::open_with(path, OpenOptions::new().scan(verify));
         let this = Self {
@@ -120,7 +120,7 @@ impl ThreadInfo {
         this.listed(listed)
     }
 
-    /// Adds what the manifest says about the thread.
+    /// Adds the thread's manifest entry.
     pub(crate) fn listed(self, listed: Option<&ManifestThread>) -> Self {
         Self {
             name: listed.and_then(|listed| listed.name.clone()),
@@ -130,7 +130,7 @@ impl ThreadInfo {
         }
     }
 
-    /// Describes a thread, given the result of opening it.
+    /// Describes a thread from the result of opening it.
     pub(crate) fn of(
         id: Option<u32>,
         path: &Path,
@@ -155,7 +155,7 @@ impl ThreadInfo {
             Ok(thread) => this.look(path, &thread, verify),
             Err(error) => {
                 this.problems.push(Problem::of(Kind::Index, &error));
-                // There may be details even so.
+                // There may still be details.
                 let detail = path.join(DETAIL_FILE);
                 if std::fs::symlink_metadata(&detail).is_ok_and(|data| data.is_file()) {
                     this.detail = Some(FileInfo::of_detail(&detail, verify));
@@ -172,7 +172,7 @@ impl ThreadInfo {
             |problems| FileInfo::index_facts(thread.index(), verify, problems),
         ));
         let detail = path.join(DETAIL_FILE);
-        // An unreadable index is not a problem of its details.
+        // An unreadable index is not a problem of the details.
         let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
         let mut linked = 0;
         self.detail = match (thread.detail(), thread.detail_error()) {
@@ -215,8 +215,8 @@ impl ThreadInfo {
         }
     }
 
-    /// Adds links and their problems. Orphans are not a problem: a crash leaves them, and its effects
-    /// are already reported.
+    /// Adds links and their problems. Orphans are not a problem: they are left by a crash, whose
+    /// effects are already reported.
     fn add_links(&mut self, path: &Path, links: Option<Links>) {
         if let Some(links) = &links {
             let problem = |count, what| {
@@ -228,7 +228,7 @@ impl ThreadInfo {
                 self.problems.push(problem.breaks(&rules::ATF_LINK_001));
             }
             if links.dangling.0 > 0 {
-                // Whether dangling links break a rule depends on what the files lost.
+                // Whether dangling links break a rule depends on what was lost from the files.
                 let problem = problem(links.dangling.0, "to missing detail events");
                 self.problems.push(problem);
             }
@@ -250,7 +250,7 @@ impl ThreadInfo {
 }
 
 impl Links {
-    /// Adds the links of another thread.
+    /// Adds up the links of two threads.
     pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
             good: U64(self.good.0 + other.good.0),
@@ -260,8 +260,8 @@ impl Links {
         }
     }
 
-    /// Counts all links, given the number of details that link to an event that links back; `None`
-    /// if there are neither details nor links.
+    /// Counts all links, given the number of details that link to an event that links back. Returns
+    /// `None` if there are neither details nor links.
     fn of(thread: &ThreadReader, good: u64) -> Result<Option<Self>, Error> {
         let scan = thread.index().scan()?;
         let there = thread.detail().map_or(0, DetailReader::event_count);

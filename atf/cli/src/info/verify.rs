@@ -1,4 +1,4 @@
-//! Facts that require reading all events.
+//! Determines the facts that require reading all events.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use super::Problem;
 use crate::json::U64;
 use crate::text::Counted;
 
-/// Statistics of all events of a file.
+/// Statistics over all events of a file.
 #[derive(Debug, Default, Clone, Serialize)]
 pub(crate) struct Contents {
-    /// The number of events of each kind or type, by the kind's number.
+    /// The number of events of each kind or type, keyed by its number.
     pub(crate) kinds: BTreeMap<u32, U64>,
-    /// Events of unknown kinds, or of types that are not counted separately.
+    /// The number of events of unknown kinds, or of types that are not counted separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) other_kinds: U64,
-    /// The number of events with an earlier time than the previous event.
+    /// The number of events that are earlier than the previous event.
     pub(crate) out_of_order: U64,
-    /// The number of index events with a link to a detail event.
+    /// The number of index events that link to a detail event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<U64>,
     /// The number of index events that are all zeros.
@@ -39,7 +39,7 @@ fn is_zero(number: &U64) -> bool {
 }
 
 impl Contents {
-    /// Adds the statistics of another file.
+    /// Adds up the statistics of two files.
     pub(super) fn plus(mut self, other: Self) -> Self {
         for (kind, count) in other.kinds {
             self.kinds.entry(kind).or_default().0 += count.0;
@@ -55,7 +55,7 @@ impl Contents {
     }
 }
 
-/// Makes a problem that shows where time first goes backwards.
+/// Creates the problem for the place where time first goes backwards.
 fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
     let what = format!("time goes back, at {} in total", Counted(count, "event"));
     Problem::new(Some(format!("events[{seq}]")), offset, &what)

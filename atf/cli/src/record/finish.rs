@@ -39,7 +39,7 @@ pub(super) fn sessions(
     let sessions = sessions_in(folder)?;
     let exited = last_program(&sessions, ended.process).filter(|_| ended.status.code().is_some());
     let mut summary = Summary::default();
-    // Whether a process is still running or died, which makes its session worth keeping even
+    // Whether a process died or is still running, in which case its session is worth keeping even
     // without events.
     let mut is_kept = false;
     for session in &sessions {
@@ -64,8 +64,8 @@ pub(super) fn sessions(
     }
     if summary.events == 0 && !is_kept {
         let why = why_nothing(folder, settings, &summary);
-        // A program without hooks leaves nothing; a program whose functions are all excluded leaves
-        // sessions without events.
+        // A program without hooks leaves nothing. If all functions of a program are excluded, its
+        // sessions have no events.
         fs::remove_dir_all(folder)?;
         return Ok(Some(why));
     }
@@ -80,7 +80,7 @@ pub(super) fn sessions(
     Ok(None)
 }
 
-/// Removes the folder of a segment that a process had only just created when it ended.
+/// Removes the folder of a segment that a process had only just created when the process ended.
 fn remove_begun(folder: &Path, process: u32) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -92,11 +92,11 @@ fn remove_begun(folder: &Path, process: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether a segment has no event yet: its manifest is written before the first event.
+/// Returns whether a segment has no events yet: its manifest is written before its first event.
 fn is_begun(segment: &Path) -> bool {
     let is_empty = |thread: &ThreadEntry| match thread.open_index() {
         Ok(index) => index.event_count() == 0,
-        // Not even its header is written.
+        // Not even the header has been written.
         Err(_) => !fs::metadata(thread.path().join("index.atf")).is_ok_and(|file| file.len() > 0),
     };
     !segment.join("manifest.json").exists()
@@ -130,7 +130,7 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> Str
 
 /// Finalizes a session if its process did not, for example because it died, and adds function
 /// names. Returns whether the process left the session unfinalized. `has_exited` says whether the
-/// process is known to have exited by itself.
+/// process is known to have exited on its own.
 fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
@@ -166,17 +166,17 @@ fn unwritten_events(session: &Path) -> Option<u64> {
         .unwritten_events
 }
 
-/// Finds the last session of the last program that a process ran.
+/// Returns the last session of the last program that a process ran.
 fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
     let name = |session: &PathBuf| ProcessName::of(session).filter(|name| name.pid == process);
     let named = sessions.iter().filter(|session| name(session).is_some());
     named.max_by_key(|session| name(session))
 }
 
-/// Returns whether the process of a session is still running, as a forked child may be. Its files
+/// Returns whether a session's process is still running, as a forked child may be. If so, its files
 /// must not be replaced.
 ///
-/// The folder's name, `pid_N`, contains the process's own view of its id, which is the id in its
+/// The folder's name, `pid_N`, contains the process id as the process itself sees it: the id in its
 /// innermost namespace.
 fn still_runs(session: &Path) -> bool {
     let name = ProcessName::of(session);
@@ -185,7 +185,7 @@ fn still_runs(session: &Path) -> bool {
     };
     let id = name.pid.to_string();
     processes.flatten().any(|process| {
-        // There is nothing to read here for processes that have ended or belong to another user.
+        // This finds nothing for processes that have ended or belong to another user.
         let read = |name: &str| fs::read_to_string(process.path().join(name)).unwrap_or_default();
         let status = read("status");
         let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
@@ -197,10 +197,10 @@ fn still_runs(session: &Path) -> bool {
     })
 }
 
-/// Shows the functions of a process that took the most time themselves.
+/// Shows the functions of a process with the most self time.
 fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failure> {
     let process = Segments::open(segments)?;
-    // `atf info` reports problems that the analysis finds.
+    // `atf info` reports any problems that the analysis finds.
     let found = analyze::functions(&process, &analyze::Options::default())?;
     let mut out = io::stderr().lock();
     let folder = segments.first().and_then(|path| path.file_name());
@@ -222,7 +222,7 @@ fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failur
         }
         io::Result::Ok(())
     };
-    // As with other messages, errors of stderr itself are ignored.
+    // As with other messages, ignore errors in writing to stderr.
     let _ = write();
     Ok(())
 }
@@ -233,7 +233,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
     if is_finalized(session).map_err(|error| error.to_string())? {
         return Ok(false);
     }
-    // Other commands recognize the name and know that the events in this folder are duplicates.
+    // Other commands recognize this name and know that the folder duplicates the original events.
     let name = format!(".atf-{}-{}", process::id(), u32::MAX);
     let copy = session.with_file_name(name);
     let report = recover(session, &copy, &RecoverOptions::default());
@@ -244,7 +244,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
         return Err("it is damaged; `atf recover` tells how".to_owned());
     }
     if let Err(error) = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE) {
-        // Not all file systems can exchange names. The original is unchanged.
+        // Not all file systems can swap names. The original is unchanged.
         fs::remove_dir_all(&copy).map_err(failed)?;
         return Err(failed(error.into()));
     }
@@ -252,7 +252,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Returns whether all threads have footers and are in the manifest, which is not the case after a
+/// Returns whether all threads have footers and are in the manifest. Neither is certain after a
 /// full disk.
 fn is_finalized(session: &Path) -> atf::Result<bool> {
     let session = SessionReader::open(session)?;

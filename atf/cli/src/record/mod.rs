@@ -25,20 +25,20 @@ use crate::output::{Failure, complain};
 /// The library's file name.
 const LIBRARY: &str = "libatf_instrument.so";
 
-/// How a program is recorded.
+/// What to record, and how.
 pub(crate) struct Settings<'a> {
     pub(crate) out: &'a Path,
     /// The library's settings.
     pub(crate) variables: Vec<(&'static str, String)>,
     pub(crate) debug_dirs: &'a [PathBuf],
-    /// The library, unless it is in its installed place.
+    /// The library's path, unless it is in its installed location.
     pub(crate) library: Option<&'a Path>,
     /// The program and its arguments.
     pub(crate) program: &'a [OsString],
 }
 
 impl Settings<'_> {
-    /// Describes the loss when a process died with at most this many events of each thread in
+    /// Describes what may be lost if a process died with at most this many events of each thread in
     /// memory.
     fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
         let events = unwritten_events?;
@@ -55,7 +55,7 @@ impl Settings<'_> {
         self.is_set("ATF_FLIGHT", "")
     }
 
-    /// Returns how much time before their trigger the windows cover, unless the option is a size.
+    /// Returns how much time before a trigger each window covers, unless the option is a size.
     fn pre_roll(&self) -> Option<Duration> {
         let number = |variable| self.value(variable)?.parse().ok();
         let seconds = number("ATF_FLIGHT").map(Duration::from_secs);
@@ -66,7 +66,7 @@ impl Settings<'_> {
         self.is_set("ATF_DETAILS", "") && !self.is_set("ATF_DETAILS", "off")
     }
 
-    /// Returns whether calls may be filtered out.
+    /// Returns whether any filter may exclude calls.
     fn has_filters(&self) -> bool {
         let filters = ["ATF_FUNCTIONS", "ATF_MODULES", "ATF_MIN_SIZE", "ATF_DEPTH"];
         filters.iter().any(|filter| self.is_set(filter, ""))
@@ -86,20 +86,20 @@ impl Settings<'_> {
 
 /// How a program ended.
 struct Ended {
-    /// The id of its process.
+    /// The process id.
     process: u32,
     status: ExitStatus,
     elapsed: Duration,
 }
 
 impl Ended {
-    /// The name of the signal that ended it.
+    /// Returns the name of the signal that ended the program.
     fn signal(&self) -> Option<&'static str> {
         signal_hook::low_level::signal_name(self.status.signal()?)
     }
 }
 
-/// Runs the program and returns the exit status for this command.
+/// Runs the program and returns this command's exit status.
 pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
     let library = library(settings.library)?;
     let folder = create_session(settings.out)?;
@@ -133,7 +133,7 @@ fn exit_status(status: ExitStatus) -> u8 {
         .unwrap_or(u8::MAX)
 }
 
-/// Finds the library: at the user's path, next to this program, or in its installed place.
+/// Finds the library: at the user's path, next to this executable, or in its installed location.
 fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
     let found = match chosen {
         Some(path) => Some(path.to_owned()),
@@ -150,7 +150,7 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
             "{LIBRARY} is neither next to atf nor in ../lib: pass it with --library, or build it with `cargo build --release -p atf-instrument`"
         ))
     })?;
-    // The loader searches the system's libraries for a name without a slash, and takes spaces and
+    // The loader searches the system's libraries for a name without a slash, and treats spaces and
     // colons as separators.
     let failed = |what: &dyn Display| Failure::Usage(format!("{}: {what}", found.display()));
     let path = fs::canonicalize(&found).map_err(|error| failed(&error))?;
@@ -163,7 +163,7 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Creates the folder for the sessions of all processes of this run.
+/// Creates the folder for the sessions of all processes in this run.
 fn create_session(out: &Path) -> Result<PathBuf, Failure> {
     let failed = |error: io::Error| {
         let out = out.display();
@@ -174,7 +174,7 @@ fn create_session(out: &Path) -> Result<PathBuf, Failure> {
     let out = fs::canonicalize(out).map_err(failed)?;
     let name = session_name(SystemTime::now());
     for run in 1.. {
-        // Of several runs in the same second, the first gets the plain name.
+        // If several runs start in the same second, the first gets the plain name.
         let suffix = if run == 1 {
             String::new()
         } else {

@@ -1,4 +1,4 @@
-//! Patterns of the user that match no function of the program.
+//! Finds user patterns that match no function of the program.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use atf_symbolize::{Filter, Function, Search, demangle};
 
 use super::Settings;
 
-/// The variables with patterns that have no effect without a match, and their options. Without a
-/// function to record, nothing is recorded, which is reported elsewhere.
+/// The variables whose patterns have no effect without a match, and their options. If no function
+/// is selected for recording, nothing is recorded, which is reported elsewhere.
 const PATTERNS: [(&str, &str); 2] = [
     ("ATF_TRIGGER_FUNCTIONS", "--trigger-function"),
     ("ATF_DETAIL_FUNCTIONS", "--detail-function"),
@@ -20,7 +20,7 @@ const PATTERNS: [(&str, &str); 2] = [
 pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<String> {
     let given = PATTERNS.iter().filter_map(|(variable, option)| {
         let patterns = settings.value(variable).filter(|it| !it.is_empty())?;
-        // The library has accepted them.
+        // The library has already accepted the patterns.
         let filter = Filter::parse(patterns).ok()?;
         Some((option, patterns, filter))
     });
@@ -47,7 +47,7 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
 fn modules(sessions: &[PathBuf]) -> BTreeSet<(Option<String>, Option<String>)> {
     let mut all = BTreeSet::new();
     for session in sessions {
-        // An unreadable session was reported when it was finished.
+        // An unreadable session was already reported when it was finished.
         if let Ok(session) = SessionReader::open(session)
             && let Some(manifest) = session.manifest()
         {

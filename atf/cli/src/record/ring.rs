@@ -1,4 +1,4 @@
-//! The ring that would have been large enough for a run's windows.
+//! Computes the ring size that a run's windows would have needed.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use atf::session::ThreadEntry;
 
 use super::Settings;
 
-/// The maximum number of events in a ring, and of bytes of their details.
+/// The maximum number of events in a ring, and of payload bytes.
 const MOST_EVENTS: u64 = 1 << 25;
 const MOST_PAYLOAD: u64 = 1 << 30;
 
-/// The maximum size of the stack in a detail, in bytes.
+/// The maximum stack size in a detail, in bytes.
 const MOST_STACK: u64 = 256;
 
-/// Returns the number of events in a thread's window if the window did not fit into its ring,
-/// otherwise `None`.
+/// Returns the number of events in a thread's window if the window did not fit into its ring.
+/// Otherwise returns `None`.
 pub(super) fn too_large(
     thread: &ThreadEntry,
     listed: &ManifestThread,
@@ -35,7 +35,8 @@ pub(super) fn too_large(
     if listed.lost_events.is_none() {
         return Ok(Some(in_window));
     }
-    // A full ring loses the whole beginning of its window. Signal handlers lose events in between.
+    // A full ring loses the whole beginning of its window, while signal handlers lose events in the
+    // middle.
     let is_whole = kept(loss.last_ns)? < loss.count;
     Ok(is_whole.then_some(in_window.saturating_add(loss.count)))
 }
@@ -56,14 +57,14 @@ fn half_of_a_ring(settings: &Settings<'_>) -> u64 {
     events.min(most) / 2
 }
 
-/// Returns advice on how to record windows of this many events without losses.
+/// Returns advice on how to record windows with this many events without losses.
 pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
     if window <= half_of_a_ring(settings) {
-        // Their own rings had room.
+        // The threads' own rings had room.
         return "the last events of threads that had ended did not fit into 512 MiB: record fewer functions, or a shorter time"
             .to_owned();
     }
-    // Windows get half of a ring and may be a little larger in another run.
+    // Windows get half of a ring, and may be a little larger in another run.
     let events = window.saturating_mul(5) / 2;
     let most = if settings.has_details() {
         MOST_EVENTS.min(MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + MOST_STACK))
@@ -102,7 +103,7 @@ mod tests {
         let flight = ("ATF_FLIGHT", "10");
         let (ring, details) = (("ATF_RING", "1024"), ("ATF_DETAILS", "all"));
         let stack = ("ATF_STACK", "256");
-        // Half of the default ring, of a chosen one, and of the largest with details.
+        // Half of the default ring, of a chosen one, and of the largest one with details.
         for (half, variables) in [
             (1 << 19, &[flight][..]),
             (1 << 16, &[flight, details]),

@@ -1,4 +1,4 @@
-//! Signals to this program while the recorded program runs.
+//! Handles signals to this program while the recorded program runs.
 
 use std::fs;
 use std::io;
@@ -9,11 +9,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-/// Signals that no longer end this program, because it still has to finish the recording.
+/// Signals that no longer end this program, because it has yet to finish the recording.
 pub(super) struct Held(Signals);
 
-/// Holds the signals, except for ignored ones (for example due to `nohup`), which the program
-/// inherits. A terminal also sends SIGINT and SIGQUIT to the recorded program.
+/// Holds the signals, except for ignored ones (for example because of `nohup`), which the recorded
+/// program inherits as ignored. A terminal also sends SIGINT and SIGQUIT to the recorded program.
 pub(super) fn listen() -> io::Result<Held> {
     let ignored = ignored()?;
     let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
@@ -23,7 +23,7 @@ pub(super) fn listen() -> io::Result<Held> {
     Signals::new(held).map(Held)
 }
 
-/// Returns the ignored signals as bits; signal 1 is the lowest bit.
+/// Returns the ignored signals as a bit set; signal 1 is the lowest bit.
 fn ignored() -> io::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -32,7 +32,7 @@ fn ignored() -> io::Result<u64> {
 }
 
 impl Held {
-    /// Passes on to the child the signals that a terminal does not send to it.
+    /// Passes signals on to the child, except for those that a terminal also sends to it.
     pub(super) fn pass_to(self, child: &Child) {
         let child = Pid::from_child(child);
         let Self(mut signals) = self;

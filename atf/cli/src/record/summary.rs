@@ -11,19 +11,19 @@ use crate::loss::Lost;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// The sums over all sessions.
+/// The totals of all sessions.
 #[derive(Default)]
 pub(super) struct Summary {
     pub(super) events: u64,
     /// The processes, by the names of their first sessions.
     pub(super) processes: BTreeSet<String>,
-    /// Whether the program ended by itself and left a session unfinished.
+    /// Whether the program ended on its own but left a session unfinished.
     pub(super) is_unfinished: bool,
-    /// The threads with their processes; a set because a thread is in several segments.
+    /// The threads with their processes; a set, because a thread may be in several segments.
     threads: BTreeSet<(String, u32)>,
     sessions: u64,
     lost: Lost,
-    /// The largest number of events of a thread that were in memory when its process died.
+    /// The largest number of a thread's events that were in memory when its process died.
     unwritten: u64,
     /// The number of events in the largest window that did not fit into its ring.
     window: Option<u64>,
@@ -58,7 +58,7 @@ impl Summary {
                 .threads
                 .iter()
                 .find(|listed| listed.id == thread.id());
-            // `atf info` reports problems with the thread's files.
+            // `atf info` reports any problems with the thread's files.
             let found = listed.map(|listed| ring::too_large(thread, listed, pre_roll));
             self.window = self.window.max(found.transpose().ok().flatten().flatten());
         }
@@ -82,13 +82,13 @@ impl Summary {
         complain(format_args!("written to {}", Printable(folder.display())));
     }
 
-    /// Describes the events and details that the manifests count as lost.
+    /// Describes the events and details that the manifests list as lost.
     pub(super) fn lost(&self) -> Option<String> {
         let is_some = self.lost.times().is_some();
         is_some.then(|| format!("{} lost", self.lost))
     }
 
-    /// Returns the numbers of processes and segments, if there are several.
+    /// Describes the numbers of processes and segments, if there are several.
     fn places(&self) -> String {
         let (processes, sessions) = (self.processes.len() as u64, self.sessions);
         match (processes, sessions > processes) {

@@ -1,7 +1,7 @@
-//! The values of options that the library would reject only in the program, when it is too late.
-//! They are checked here and converted to the form that the library reads.
+//! Checks option values that the library would otherwise reject only inside the program, when it is
+//! too late, and converts them to the form that the library reads.
 
-/// The signals that programs usually leave to other uses.
+/// The signals that programs usually leave free for other uses.
 const SIGNALS: [&str; 5] = ["HUP", "USR1", "USR2", "URG", "WINCH"];
 
 /// Parses how much a flight recorder keeps: at most half of the largest ring.
@@ -14,7 +14,7 @@ pub(crate) fn segment(text: &str) -> Result<String, String> {
     length(text, u64::MAX).ok_or_else(|| "expected seconds, or a size such as 64M".to_owned())
 }
 
-/// Parses the name of a signal that is a trigger.
+/// Parses the name of a trigger signal.
 pub(crate) fn signal(text: &str) -> Result<String, String> {
     let name = text.to_ascii_uppercase();
     let name = name.strip_prefix("SIG").unwrap_or(&name);

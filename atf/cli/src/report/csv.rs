@@ -1,4 +1,4 @@
-//! CSV: a line of column names, then one line per row.
+//! Writes CSV: a line of column names, then one line per row.
 
 use std::fmt::{self, Display};
 use std::io::Write;
@@ -128,7 +128,7 @@ impl<W: Write> Sink for Csv<W> {
                 }
             }
         }
-        // The table has no columns for the rest.
+        // The table has no columns for these values.
         let place = Place(section);
         let cut = match &section.rows {
             Rows::Functions(_, cut) | Rows::Tree(_, cut) => cut.rows,

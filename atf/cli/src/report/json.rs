@@ -1,4 +1,4 @@
-//! JSON lines: an object per session or thread.
+//! Writes JSON lines: one object per session or thread.
 
 use std::io::Write;
 
@@ -110,7 +110,7 @@ struct PairRow<'a> {
     times: Numbers,
 }
 
-/// The sums of a table.
+/// The totals of a table.
 #[derive(Serialize)]
 pub(crate) struct Sums {
     threads: U64,

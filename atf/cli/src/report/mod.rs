@@ -81,7 +81,7 @@ pub(crate) struct Report<'a> {
     pub(crate) to: Option<Time>,
     /// The clock of the times.
     pub(crate) clock: Clock,
-    /// Whether each thread has a table of its own.
+    /// Whether each thread gets its own table.
     pub(crate) by_thread: bool,
     /// A manifest to take names from.
     pub(crate) symbols: Option<&'a Path>,
@@ -102,7 +102,7 @@ struct Section<'a> {
     thread: Option<u32>,
     rows: Rows<'a>,
     totals: Totals,
-    /// The length of the time range, if it is a part of the trace.
+    /// The length of the time range, if it covers only part of the trace.
     range_ns: Option<u64>,
 }
 
@@ -159,7 +159,8 @@ impl Report<'_> {
         if self.threads.is_empty() {
             part.problems().iter().for_each(|error| told.tell(error));
         }
-        // A few at a time, so that the results of all threads are never in memory at once.
+        // Analyze a few threads at a time, so that the results of all threads are never in memory
+        // at once.
         let ids: Vec<u32> = ids.into_iter().collect();
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         for ids in ids.chunks(cores) {

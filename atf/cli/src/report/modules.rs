@@ -1,4 +1,4 @@
-//! Tells functions with equal names apart.
+//! Distinguishes functions with equal names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ impl<'a> Modules<'a> {
         Self(this)
     }
 
-    /// Returns the text to add after a function's name: nothing, the module, or, if that is not
+    /// Returns the text to add after a function's name: nothing, the module or, if that is not
     /// enough, the module and the id.
     pub(crate) fn after_name(&self, (name, module, id): Listed<'_>) -> String {
         let Some(functions) = name.and_then(|name| self.0.get(head(name))) else {

@@ -32,14 +32,14 @@ pub(crate) enum Sort {
 pub(super) enum Rows<'a> {
     Functions(Vec<Row<'a, FunctionTimes>>, Cut),
     Tree(Vec<Row<'a, Node>>, Cut),
-    /// A table for each matching function, with the pairs in which the function is the callee or
+    /// A table for each matching function, with the pairs in which that function is the callee or
     /// the caller.
     Pairs(&'static str, Vec<PairRows<'a>>),
 }
 
 /// A function's row.
 pub(super) struct Row<'a, T> {
-    /// `None` if it stands for several functions that were not told apart.
+    /// `None` if it represents several functions that the analysis did not distinguish.
     pub(super) function: Option<Function<'a>>,
     pub(super) value: T,
 }
@@ -57,7 +57,7 @@ pub(super) struct PairRows<'a> {
 pub(super) struct Cut {
     /// The number of rows.
     pub(super) rows: u64,
-    /// The sums of functions or pairs that the analysis did not tell apart.
+    /// The totals of functions or pairs that the analysis did not distinguish.
     pub(super) others: Option<Times>,
 }
 
@@ -135,7 +135,7 @@ impl Report<'_> {
     }
 }
 
-/// Sorts rows. The sort is stable, so equal rows stay in the order of the analysis.
+/// Sorts rows. The sort is stable, so equal rows keep the order of the analysis.
 fn sort<T>(
     by: Sort,
     rows: &mut [Row<'_, T>],
@@ -151,8 +151,8 @@ fn sort<T>(
     }
 }
 
-/// Returns the functions in these pairs that match a pattern; the function with the longest pair
-/// comes first.
+/// Returns the functions in these pairs that match a pattern, starting with the one that has the
+/// longest pair.
 fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     let ids = pairs
@@ -169,8 +169,8 @@ fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
     .collect()
 }
 
-/// Returns the nodes above a depth that have at least a minimum share of the total time, as do all
-/// nodes above them.
+/// Returns the nodes above a depth that have at least a minimum share of the total time and whose
+/// ancestors all do too.
 fn branches<'p>(
     part: &'p Part,
     nodes: &[Node],

@@ -1,4 +1,4 @@
-//! Tables for people.
+//! Writes tables for people.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ const DEEPEST: u32 = 60;
 pub(super) struct Text<W> {
     out: W,
     colours: Colours,
-    /// The session whose tables are written.
+    /// The session whose tables are being written.
     path: Option<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Writes the names of the columns, with the last one left-aligned.
+    /// Writes the column names, with the last one left-aligned.
     fn columns(&mut self, names: &[&str], last: &str) -> Written {
         let dim = self.colours.dim;
         write!(self.out, "{dim}")?;
@@ -59,7 +59,7 @@ impl<W: Write> Text<W> {
         Ok(write!(self.out, "{:>11} ", times.calls)?)
     }
 
-    /// Writes a function and what is unusual about its calls.
+    /// Writes a function and anything unusual about its calls.
     fn function(
         &mut self,
         function: Option<Function<'_>>,
@@ -174,7 +174,7 @@ fn open(times: &Times) -> Vec<String> {
     }
 }
 
-/// The totals in one line, and the length of the time range that they are of, if it is a part of the trace.
+/// The totals in one line, with the length of the time range if it covers only part of the trace.
 pub(crate) struct Summed<'a>(pub(crate) &'a Totals, pub(crate) Option<u64>);
 
 impl Summed<'_> {
