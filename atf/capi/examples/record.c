@@ -13,7 +13,7 @@
 static AtfRecording *recording;
 static uint64_t calls = 1000;
 
-/* What a tracer's hooks do. The thread is registered with its first event. A lost event is counted. */
+/* Acts as a tracer's hook. The first event registers the thread. A lost event is counted. */
 static void hook(uint64_t function, uint32_t kind) {
     atf_recording_record(recording, ada_get_timestamp_ns(), function, kind, 1, NULL);
 }

@@ -1,4 +1,4 @@
-//! Options and outcome of a recording: `atf_record.h`.
+//! Options and results of a recording: `atf_record.h`.
 
 use std::mem::size_of;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use atf::record::{Lanes, Overflow, RecordOptions, RecordSummary, Segment, Window
 use crate::memory::{Plain, argument, get_sized};
 use crate::status::Outcome;
 
-/// `AtfRecordOptions`: how a session is recorded; 0 selects a member's default.
+/// `AtfRecordOptions`: how to record a session. For any member, 0 selects the default.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfRecordOptions {
@@ -26,13 +26,13 @@ pub struct AtfRecordOptions {
     pub ring_events: u64,
     /// Bytes for payloads in each thread's ring, or `ATF_NO_PAYLOADS`.
     pub ring_payload_size: u64,
-    /// How long the drain sleeps after it found all rings empty, in nanoseconds.
+    /// How long the drain sleeps after finding all rings empty, in nanoseconds.
     pub interval_ns: u64,
     /// How many threads may record at the same time.
     pub max_threads: u64,
-    /// How much time before its trigger a window contains, in nanoseconds.
+    /// How much time before its trigger a window covers, in nanoseconds.
     pub pre_roll_ns: u64,
-    /// How much time after its trigger a window contains, in nanoseconds.
+    /// How much time after its trigger a window covers, in nanoseconds.
     pub post_roll_ns: u64,
     /// The size in bytes at which a segment ends.
     pub segment_size: u64,
@@ -44,7 +44,7 @@ pub struct AtfRecordOptions {
 
 const _: () = assert!(size_of::<AtfRecordOptions>() == 80);
 
-/// No room for payloads.
+/// Leaves no room for payloads.
 const NO_PAYLOADS: u64 = u64::MAX;
 
 // SAFETY: `repr(C)`, and all members are numbers.
@@ -67,7 +67,7 @@ unsafe impl Plain for AtfRecordOptions {
     };
 }
 
-/// Reads options; the defaults for null.
+/// Reads the options; null selects the defaults.
 ///
 /// # Safety
 ///
@@ -142,7 +142,7 @@ fn segment(given: &AtfRecordOptions) -> Outcome<Option<Segment>> {
     }
 }
 
-/// `AtfRecordSummary`: the outcome of a recording.
+/// `AtfRecordSummary`: the result of a recording.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfRecordSummary {
@@ -160,7 +160,7 @@ pub struct AtfRecordSummary {
     pub time_end_ns: u64,
     /// Events that were not recorded, with their details.
     pub lost_events: u64,
-    /// Details that were not recorded although their events were.
+    /// Details that were not recorded, although their events were.
     pub lost_details: u64,
     /// Sessions written: 1 without segments.
     pub segments: u64,

@@ -1,4 +1,4 @@
-//! Recording the threads of a program: `atf_record.h`.
+//! Records the threads of a program: `atf_record.h`.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_char;
@@ -28,7 +28,7 @@ impl Object for Recording {
     const NAME: &'static str = "AtfRecording";
 }
 
-/// The recorder of one thread. A signal handler that interrupts it finds it busy.
+/// The recorder of one thread. If a signal handler interrupts a call, it finds the recorder busy.
 #[derive(Debug)]
 pub struct Recorder {
     thread_id: u32,
@@ -42,8 +42,8 @@ impl Object for Recorder {
     const NAME: &'static str = "AtfRecorder";
 }
 
-// SAFETY: everything except the recorder may be shared, and only `idle` accesses the recorder, on
-// one thread at a time, as its callers guarantee.
+// SAFETY: everything except the recorder may be shared. Only `idle` accesses the recorder, on one
+// thread at a time, as its callers guarantee.
 unsafe impl Sync for Recorder {}
 
 impl Recorder {
@@ -56,24 +56,24 @@ impl Recorder {
         }
     }
 
-    /// Uses the recorder; `None` if this call interrupted another one.
+    /// Uses the recorder. Returns `None` if this call interrupted another one.
     ///
     /// # Safety
     ///
     /// No other thread calls this function at the same time.
     #[inline]
     unsafe fn idle<R>(&self, body: impl FnOnce(&mut ThreadRecorder) -> R) -> Option<R> {
-        // Only this thread changes it, so no atomic exchange is needed: a signal handler leaves it as
-        // it found it.
+        // Only this thread changes the flag, so no atomic exchange is needed: a signal handler
+        // restores the flag before it returns.
         if self.is_busy.load(Ordering::Relaxed) {
             return None;
         }
         self.is_busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: no other thread is here, by the caller's guarantee; nor is an interrupted call of
-        // this one, because the recorder was idle.
+        // SAFETY: the caller guarantees that no other thread is here. The recorder was idle, so
+        // this did not interrupt another call of this function either.
         let recorder = unsafe { &mut *self.recorder.get() };
-        // A panic leaves the recorder busy, but also spoils the handle.
+        // A panic leaves the recorder busy, but it also makes the handle unusable.
         let result = body(recorder);
         compiler_fence(Ordering::SeqCst);
         self.is_busy.store(false, Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl Recorder {
     }
 }
 
-/// Starts recording a session; the session's handle can still be used.
+/// Starts recording a session. The session's handle remains usable.
 ///
 /// # Safety
 ///
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn atf_recording_thread(
     })
 }
 
-/// Records an event of the calling thread, which is registered with its first event.
+/// Records an event of the calling thread. The first event registers the thread.
 ///
 /// # Safety
 ///
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn atf_recording_record(
     })
 }
 
-/// Like [`atf_recording_record`], with a detail; its payload is copied.
+/// Like [`atf_recording_record`], but with a detail, whose payload is copied.
 ///
 /// # Safety
 ///
@@ -197,8 +197,8 @@ pub unsafe extern "C" fn atf_recording_record_with_detail(
     })
 }
 
-/// Passes everything recorded before this call to the operating system; `ATF_TIMEOUT` if that takes
-/// longer.
+/// Passes everything recorded before this call to the operating system. Returns `ATF_TIMEOUT` if
+/// that takes longer.
 ///
 /// # Safety
 ///
@@ -235,7 +235,8 @@ pub unsafe extern "C" fn atf_recording_trigger(
     })
 }
 
-/// Triggers the recording's window now, for the last time if the process ends, and returns the time.
+/// Triggers the recording's window now, as the last trigger if the process then ends, and returns
+/// the time.
 ///
 /// # Safety
 ///
@@ -273,8 +274,8 @@ pub unsafe extern "C" fn atf_recording_trigger_at(
     boundary::status(|| unsafe { handle::with(recording, body) })
 }
 
-/// Waits until everything that the triggers so far request has been passed to the operating system;
-/// `ATF_TIMEOUT` if that takes longer.
+/// Waits until all events that the triggers have requested so far are passed to the operating
+/// system. Returns `ATF_TIMEOUT` if that takes longer.
 ///
 /// # Safety
 ///
@@ -329,7 +330,7 @@ pub unsafe extern "C" fn atf_recording_stop(
     })
 }
 
-/// Stops a recording if it has not stopped, and frees it even if stopping fails.
+/// Stops a recording unless it has already stopped, and frees it even if stopping fails.
 ///
 /// # Safety
 ///
@@ -349,7 +350,7 @@ pub unsafe extern "C" fn atf_recording_close(recording: *mut AtfRecording) -> At
     })
 }
 
-/// The thread's id, as in its folder's name; `UINT32_MAX` if `recorder` is invalid.
+/// Returns the thread's id, as in its folder's name, or `UINT32_MAX` if `recorder` is invalid.
 ///
 /// # Safety
 ///
@@ -387,7 +388,7 @@ pub unsafe extern "C" fn atf_recorder_record(
     })
 }
 
-/// Records an event with its detail, whose payload is copied.
+/// Records an event with its detail, copying the payload.
 ///
 /// # Safety
 ///
@@ -416,7 +417,7 @@ pub unsafe extern "C" fn atf_recorder_record_with_detail(
     })
 }
 
-/// Accesses a recorder to record an event; if the recorder is busy, the event is lost.
+/// Accesses a recorder to record an event. If the recorder is busy, the event is lost.
 ///
 /// # Safety
 ///
@@ -439,7 +440,7 @@ unsafe fn using<R>(
     unsafe { handle::with(recorder, body) }
 }
 
-/// Counts as lost an event that the caller itself could not record.
+/// Counts an event as lost because the caller itself could not record it.
 ///
 /// # Safety
 ///
@@ -457,7 +458,8 @@ pub unsafe extern "C" fn atf_recorder_lose_event(
     boundary::status(|| unsafe { handle::with(recorder, body) })
 }
 
-/// 1 if the recording has stopped or failed, so that everything is lost; else 0.
+/// Returns 1 if the recording has stopped or failed, so that all further events are lost, and
+/// otherwise 0.
 ///
 /// # Safety
 ///
@@ -474,7 +476,7 @@ pub unsafe extern "C" fn atf_recorder_is_abandoned(recorder: *const AtfRecorder)
     boundary::value(0, || unsafe { handle::with(recorder, body) })
 }
 
-/// Ends a thread, so that its files are finalized, and frees its recorder.
+/// Ends a thread, which finalizes its files, and frees its recorder.
 ///
 /// # Safety
 ///

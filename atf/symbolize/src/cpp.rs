@@ -1,16 +1,17 @@
-//! C++ names as `nm -C` and `c++filt` write them: `cpp_demangle`'s, corrected.
+//! Demangles C++ names into the form that `nm -C` and `c++filt` print, by correcting the output of
+//! `cpp_demangle`.
 
 use std::fmt::{self, Write};
 
-/// The longest demangled name in bytes: a short mangled name can stand for gigabytes.
+/// The maximum length of a demangled name in bytes: a short mangled name can expand to gigabytes.
 const LONGEST: usize = 1 << 16;
 
-/// The maximum product of a name's length and the places in it where types may begin, each of which
-/// is tried. A name of 2 KiB has up to 200; they take 0.1 s.
+/// The maximum product of a name's length and the number of places in it where types may begin,
+/// each of which is tried. A name of 2 KiB has up to 200 of them, and trying them takes 0.1 s.
 const MOST: usize = 1 << 19;
 
-/// How names of functions that lead to another begin, with the number of offsets that follow, each
-/// with `_` at its end.
+/// The mangled prefix of each kind of thunk, the number of offsets after it, each ending with `_`, and
+/// the demangled prefix.
 const THUNKS: [(&str, usize, &str); 4] = [
     ("_ZTh", 1, "non-virtual thunk to "),
     ("_ZTv", 2, "virtual thunk to "),
@@ -18,7 +19,7 @@ const THUNKS: [(&str, usize, &str); 4] = [
     ("_ZTH", 0, "TLS init function for "),
 ];
 
-/// How a number is written whose type `cpp_demangle` writes before it.
+/// The types that `cpp_demangle` writes before a number, and the C++ suffix for each.
 const SUFFIXES: [(&str, &str); 5] = [
     ("(unsigned int)", "u"),
     ("(unsigned long)", "ul"),
@@ -27,7 +28,7 @@ const SUFFIXES: [(&str, &str); 5] = [
     ("(long long)", "ll"),
 ];
 
-/// Demangles an Itanium name. Returns `None` for a damaged or overlong one.
+/// Demangles an Itanium name. Returns `None` if it is damaged or too long.
 pub(crate) fn demangle(name: &str) -> Option<String> {
     let (name, clones) = name.split_at(name.find('.').unwrap_or(name.len()));
     let thunk = THUNKS.into_iter().find_map(|(begin, offsets, text)| {
@@ -53,11 +54,11 @@ fn raw(name: &str) -> Option<String> {
     Some(out.0)
 }
 
-/// Adds a return type to each template of a constructor or a conversion. These have none, but
-/// `cpp_demangle` takes the first parameter for it, and omits it.
+/// Adds a return type to each template of a constructor or a conversion. They have none, but
+/// `cpp_demangle` mistakes the first parameter for the return type and omits it.
 ///
-/// So the types of such a function begin where a type can be inserted and does not appear in the
-/// demangled name, whichever type it is. That is after template arguments, at the end of a name.
+/// The types of such a function therefore begin where a type can be inserted without appearing in
+/// the demangled name, whichever type it is: after template arguments, at the end of a name.
 fn with_return_types(mut name: String) -> String {
     const KINDS: [&str; 5] = ["C1", "C2", "C3", "CI", "cv"];
     let places = name.matches("EE").count();
@@ -97,8 +98,8 @@ fn without_empty_packs(name: &str) -> String {
     name
 }
 
-/// Moves the qualifiers of a type to its end: `cpp_demangle` writes `A const::B&` and `A&::B` for
-/// `A::B const&` and `A::B&`.
+/// Moves the qualifiers of a type to its end: `cpp_demangle` writes `A const::B&` and `A&::B`
+/// instead of `A::B const&` and `A::B&`.
 fn with_qualifiers_last(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
@@ -129,7 +130,7 @@ fn with_qualifiers_last(name: &str) -> String {
     out
 }
 
-/// Returns the length of `::` and a name, any number of times, with their template arguments.
+/// Returns the length of a sequence of `::` and names with their template arguments.
 fn length_of_path(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut last = ' ';
@@ -147,7 +148,7 @@ fn length_of_path(text: &str) -> usize {
     text.len()
 }
 
-/// Writes the numbers among template arguments as C++ does.
+/// Writes the numbers in template arguments the way C++ does.
 fn with_suffixes(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
@@ -179,8 +180,8 @@ fn with_suffixes(name: &str) -> String {
     out
 }
 
-/// Adds what compilers append to the names of a function's copies and parts: words, each with its
-/// numbers.
+/// Adds the suffixes that compilers append to the names of a function's copies and parts: words,
+/// each with its numbers.
 fn add_clones(clones: &str, out: &mut String) -> Option<()> {
     let mut is_open = false;
     for part in clones.split('.').skip(1) {
@@ -201,7 +202,7 @@ fn add_clones(clones: &str, out: &mut String) -> Option<()> {
     Some(())
 }
 
-/// Text of limited length.
+/// A string of limited length.
 pub(crate) struct Limited(pub(crate) String);
 
 impl Write for Limited {

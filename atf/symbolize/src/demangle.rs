@@ -1,4 +1,4 @@
-//! Names as written in the program's source.
+//! Converts mangled names to the form in the program's source.
 
 use std::fmt::Write;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use crate::cpp::{self, Limited};
 
-/// The longest C++ name that is demangled, in bytes.
+/// The maximum length of a C++ name to demangle, in bytes.
 const LONGEST_CPP: usize = 1 << 14;
 
-/// How long one C++ name may take: a damaged one of 90 bytes can take hours, a real one takes 10 µs.
+/// The time limit for one C++ name: a damaged one of 90 bytes can take hours, a real one takes 10
+/// µs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Demangles the names of one file. A separate thread demangles C++ names: after a name that takes
-/// too long, all others stay mangled, and the thread is abandoned.
+/// Demangles the names in one file. A separate thread demangles C++ names. If one takes too long,
+/// all further C++ names stay mangled, and the thread is abandoned.
 #[derive(Debug, Default)]
 pub(crate) struct Demangler(Mutex<State>);
 
@@ -29,7 +30,7 @@ enum State {
 
 impl Demangler {
     /// Demangles a Rust name (legacy or v0, without the hash) or a C++ name (Itanium). Returns all
-    /// other names unchanged, including damaged or overlong ones.
+    /// other names unchanged, including damaged and overlong ones.
     pub(crate) fn demangle(&self, name: &str) -> String {
         demangle_with(name, |name| self.cpp(name)).unwrap_or_else(|| name.to_owned())
     }
@@ -52,9 +53,9 @@ impl Demangler {
 }
 
 /// Demangles a Rust name (legacy or v0, without the hash) or a C++ name (Itanium). Returns `None`
-/// for all other names, including damaged or overlong ones.
+/// for all other names, including damaged and overlong ones.
 ///
-/// A damaged C++ name of 90 bytes can take hours: call this where a delay does no harm.
+/// A damaged C++ name of 90 bytes can take hours, so call this only where a delay does no harm.
 #[must_use]
 pub fn demangle(name: &str) -> Option<String> {
     demangle_with(name, cpp::demangle)
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_short_name_of_a_huge_one_stays_mangled() {
-        // Each type is a pair of the previous one, the substitution with that number.
+        // Each type is a pair of the previous type, referred to by its substitution number.
         let mut mangled = "_Z1fP1AIiiE".to_owned();
         for last in "13579BDFHJLNPRTVX".chars() {
             mangled.push_str(&format!("1BIS{last}_S{last}_E"));

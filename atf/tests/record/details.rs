@@ -1,4 +1,4 @@
-//! The payload lane.
+//! Tests the payload lane.
 
 use std::thread;
 
@@ -33,7 +33,7 @@ const fn link(index_seq: u64, detail_seq: u64) -> Link {
     }
 }
 
-/// Checks each detail against what was recorded, and returns which events have details.
+/// Checks each detail against the recorded one. Returns which events have details.
 #[track_caller]
 fn with_details(reader: &ThreadReader) -> Vec<u64> {
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ fn with_details(reader: &ThreadReader) -> Vec<u64> {
 fn payloads_stay_with_their_events_when_their_lane_wraps() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // A prime number of bytes, so that payloads wrap at every place.
+    // A prime number of bytes, so that payloads wrap at every position.
     let (mut recorder, mut drain) = ring(3, 211);
     for n in 0..3_000 {
         let recorded = match n % 5 {
@@ -91,7 +91,7 @@ fn payloads_stay_with_their_events_when_their_lane_wraps() {
 fn a_payload_that_does_not_fit_leaves_its_event_without_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // 60, 61 and 62 bytes: two fit, and the third leaves its space to smaller payloads.
+    // 60, 61 and 62 bytes: two fit, and the third leaves its space for smaller payloads.
     let (mut recorder, mut drain) = ring(8, 125);
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(60), Ok(link(0, 0)));

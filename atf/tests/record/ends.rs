@@ -1,4 +1,4 @@
-//! One end of a ring is dropped before the other.
+//! Tests dropping one end of a ring before the other.
 
 use std::io;
 use std::path::Path;
@@ -50,7 +50,7 @@ fn without_a_drain_recording_returns_and_counts() {
     assert_eq!(recorder.lost_events(), 4);
 }
 
-/// A storage that loses an event when the next manifest is written.
+/// A storage that counts an event as lost when the next manifest is written.
 #[derive(Debug)]
 struct Losing {
     memory: Memory,
@@ -104,7 +104,7 @@ fn losses_while_the_last_manifest_is_written_are_in_it() {
         };
         *storage.counter.lock().unwrap() = Some(counter.clone());
         let summary = recording.stop().unwrap();
-        // Later losses cannot be reported any more.
+        // Later losses can no longer be reported.
         counter.lose_event(10);
         assert_eq!(summary.lost_events, 1);
         let manifest = Manifest::parse(&memory.bytes("pid_42/manifest.json").unwrap());

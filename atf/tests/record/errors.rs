@@ -1,4 +1,4 @@
-//! Refused events, and a failing writer.
+//! Tests refused events and failing writers.
 
 use std::io;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ fn a_writer_that_already_has_later_events_is_told() {
     assert_eq!(error.field(), Some("timestamp_ns"));
 }
 
-/// A writer with the smallest buffer, 128 events, on a full disk.
+/// Creates a writer on a full disk with the smallest buffer, 128 events.
 fn on_a_full_disk() -> ThreadWriter {
     let memory = Memory::new();
     let options = WriteOptions::default().buffer_size(0);
@@ -73,7 +73,7 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
         assert_eq!(*error.kind(), full);
         assert!(error.path().unwrap().ends_with("index.atf"));
     }
-    // The buffer took 128 events, which freed their slots in the ring. No other slots will be
+    // The buffer accepted 128 events, which freed their slots in the ring. No more slots will be
     // freed.
     assert_eq!(drain.totals().events, 128);
     assert_eq!(writer.next_index_seq(), 128);

@@ -1,4 +1,4 @@
-//! Properties of the ring between a traced thread and a writer thread.
+//! Tests the ring between a traced thread and a writer thread.
 
 mod details;
 mod ends;
@@ -19,7 +19,7 @@ use atf::record::{Capacity, Drain, Drained, Overflow, Recorder, channel};
 use atf::thread::ThreadReader;
 use atf::write::{Event, ThreadWriter, WriteOptions};
 
-/// Event `n` of a trace.
+/// Returns event `n` of a trace.
 fn event(n: u64) -> Event {
     Event::new(
         5_000 + n,
@@ -33,8 +33,8 @@ fn event(n: u64) -> Event {
     )
 }
 
-/// Returns how many events two threads exchange. Under Miri, each event takes thousands of times as
-/// long.
+/// Returns how many events two threads should exchange. Under Miri, each event takes thousands of
+/// times as long.
 const fn many(events: u64) -> u64 {
     if cfg!(miri) { events / 5_000 } else { events }
 }
@@ -49,7 +49,7 @@ fn ring_with(events: usize, payload_size: usize, overflow: Overflow) -> (Recorde
     channel(capacity.events(events).payload_size(payload_size), overflow).unwrap()
 }
 
-/// The outcome of draining.
+/// Returns the expected result of draining.
 fn drained(events: u64, details: u64, lost_events: u64, lost_details: u64) -> Drained {
     let mut drained = Drained::default();
     (drained.events, drained.details) = (events, details);
@@ -61,7 +61,7 @@ fn writer(folder: &Path) -> ThreadWriter {
     ThreadWriter::create(folder, 0, &WriteOptions::default()).unwrap()
 }
 
-/// Returns the events of a finalized thread as a tracer recorded them.
+/// Returns the events of a finalized thread in the form in which a tracer recorded them.
 fn read(folder: &Path) -> Vec<Event> {
     let reader = ThreadReader::open(folder).unwrap();
     let events = reader.index().events_in(..).map(|read| {

@@ -1,4 +1,4 @@
-//! A ring behaves like two queues of fixed sizes.
+//! Tests that a ring behaves like two fixed-size queues.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,17 +27,17 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Two queues of fixed sizes.
+/// Two fixed-size queues.
 #[derive(Default)]
 struct Model {
     events: usize,
     payload_size: usize,
-    /// The number of each event, and the size of its payload.
+    /// The number of each event and the size of its payload.
     queue: VecDeque<(u64, Option<usize>)>,
     overflow: Overflow,
     /// The sequence numbers of the next event and its detail.
     next: (u64, u64),
-    /// Losses since the last drain: of events, of details.
+    /// Events and details lost since the last drain.
     lost: (u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! Which events are drained, in what order, and how many are counted as lost.
+//! Tests which events are drained, in what order, and how many are counted as lost.
 
 use std::thread;
 
@@ -14,7 +14,7 @@ fn events_are_drained_as_recorded_when_the_ring_wraps() {
         let (mut recorder, mut drain) = ring(capacity, 0);
         let mut recorded = 0;
         for batch in 0..200 {
-            // Batches of every size that fits the ring, so that each slot gets to be the first of a
+            // Use batches of every size that fits the ring, so that each slot is the first of some
             // batch.
             let count = batch % capacity as u64 + 1;
             for _ in 0..count {

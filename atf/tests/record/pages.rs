@@ -1,4 +1,4 @@
-//! The kernel's work for a traced thread while it records.
+//! Tests how much work a recording thread causes in the kernel.
 
 #![cfg(target_os = "linux")]
 
@@ -15,8 +15,8 @@ use crate::event;
 /// Returns the number of minor page faults of this thread.
 fn faults() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
-    // The name may contain anything, but it ends at the last bracket. After it: state, ppid, pgrp,
-    // session, tty_nr, tpgid, flags, minflt.
+    // The name may contain anything, but it ends at the last bracket. After that come state, ppid,
+    // pgrp, session, tty_nr, tpgid, flags, minflt.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').nth(7).unwrap().parse().unwrap()
 }
@@ -31,7 +31,7 @@ fn a_ring_is_in_memory_before_the_first_event() {
         recorder.record_with_detail(&event(n), &detail).unwrap();
     }
     let touched = faults() - before;
-    // If they were not resident, 3 MiB would cause 768 faults.
+    // If the pages were not resident, 3 MiB would cause 768 faults.
     assert!(touched < 16, "{touched}");
 }
 

@@ -1,4 +1,4 @@
-//! The policies for a full ring.
+//! Tests the policies for a full ring.
 
 use std::thread;
 
@@ -15,7 +15,7 @@ fn a_blocked_thread_loses_nothing() {
     const EVENTS: u64 = many(50_000);
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // One payload at a time, and three events.
+    // The ring has room for one payload and three events.
     let (mut recorder, mut drain) = ring_with(3, 10, Overflow::Block);
     let traced = thread::spawn(move || {
         for n in 0..EVENTS {

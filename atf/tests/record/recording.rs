@@ -1,4 +1,4 @@
-//! Recorded sessions: their threads, losses and ends.
+//! Tests recorded sessions: their threads, losses and ends.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use atf::{DetailEventType, ErrorKind};
 
 use crate::{event, many, read};
 
-/// Long enough for any machine. Only a failing test waits this long.
+/// Long enough for any machine: only a failing test waits this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
@@ -22,7 +22,7 @@ pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) 
     Recording::start(SessionWriter::create(folder, &write).unwrap(), options).unwrap()
 }
 
-/// Options for a blocking ring of this many events.
+/// Returns options for a blocking ring of this many events.
 fn blocking(events: usize) -> RecordOptions {
     RecordOptions::default()
         .capacity(Capacity::default().events(events))
@@ -100,7 +100,7 @@ fn what_a_full_ring_lost_is_in_the_manifest() {
         .capacity(Capacity::default().events(4).payload_size(1000))
         .interval(DEADLINE);
     let recording = start(folder.path(), false, &options);
-    // The drain found nothing to flush, and sleeps.
+    // The drain finds nothing to flush and goes back to sleep.
     recording.flush(DEADLINE).unwrap();
     let mut thread = recording.thread(None).unwrap();
     let (mut events, mut details) = (0, 0);
@@ -191,7 +191,7 @@ fn a_flush_writes_what_was_recorded_before_it() {
 fn a_thread_that_cannot_be_written_loses_its_events_and_the_others_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let recording = start(folder.path(), false, &blocking(64));
-    // Puts a file where the second thread's folder would be.
+    // Put a file where the second thread's folder would be.
     fs::write(thread_folder(folder.path(), 1), []).unwrap();
     recording.record(&event(0)).unwrap();
     thread::scope(|scope| {
@@ -248,7 +248,7 @@ fn a_stop_while_threads_record_keeps_what_was_recorded_before_it() {
         let before = receive.recv().unwrap();
         let summary = recording.stop().unwrap();
         let recorded = traced.join().unwrap();
-        // Only an event that was on its way into the ring may be missing.
+        // Only an event that was being recorded when the recording stopped may be missing.
         let kept = summary.totals.event_count;
         assert!(kept + 1 >= recorded, "{kept} of {recorded}");
         assert!(summary.totals.event_count >= before);
@@ -268,7 +268,7 @@ fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() 
     recording.record(&event(0)).unwrap();
     session.set_modules(vec![atf::manifest::Module::new(3)]);
     thread::scope(|scope| {
-        // If the recording stops during a flush, the flush does not wait for its deadline.
+        // If the recording stops during a flush, the flush returns before its deadline.
         scope.spawn(|| while recording.flush(Duration::MAX).is_ok() {});
         assert_eq!(recording.stop().unwrap().totals.event_count, 1);
     });
@@ -309,7 +309,7 @@ fn a_killed_process_leaves_a_manifest_with_what_was_lost() {
         .set_modules(vec![atf::manifest::Module::new(3)]);
     let mut thread = recording.thread(Some("busy")).unwrap();
     while thread.record(&event(0)).is_ok() {}
-    // The drain writes it within a second or so.
+    // The drain writes the manifest within a second or so.
     let mut found = manifest(folder.path());
     while found.threads.is_empty() || found.threads[0].lost_events.is_none() {
         thread::sleep(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! Recordings that span several sessions.
+//! Tests recordings that span several sessions.
 
 use std::fs;
 use std::io;
@@ -33,7 +33,7 @@ fn start_on(memory: &Memory, options: &RecordOptions) -> Recording {
     Recording::start(session, options).unwrap()
 }
 
-/// The sessions in a folder, in order.
+/// Returns the sessions in a folder, in order.
 fn segments(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -41,7 +41,7 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Asserts that no MUST and no SHOULD of the format is broken.
+/// Asserts that the trace breaks no MUST and no SHOULD of the format.
 #[track_caller]
 fn accept(session: &Path) {
     struct Findings(Vec<String>);
@@ -66,7 +66,7 @@ fn accept(session: &Path) {
     );
 }
 
-/// Calls of depths 1 to 5 and their returns.
+/// Returns event `n` of a series of calls of depths 1 to 5 and their returns.
 fn nested(n: u64) -> Event {
     let step = n % 10;
     let (kind, depth) = match step {
@@ -163,7 +163,7 @@ fn fill_segments(recording: &Recording, count: u64) {
     let mut thread = recording.thread(None).unwrap();
     for n in 0..count {
         thread.record(&call(n)).unwrap();
-        // The second pass finds the new segment.
+        // The second pass notices the new segment.
         recording.flush(DEADLINE).unwrap();
         recording.flush(DEADLINE).unwrap();
     }
@@ -203,7 +203,7 @@ fn a_file_that_cannot_be_deleted_keeps_no_other_from_being_deleted() {
     let mut thread = recording.thread(None).unwrap();
     for n in 0..3 {
         thread.record(&call(n)).unwrap();
-        // Returns the error of the first segment.
+        // This returns the error of the first segment.
         for _ in 0..2 {
             let _ = recording.flush(DEADLINE);
         }
@@ -231,7 +231,7 @@ fn an_old_segment_ends_once_it_has_events() {
     assert_eq!(segments(folder.path()).len(), 1);
     for n in 0..3 {
         thread.record(&call(n)).unwrap();
-        // The second pass finds the new segment.
+        // The second pass notices the new segment.
         recording.flush(DEADLINE).unwrap();
         recording.flush(DEADLINE).unwrap();
     }
@@ -315,7 +315,7 @@ fn names_of_segments_that_are_taken_are_skipped() {
     assert_eq!(mine, b"mine");
 }
 
-/// The manifest of a session in memory.
+/// Reads the manifest of a session in memory.
 pub(crate) fn manifest_in(memory: &Memory, session: &str) -> Manifest {
     let path = Path::new(session).join("manifest.json");
     Manifest::parse(&memory.bytes(path).unwrap())
@@ -332,7 +332,7 @@ fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
     ] {
         for is_transient in [true, false] {
             let memory = Memory::new();
-            // The drain runs only when it is told to.
+            // The drain runs only when told to.
             let options = options(Segment::default().size(Some(1))).interval(DEADLINE);
             let recording = start_on(&memory, &options);
             let is_full = Arc::new(AtomicBool::new(true));
@@ -365,7 +365,7 @@ fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
                 assert!(recording.flush(DEADLINE).unwrap());
             }
             if is_transient {
-                // Its manifest lists the threads from the beginning.
+                // The new segment's manifest lists the threads from the beginning.
                 let second = manifest_in(&memory, "pid_42_segment_000002");
                 assert_eq!(second.threads.len(), 2);
             }
@@ -406,7 +406,7 @@ fn a_manifest_that_cannot_be_written_at_the_change_is_written_at_the_end() {
     });
     for n in 0..2 {
         thread.record(&call(n)).unwrap();
-        // Returns the error of the first segment.
+        // This returns the error of the first segment.
         for _ in 0..2 {
             let _ = recording.flush(DEADLINE);
         }

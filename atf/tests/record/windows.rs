@@ -1,4 +1,4 @@
-//! Windows of time around triggers.
+//! Tests time windows around triggers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::recording::{DEADLINE, manifest, start, thread_folder};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Options for a ring of this many events and payload bytes, whose drain runs only when it is told
+/// Returns options for a ring of this many events and payload bytes. Its drain runs only when told
 /// to.
 pub(crate) fn sleepy(events: usize, payload_size: usize, window: Window) -> RecordOptions {
     RecordOptions::default()
@@ -263,8 +263,8 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
     const EVENT: Option<usize> = None;
     type Case<'a> = (usize, usize, &'a [Option<usize>], &'a [bool]);
     let cases: &[Case<'_>] = &[
-        // The drain frees half. A larger payload is recorded only if there is space for it right
-        // away.
+        // The drain frees half of the ring. A larger payload is recorded only if there is room for
+        // it right away.
         (
             8,
             1000,
@@ -275,7 +275,8 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
         (8, 3, &[Some(1), Some(3), Some(2)], &[true, false, true]),
         (8, 1, &[Some(1), Some(1)], &[true, true]),
         (1, 10, &[EVENT, EVENT, Some(5), Some(5)], &[true; 4]),
-        // A waiting detail gets its payload space together with its event's slot in the index lane.
+        // A waiting detail reserves its payload space together with the slot of its event in the
+        // index lane.
         (1, 10, &[Some(5), Some(8)], &[true, true]),
     ];
     for (events, payload_size, payloads, expected) in cases {
@@ -380,7 +381,7 @@ fn whoever_waits_for_a_trigger_finds_its_events_in_the_files() {
         assert_eq!(times(folder.path(), 0).len(), round);
     }
     recording.stop().unwrap();
-    // After the stop nothing is written any more, so waiting returns at once.
+    // Nothing is written after the stop, so waiting returns immediately.
     trigger.fire();
     assert!(trigger.wait(DEADLINE));
 }

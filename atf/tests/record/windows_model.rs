@@ -1,4 +1,4 @@
-//! Compares windows with a list that is searched naively.
+//! Compares windows with a simple model: a list that is searched linearly.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::windows::{base, call, detail, sleepy, times};
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Records an event this many nanoseconds later, with a payload of this size.
+    /// Records an event this many nanoseconds after the last one, with a payload of this size.
     Record(u64, Option<usize>),
     /// Fires a trigger this many nanoseconds before or after the last event.
     Trigger(i64),
@@ -30,7 +30,7 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Clone, Copy)]
 struct Held {
     time: u64,
-    /// `None` without a detail; `Some(None)` if the detail did not fit.
+    /// `None` if the event has no detail; `Some(None)` if the detail did not fit.
     detail: Option<Option<usize>>,
 }
 
@@ -43,9 +43,9 @@ struct Model {
     post_roll: u64,
     held: VecDeque<Held>,
     windows: Vec<(u64, u64)>,
-    /// Events or details that were discarded without having been requested.
+    /// Discarded events or details that no trigger had requested.
     let_go: Vec<u64>,
-    /// Whether so much was discarded that part of it is known only as a total.
+    /// Whether so many were discarded that some are known only as a total.
     is_vague: bool,
     written: Vec<(u64, bool)>,
     lost: (u64, u64),
@@ -144,7 +144,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let recording = start(folder.path(), false, &sleepy(events, payload_size, window));
         let mut thread = recording.thread(None).unwrap();
-        // Waits for the end of the pass that created the thread.
+        // Wait for the end of the pass that created the thread.
         recording.flush(DEADLINE).unwrap();
         let payload = [0x5a; 40];
         let mut time = base();

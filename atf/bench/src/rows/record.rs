@@ -1,4 +1,4 @@
-//! Recording events in a ring and draining it.
+//! Times recording events in a ring and draining it.
 
 use std::fs;
 use std::hint::black_box;
@@ -74,7 +74,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Times a recording, from its start until everything is finalized.
+/// Times a recording from its start until everything is finalized.
 fn whole(
     watch: &mut Stopwatch,
     threads: u32,
@@ -106,7 +106,7 @@ fn whole(
     }
 }
 
-/// Times the cost of every event before anything is recorded: reading the clock.
+/// Times the part of each event's cost that comes before recording: reading the clock.
 fn read_clock(context: &mut Context) -> Result<()> {
     let count = context.events(EVENTS);
     let ours = compare(
@@ -169,8 +169,7 @@ fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Resu
     }
 }
 
-/// Times the minimum of a push: copying the event's 32 bytes into the ring, which is drained
-/// untimed.
+/// Times the minimal push: copying an event's 32 bytes into the ring. Draining is not timed.
 fn bare_push(watch: &mut Stopwatch, rounds: u64) -> Result<()> {
     let (mut producer, mut consumer) = RingBuffer::<[u64; 4]>::new(CAPACITY as usize);
     // Load the ring's pages into memory before timing.
@@ -211,8 +210,8 @@ fn write(watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Generates the events of a round in registers, as in a tracer: reading recorded events would cost
-/// more than the ring.
+/// Generates the events of a round in registers, as a tracer does: reading prepared events from
+/// memory would cost more than the ring.
 #[inline]
 pub(super) fn play<E>(
     round: u64,

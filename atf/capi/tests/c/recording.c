@@ -1,6 +1,6 @@
 /*
- * Records from several threads and reads it back; policies, wrong calls, signals, forks. Arguments: an
- * empty folder, which receives the sessions; anything at all, if the forks are to be omitted.
+ * Records from several threads and reads the sessions back. Tests policies, wrong calls, signals and
+ * forks. Arguments: an empty folder for the sessions; any second argument skips the forks.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define THREADS 4
 #define EVENTS 6000u
-/* Long enough for any machine; nothing waits this long unless it fails. */
+/* Long enough for any machine: only a failing test waits this long. */
 #define DEADLINE_NS (60ull * 1000 * 1000 * 1000)
 
 static _Atomic int wrong = 0;
@@ -56,7 +56,7 @@ static AtfRecording *start(const AtfSessionWriter *session, const AtfRecordOptio
     return recording;
 }
 
-/* Stops it, closes both handles, and returns the summary. */
+/* Stops the recording, closes both handles, and returns the summary. */
 static AtfRecordSummary stop(AtfRecording *recording, AtfSessionWriter *session) {
     AtfRecordSummary summary;
     memset(&summary, 0xff, sizeof summary);
@@ -78,7 +78,7 @@ typedef struct Traced {
     AtfRecorder *recorder;
 } Traced;
 
-/* Records calls and returns; every third event has its number as its detail. */
+/* Records calls and returns. Every third event has a detail that contains the event's number. */
 static void *trace(void *argument) {
     const Traced *traced = argument;
     uint64_t details = 0;
@@ -112,7 +112,7 @@ static void *trace(void *argument) {
     return NULL;
 }
 
-/* Compares a session's threads with what was recorded. */
+/* Compares a session's threads with the recorded events. */
 static void read_back(const char *name) {
     char path[4096];
     AtfSessionReader *session = NULL;
@@ -154,7 +154,7 @@ static void read_back(const char *name) {
     SAYS(ATF_OK, atf_session_close(session));
 }
 
-/* Half of the threads are registered explicitly, half with their first event. */
+/* Registers half of the threads explicitly and half with their first event. */
 static void threads(const char *name, int survive_kill) {
     pthread_t ids[THREADS];
     Traced traced[THREADS];
@@ -164,7 +164,7 @@ static void threads(const char *name, int survive_kill) {
     options.ring_events = 64;
     options.ring_payload_size = 1000;
     AtfRecording *recording = start(session, &options);
-    /* The session's own functions can still be used. */
+    /* The session's own functions still work. */
     const AtfSymbol symbol = { 5, "five", { 0, 0 } };
     SAYS(ATF_OK, atf_session_writer_set_symbols(session, &symbol, 1));
     for (int n = 0; n < THREADS; n++) {
@@ -190,7 +190,7 @@ static void threads(const char *name, int survive_kill) {
 
 static const char bytes[2000];
 
-/* A ring of 4 events and 1000 bytes, whose drain sleeps until the recording stops. */
+/* Starts a recording with a ring of 4 events and 1000 bytes. The drain sleeps until the stop. */
 static AtfRecording *asleep(const AtfSessionWriter *session, uint8_t overflow) {
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     options.overflow = overflow;
@@ -254,7 +254,7 @@ static void drop_newest(void) {
     TRUE(summary.lost_events == 2 && summary.lost_details == 0);
 }
 
-/* Recording does not wait for space that would never suffice; the test of threads covers the rest. */
+/* Recording does not wait if the ring could never hold the payload. The thread test covers the rest. */
 static void block(void) {
     AtfSessionWriter *session = session_in("block", 0);
     AtfRecording *recording = asleep(session, ATF_OVERFLOW_BLOCK);
@@ -284,7 +284,7 @@ static void on_trigger(int number) {
     TRUE(atf_recording_wait_for_triggers(triggered, DEADLINE_NS) == ATF_OK);
 }
 
-/* Three events with details: for the trigger, a signal, the first is too early and the last too late. */
+/* Records three events around a trigger, a signal: the first is too early for its window, the last too late. */
 static void window(const char *name, unsigned kind) {
     AtfSessionWriter *session = session_in(name, 0);
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
@@ -312,7 +312,7 @@ static void on_end(int number) {
     raise(number);
 }
 
-/* Before a signal ends a process, its last events are written. */
+/* Checks that the last events are written before a signal ends the process. */
 static void last_trigger(void) {
     pid_t child = fork();
     if (child == 0) {
@@ -455,7 +455,7 @@ static void wrong_order(void) {
     SAYS(ATF_ERROR_HANDLE, atf_recorder_close(recorder));
     SAYS(ATF_ERROR_HANDLE, atf_recorder_record(recorder, 3, 1, 1, 1, NULL));
     SAYS(ATF_ERROR_HANDLE, atf_recorder_lose_event(recorder, 3));
-    /* Its place is free once its files are finalized. */
+    /* The thread frees its slot once its files are finalized. */
     SAYS(ATF_OK, atf_recording_flush(recording, DEADLINE_NS));
     SAYS(ATF_OK, atf_recording_thread(recording, NULL, &other));
     TRUE(atf_recorder_thread_id(other) == 1);
@@ -476,7 +476,7 @@ static void wrong_order(void) {
     SAYS(ATF_OK, atf_session_writer_close(session));
 }
 
-/* A recording that is closed without a stop is finalized, even after its session's handle. */
+/* Closing a recording without stopping it finalizes it, even after the session's handle is closed. */
 static void closed(int survive_kill) {
     AtfSessionWriter *session = session_in(survive_kill ? "closed_direct" : "closed", survive_kill);
     AtfRecording *recording = start(session, NULL);
@@ -485,7 +485,7 @@ static void closed(int survive_kill) {
     SAYS(ATF_OK, atf_recording_close(recording));
 }
 
-/* Every call that can return errors returns the recording's first error. */
+/* Checks that every call that can return errors returns the recording's first error. */
 static void failing(void) {
     char path[4096];
     AtfSessionWriter *session = session_in("failing", 0);
@@ -543,7 +543,7 @@ static void interrupt(void) {
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
     uint64_t ok = 1, refused = 0;
-    /* Until a handler has interrupted a call. */
+    /* Repeat until a handler has interrupted a call. */
     while (signals < 100 || (lost == 0 && signals < 10000)) {
         for (int n = 0; n < 2; n++) {
             uint64_t time = ada_get_timestamp_ns();

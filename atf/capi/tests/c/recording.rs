@@ -74,7 +74,7 @@ fn recording_touches_no_foreign_memory() {
     let more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut command = program(folder.path(), compiler, Link::Static, &more);
     command.arg(folder.path().join("sanitized"));
-    // A child of a fork leaks what belongs to threads that only its parent has.
+    // A forked child leaks memory of threads that exist only in its parent.
     assert_eq!(run(command.arg("no forks")), "0 wrong\n");
     if !has("valgrind") {
         return;

@@ -1,4 +1,4 @@
-//! `record`.
+//! Tests `atf record`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Compiles the program, or returns `None` without a compiler.
+/// Compiles the program. Returns `None` if there is no compiler.
 fn program(flags: &[&str]) -> Option<TempDir> {
     let folder = TempDir::new().unwrap();
     let source = folder.path().join("program.c");
@@ -100,7 +100,7 @@ fn record(folder: &TempDir, options: &[&str], program: &[&str]) -> Command {
     command
 }
 
-/// Returns a command's exit status, output and messages, with times and paths replaced.
+/// Returns a command's exit status, stdout and stderr, with times and paths replaced.
 fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let messages = text(&output.stderr);
@@ -113,7 +113,7 @@ fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
             None => line.to_owned(),
         },
     };
-    // The table is ordered by times, which vary between runs.
+    // The table is sorted by times, which vary between runs.
     let is_row = |line: &&str| line.starts_with(' ');
     let (table, messages): (Vec<_>, Vec<_>) = messages.lines().partition(is_row);
     let cells = |row: &&str| row.split_whitespace().skip(1).map(str::to_owned).collect();
@@ -224,7 +224,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         .output()
         .unwrap();
     let messages = told(&output, folder.path()).2;
-    // 64 in the ring, and 128 KiB in the writer's buffer.
+    // 64 in the ring, and 128 KiB of events in the writer's buffer.
     let lost =
         "the process died, so up to 4160 events of each thread, which were in memory, are lost";
     let text = String::from_utf8(output.stderr).unwrap();
@@ -257,7 +257,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(expected), "{command}: {text}");
     }
-    // Commands that compute results from the events report which events were missing.
+    // Commands that compute results from the events report which events are missing.
     let session_path = session.to_str().unwrap();
     for command in [
         &["report"][..],
@@ -278,7 +278,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
     let info = String::from_utf8(info.stdout).unwrap();
     assert!(info.contains("everything that was written"), "{info}");
-    // The finalization's report is not part of the trace.
+    // The report on the finalization is not part of the trace.
     for command in [&["cut"][..], &["scrub"], &["convert", "--wire", "2"]] {
         let out = folder.path().join(command[0]);
         let mut all: Vec<&OsStr> = command.iter().map(AsRef::as_ref).collect();
@@ -370,7 +370,8 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
             }
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        // In the child: outer, inner, told by the signal, outer, inner twice, and main's return.
+        // In the child: `outer`, `inner`, `told` called by the signal, `outer`, `inner` twice, and
+        // the return of `main`.
         assert_eq!(dumped(&folder, &session).len(), 4 + 2 + 6 + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The options of `record`, and the values that it refuses.
+//! Tests which option values `record` accepts and rejects.
 
 use super::*;
 

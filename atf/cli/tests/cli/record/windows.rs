@@ -1,4 +1,4 @@
-//! Details on demand, the flight recorder, and segments.
+//! Tests details on demand, the flight recorder, and segments.
 
 use super::*;
 
@@ -149,7 +149,7 @@ fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
             let mut command = record(&folder, &options, &["./program", "50000", end]);
             String::from_utf8(command.output().unwrap().stderr).unwrap()
         };
-        // The suggested ring has space for 100,004 events, plus a quarter, in half of its slots.
+        // With the suggested ring, half of the slots hold 100,004 events plus a quarter.
         let advice = "a window did not fit into its ring: --ring 262144 would have been enough";
         let messages = run("1024");
         assert!(messages.contains(advice), "{messages}");
