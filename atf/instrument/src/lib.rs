@@ -1,10 +1,10 @@
 //! Records C and C++ programs that were compiled with `-finstrument-functions` (GCC) or
 //! `-finstrument-functions-after-inlining` (Clang).
 //!
-//! The program is linked with `libatf_instrument.a`, or `libatf_instrument.so` is preloaded, which
-//! `atf record` does. The compiler makes each function call [`hook::enter`] and [`hook::leave`],
-//! under the names `__cyg_profile_func_enter` and `__cyg_profile_func_exit`. Environment variables
-//! contain the settings: see [`settings`].
+//! Either the program is linked with `libatf_instrument.a`, or `libatf_instrument.so` is preloaded,
+//! for example by `atf record`. The compiler makes each function call [`hook::enter`] and
+//! [`hook::leave`], under the names `__cyg_profile_func_enter` and `__cyg_profile_func_exit`.
+//! Environment variables contain the settings: see [`settings`].
 //!
 //! Nothing here may harm the program: the library reports an error once on standard error, and the
 //! program continues without a trace.
@@ -14,12 +14,12 @@
 //! | calls before `main` and after it | recorded: the first event starts the recording, the last destructor ends it |
 //! | a thread ends | its files are finalized after the destructors of its variables |
 //! | the program ends by `exit` | all threads are finalized, even those still running |
-//! | it dies by a signal, `_exit`, or `exec` | without rings, all events are there; `atf recover` finalizes the files |
+//! | it dies by a signal, `_exit`, or `exec` | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
 //! | `fork` | the child records into its own session, next to its parent's |
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |
 //! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again at the next return |
-//! | the program closes descriptors that it does not know | files are open only while they are written |
+//! | the program closes descriptors that it does not know | files are open only while being written |
 //! | a signal handler leaves a hook that it interrupted by `siglongjmp` | the thread's later events are lost, and counted |
 //! | `ATF_FUNCTIONS` or `ATF_MIN_SIZE` leaves calls out | depths count only recorded calls, as when other modules are left out |
 //! | `dlopen`, `dlclose` | modules are looked up when their functions are called; a module that is loaded again gets a new id |

@@ -91,7 +91,7 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
     }
 }
 
-/// Returns whether the detail file was finalized, which only happens together with its index.
+/// Returns whether the detail file was finalized. It is finalized only together with its index.
 fn has_finalized_detail(path: &Path) -> bool {
     DetailReader::open(path.join(DETAIL_FILE))
         .is_ok_and(|detail| matches!(detail.completeness(), Completeness::Finalized))

@@ -134,7 +134,7 @@ impl Drain {
         self.outlet.losses.events.loss()
     }
 
-    /// Returns the number and times of the details lost so far whose events were recorded.
+    /// Returns the number and times of the details lost so far, except for those of lost events.
     #[must_use]
     pub fn detail_loss(&self) -> Option<Loss> {
         self.outlet.losses.details.loss()

@@ -18,7 +18,7 @@ pub(super) struct LetGo {
     limit: usize,
     /// The size of a new run: more than 1 only after the limit was exceeded.
     each: u64,
-    /// The sum of older times, which only a trigger reported late can request.
+    /// The sum of older times. Only a trigger reported late can request them.
     older: Option<Loss>,
     last_ns: Option<u64>,
 }

@@ -38,7 +38,7 @@ pub enum Lost {
     /// The event, with its detail if any: the ring is full or no longer drained.
     Event,
     /// The detail: its payload does not fit. Its event is recorded. With a [window](super::Window),
-    /// the detail counts as lost only if a window asks for it.
+    /// the detail counts as lost only if it is inside a window.
     Detail,
     /// The event, with its detail if any: it is earlier than the previous event or of unknown kind,
     /// which the format forbids tracers to write.
@@ -178,7 +178,7 @@ impl Recorder {
         self.losses.events.count()
     }
 
-    /// Returns how many details were lost so far whose events were recorded.
+    /// Returns how many details were lost so far, except for those of lost events.
     #[must_use]
     pub fn lost_details(&self) -> u64 {
         self.losses.details.count()

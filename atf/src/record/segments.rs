@@ -15,7 +15,7 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 /// hold a limited number of events, and disks a limited number of bytes.
 ///
 /// Each segment is a valid session. The first is the one that the recording was started with, and
-/// the others are in the same folder: `pid_42` is followed by `pid_42_segment_000002`. Existing
+/// the others are created next to it: `pid_42` is followed by `pid_42_segment_000002`. Existing
 /// names are skipped. All threads change at the same time, each between two events, and every
 /// segment has the recording's modules, symbols, names and anchors. A thread's depths continue: if
 /// a call is open at the change, it is in one segment and its return in a later one.

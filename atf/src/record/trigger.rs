@@ -1,4 +1,4 @@
-//! Triggers, which any thread and any signal handler may fire.
+//! Triggers that any thread and any signal handler may fire.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -168,7 +168,7 @@ impl Windows {
         &self.added
     }
 
-    /// Returns whether the pre-roll is limited rather than whatever the rings hold.
+    /// Returns whether the pre-roll has a limit. Otherwise, it covers everything the rings hold.
     pub(super) fn have_a_start(&self) -> bool {
         nanoseconds(self.options.pre_roll) < u64::MAX
     }

@@ -102,7 +102,7 @@ fn another_writer_gets_the_events_that_the_failed_one_did_not_take() {
         };
         recorded.unwrap();
     }
-    // The first detail creates a file, which fails.
+    // Writing the first detail fails, because its file cannot be created.
     drain.drain_into(&mut failing).unwrap_err();
     assert_eq!(failing.next_index_seq(), 50);
 
