@@ -10,8 +10,8 @@ const LONGEST: usize = 1 << 16;
 /// each of which is tried. A name of 2 KiB has up to 200 of them, and trying them takes 0.1 s.
 const MOST: usize = 1 << 19;
 
-/// The mangled prefix of each kind of thunk, the number of offsets after it, each ending with `_`, and
-/// the demangled prefix.
+/// The mangled prefix of each kind of thunk, the number of offsets after it (each ends with `_`),
+/// and the demangled prefix.
 const THUNKS: [(&str, usize, &str); 4] = [
     ("_ZTh", 1, "non-virtual thunk to "),
     ("_ZTv", 2, "virtual thunk to "),
