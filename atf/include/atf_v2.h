@@ -602,7 +602,7 @@ ATF_LAYOUT_FIELD(detail_event_header, DetailEventHeader, timestamp, 16, 8, 2);
  * Detail function payload of detail.atf in wire version 2, 100 bytes.
  * The payload of a function's detail event: registers under their ARM64 names and part of
  * the stack. Recognized in either wire version by its length: total_length = 24 + 100 +
- * stack_size. The header's arch does not decide, since tracers write this payload on x86_64
+ * stack_size. The header's arch does not matter, since tracers write this payload on x86_64
  * too.
  * Followed by: The stack snapshot: stack_size bytes, upwards from sp.
  */
@@ -724,9 +724,9 @@ ATF_LAYOUT_FIELD(detail_footer, AtfDetailFooter, reserved, 40, 24, 2);
  * The header of ring.atf, which holds the write buffers of a thread's two files in a mapping
  * that outlives the process. The index area follows the header; the detail area follows the
  * index area. Each area holds bytes not yet written to its file, which a kill would
- * otherwise lose. No source document describes this file. Writers that do not promise to
- * survive SIGKILL need none, readers may ignore it, and it is removed when the thread's
- * files are finalized.
+ * otherwise lose. No source document describes this file. A writer that does not promise to
+ * survive SIGKILL does not need one, and readers may ignore it. It is removed when the
+ * thread's files are finalized.
  */
 typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     /**

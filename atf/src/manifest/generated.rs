@@ -206,7 +206,8 @@ impl Manifest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ManifestThread {
-    /// Its position in the manifest's list, counted from 0; unreadable entries count too.
+    /// Its position in the manifest's list, counted from 0 and including unreadable
+    /// entries.
     pub position: usize,
     /// Its `thread_id`. Readers never build a path from it unless it is an integer.
     pub id: u32,
@@ -214,7 +215,7 @@ pub struct ManifestThread {
     pub has_detail: Option<bool>,
     /// Its name: not empty, any characters. Omitted if unknown.
     pub name: Option<String>,
-    /// The events that the tracer could not keep, and that are in no file. Omitted if there are none.
+    /// The events that the tracer could not keep and that are not in any file. Omitted if there are none.
     pub lost_events: Option<Loss>,
     /// The details that the tracer could not keep, although their events are in the trace. Omitted if there are none.
     pub lost_details: Option<Loss>,
@@ -230,7 +231,7 @@ impl ManifestThread {
         key::LOST_DETAILS,
         key::CUT,
     ];
-    /// Creates one with only the values that the manifest must have.
+    /// Creates the object with only its required values.
     #[must_use]
     pub(crate) const fn new(id: u32) -> Self {
         Self {
@@ -308,7 +309,7 @@ impl Cut {
         key::CALLS,
         key::RETURNS,
     ];
-    /// Creates one from its values.
+    /// Creates the object from its values.
     #[must_use]
     pub const fn new(from_ns: u64, to_ns: u64, calls: u64, returns: u64) -> Self {
         Self {
@@ -359,7 +360,7 @@ pub struct Loss {
 }
 impl Loss {
     pub(super) const KEYS: [&str; 3] = [key::COUNT, key::FIRST_NS, key::LAST_NS];
-    /// Creates one from its values.
+    /// Creates the object from its values.
     #[must_use]
     pub const fn new(count: u64, first_ns: u64, last_ns: u64) -> Self {
         Self { count, first_ns, last_ns }
@@ -415,7 +416,7 @@ impl Module {
         key::UUID,
         key::FUNCTION_OFFSETS,
     ];
-    /// Creates one with only the values that the manifest must have.
+    /// Creates the object with only its required values.
     #[must_use]
     pub const fn new(module_id: u32) -> Self {
         Self {
@@ -476,7 +477,8 @@ impl Serialize for Module {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Symbol {
-    /// Its position in the manifest's list, counted from 0; unreadable entries count too.
+    /// Its position in the manifest's list, counted from 0 and including unreadable
+    /// entries.
     pub position: usize,
     /// Id of the function.
     pub function_id: u64,
@@ -494,7 +496,7 @@ impl Symbol {
         key::SYMBOL_INDEX,
         key::NAME,
     ];
-    /// Creates one with only the values that the manifest must have.
+    /// Creates the object with only its required values.
     #[must_use]
     pub(super) const fn unnamed(function_id: u64) -> Self {
         Self {

@@ -19,12 +19,12 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     let names: Vec<_> = spec.all_rules().map(|(_, rule)| name(rule)).collect();
     let rules = spec.all_rules().map(|(_, rule)| self::rule(spec, rule));
     let doc = " The rules of the spec, in its order.";
-    let groups_doc = " The id prefixes and their rules' subjects.";
+    let groups_doc = " The id prefixes, each with the subject of its rules.";
     let groups = spec.rules.iter().map(|file| {
         let (prefix, title) = (&file.prefix.value, &file.title);
         quote!((#prefix, #title))
     });
-    let decisions_doc = " The questions whose answers settle rules, by name.";
+    let decisions_doc = " The questions whose answers the rules cite, by name.";
     let decisions = decisions(spec);
     let sources_doc = " The sources' titles.";
     let sources = spec.sources.iter().map(|source| {

@@ -28,7 +28,7 @@ pub struct Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DecisionKind {
-    /// Claims contradict each other or arithmetic; one is chosen and the others are overruled.
+    /// Claims contradict each other or do not add up; one is chosen and the others are overruled.
     Conflict,
     /// Each wire version keeps its own value.
     Split,

@@ -31,7 +31,7 @@ pub struct EnumSpec {
     pub flags: bool,
     /// The members, ascending.
     pub members: List<MemberSpec>,
-    /// Decisions on its members, which `settles` lists.
+    /// Decisions on its members; each lists them in `settles`.
     #[serde(default)]
     pub decisions: List<Decision>,
 }

@@ -44,8 +44,8 @@ pub struct FieldSpec {
     #[serde(rename = "type")]
     #[schemars(with = "Option<String>")]
     pub ty: Option<At<Type>>,
-    /// In place of `offset` and `type`, its offset and type in each wire version that has it. In
-    /// addition to them, its value in a wire version.
+    /// Its offset and type in each wire version that has it, given instead of `offset` and `type`.
+    /// Alongside those keys, its value in a wire version.
     #[serde(default)]
     pub wire: Pairs<PlaceSpec>,
     /// Its meaning in both wire versions.

@@ -22,7 +22,7 @@ pub struct RulesFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleSpec {
-    /// Its id: the file's prefix, a hyphen, three digits.
+    /// Its id: the file's prefix, a hyphen and three digits.
     pub id: At<String>,
     /// The requirement, one sentence.
     pub rule: String,
@@ -39,8 +39,8 @@ pub struct RuleSpec {
     /// recoverable events of a file that it could also refuse.
     #[serde(default)]
     pub allows: List<At<Verdict>>,
-    /// Why such a file must be refused: a source's sentence, or the harm in reading it. Required if
-    /// `reader` is `reject` and `allows` is empty; otherwise not allowed.
+    /// Why such a file must be refused: a source's sentence, or the harm in reading the file.
+    /// Required if `reader` is `reject` and `allows` is empty; otherwise not allowed.
     pub because: Option<At<String>>,
     /// The records, fields and enums that it is about.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! Lines of the source documents, each with its claims or the reason for making none.
+//! Lines of the source documents, each with its claims or the reason it makes none.
 
 use std::fmt;
 use std::str::FromStr;

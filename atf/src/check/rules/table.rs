@@ -7,12 +7,12 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "ec9b9e22c28e88b5206d6782b5a0ddb35c70403ef175d9a27198d67a48131102",
+    digest: "15dd75bf34080273cf3970dff7bca3af2a138cae5146bf1921d71b4e8e40dc25",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.2.0",
-    digest: "bf3209286a1eafb1a3dc04a08a4baa3039a5e42e01e0547a5692a11b1fc729ca",
+    digest: "104b90ae5f140a52bf6860294415adc7f4b2c4cf9546f8a72843daa6a1ac38a6",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
@@ -1165,7 +1165,7 @@ pub static ATF_IHDR_017: Rule = Rule {
     sources: &["S0", "S1", "S3"],
     settled_by: &["finalize.order"],
     note: Some(
-        "A crash between the two writes leaves a placeholder; the footer has everything that the header would have.",
+        "A crash between the two writes leaves a placeholder; the footer contains everything that the header would.",
     ),
     untestable: None,
 };
@@ -1204,7 +1204,7 @@ pub static ATF_LINK_001: Rule = Rule {
         "links.damaged",
     ],
     note: Some(
-        "This is a fault of the link only: the events of both files remain valid, and one corrupt file does not affect others (S0, S1).",
+        "Only the link is at fault: the events of both files remain valid, and one corrupt file does not affect others (S0, S1).",
     ),
     untestable: None,
 };
@@ -1237,9 +1237,7 @@ pub static ATF_LINK_003: Rule = Rule {
     about: &["detail_event_header.index_seq", "index_event.detail_seq"],
     sources: &["S1", "S2", "S3", "S4"],
     settled_by: &["links.direction", "index_seq.implicit", "links.damaged"],
-    note: Some(
-        "This is a fault of the link only: the events of both files remain valid.",
-    ),
+    note: Some("Only the link is at fault: the events of both files remain valid."),
     untestable: None,
 };
 /// The event that an `index_seq` names is missing only if one of the two files is unfinalized or damaged.
@@ -1865,7 +1863,7 @@ pub static ATF_RING_001: Rule = Rule {
     sources: &[],
     settled_by: &["ring.belongs"],
     note: Some(
-        "The files have everything that it held. It remains only if the tracer died before removing it.",
+        "The files contain everything that the ring held. A ring.atf remains only if the tracer died before removing it.",
     ),
     untestable: None,
 };
@@ -2069,7 +2067,7 @@ pub static ATF_WRTR_003: Rule = Rule {
     settled_by: &["finalize.order"],
     note: None,
     untestable: Some(
-        "A file with counts in the header but no footer may be a finalized file that was truncated. Scripts that end with abort test what a writer leaves.",
+        "A file with counts in the header but no footer may be a finalized file that was truncated. Scripts that end with abort test what a writer leaves behind.",
     ),
 };
 /// Closing a writer finalizes its files.
@@ -2138,7 +2136,7 @@ pub static ATF_WRTR_007: Rule = Rule {
     sources: &[],
     settled_by: &["limits.version_1"],
     note: None,
-    untestable: Some("The smallest file that shows it has 128 GiB."),
+    untestable: Some("The smallest file that could show it is 128 GiB."),
 };
 /// The index file has every event of the thread.
 pub static ATF_WRTR_008: Rule = Rule {
@@ -2155,7 +2153,7 @@ pub static ATF_WRTR_008: Rule = Rule {
     settled_by: &["index.complete"],
     note: None,
     untestable: Some(
-        "A file does not show what is missing. Scripts test it, since their events are known.",
+        "A file does not show what is missing. Scripts test the rule, since their events are known.",
     ),
 };
 /// A writer refuses a detail event whose position is not the one its index event links to.
@@ -2341,7 +2339,7 @@ pub static ALL: &[&Rule] = &[
     &ATF_WRTR_010,
     &ATF_WRTR_011,
 ];
-/// The id prefixes and their rules' subjects.
+/// The id prefixes, each with the subject of its rules.
 pub static GROUPS: &[(&str, &str)] = &[
     ("ATF-DEVT", "Detail events"),
     ("ATF-DFTR", "Detail footer and the end of the detail file"),
@@ -2357,13 +2355,13 @@ pub static GROUPS: &[(&str, &str)] = &[
     ("ATF-SESS", "Session folder"),
     ("ATF-WRTR", "Writer behaviour"),
 ];
-/// The questions whose answers settle rules, by name.
+/// The questions whose answers the rules cite, by name.
 pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "checksum.algorithm",
         question: "Which CRC do the footers use?",
         answer: "CRC-32C over the events section, in both wire versions; the check value of \"123456789\" is 0xE3069283",
-        reason: "Only S2 names a polynomial, and CPUs compute it in hardware. No real file contradicts it: their tracers write 0. A value that matches IEEE CRC-32 instead is a mismatch, and readers name that cause.",
+        reason: "Only S2 names a polynomial, and CPUs compute it in hardware. No real file contradicts it: their tracers write 0. A value that matches IEEE CRC-32 instead is a mismatch, and readers report that cause.",
         sources: &["S0", "S1", "S2", "S4"],
     },
     Decision {
@@ -2383,7 +2381,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "clock.kind",
         question: "Do timestamps advance while the machine sleeps?",
-        answer: "Continuous through sleep; the header names the clock that was actually used",
+        answer: "Continuous during sleep; the header names the clock that was actually used",
         reason: "All sources that name a clock name a continuous one. \"Monotonic\" describes the same timestamps less strictly. Tracers in the field write 1 (mach_continuous) on Linux too, so a clock that the system lacks is reported as a finding.",
         sources: &["S0", "S1", "S2", "S3", "S4"],
     },
@@ -2461,7 +2459,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "payload.shape",
         question: "What is a function event's payload?",
         answer: "The ARM64 payload in both wire versions, recognized by its length; anything else is opaque bytes",
-        reason: "S2 leaves the payload open rather than forbidding this one. A length of exactly 24 + 100 + stack_size identifies it, and any other length is not an error. Tracers write this payload on x86_64 too, so the arch does not decide.",
+        reason: "S2 leaves the payload open rather than forbidding this one. A length of exactly 24 + 100 + stack_size identifies it, and any other length is not an error. Tracers write this payload on x86_64 too, so the arch does not matter.",
         sources: &["S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2559,7 +2557,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "finalize.order",
         question: "What does a writer write last?",
         answer: "Events, footer, then the header rewrite",
-        reason: "The footer is appended; only the header is written in place. So a crash between the two leaves a complete footer and a placeholder header, and readers accept that footer as the end of the events. The other order would leave a header that promises a missing footer. S2 is overruled in part: its footer is still the last thing appended.",
+        reason: "The footer is appended; only the header is written in place. So a crash between the two leaves a complete footer and a placeholder header, and readers accept that footer as the end of the events. The other order would leave a header that promises a missing footer. S2 is only partly overruled: the footer is still the last thing appended.",
         sources: &["FIELD", "S0", "S1", "S2", "S3"],
     },
     Decision {
@@ -2678,7 +2676,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "manifest.content",
         question: "What does the manifest contain?",
         answer: "The keys in manifest.yaml; its threads represent the thread files",
-        reason: "The documents name only the list of thread files; real manifests contain more, but nothing that contradicts it.",
+        reason: "The documents mention only the list of thread files; real manifests contain more, but nothing that contradicts it.",
         sources: &["FIELD", "S0", "S1"],
     },
     Decision {
@@ -2692,7 +2690,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "function_id.module",
         question: "What does the upper half of function_id mean?",
         answer: "Both halves are opaque; the manifest defines what they name",
-        reason: "No module in real files is 0. A reader that relied on 0 would name the wrong module; one that does not loses nothing.",
+        reason: "No module in real files is 0. A reader that relied on 0 would show the wrong module; a reader that does not loses nothing.",
         sources: &["FIELD", "S0", "S1", "S2", "S3"],
     },
     Decision {
@@ -2726,7 +2724,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.stated",
         question: "If the bytes at a rewritten header's footer offset do not look like a footer, what are they?",
-        answer: "A damaged footer, never events, if the header proves the offset. It does if its event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf it also does if bytes_length ends 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and zeros up to the end of the file never reached the disk: both end the events, and the file is not refused. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
+        answer: "A damaged footer, never events, if the header proves the offset. The offset is proven if event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf, it is also proven if bytes_length puts the end of the events 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and zeros up to the end of the file never reached the disk: both end the events, and the file is not refused. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
         reason: "S0 and S1 update the header at finalize, S3 writes the footer with it, and finalize.order writes the footer first. So a header with counts means that a footer was written. Reading its remains as an event would invent an event. A tracer that writes events after the footer loses them, and no source allows it. If the numbers are 0 or inconsistent, the header may be a placeholder with a flag set early, or damaged, and an end taken from it would drop good events.",
         sources: &[],
     },
@@ -2747,7 +2745,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "file.empty",
         question: "What are the times of a file without events?",
-        answer: "0 and 0. A session's time range ignores such threads.",
+        answer: "Both are 0. A session's time range ignores such threads.",
         reason: "There is no timestamp to store, and a placeholder has 0.",
         sources: &[],
     },
@@ -2761,7 +2759,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "index_seq.range",
         question: "Does the range of index_seq_start and index_seq_end include its end?",
-        answer: "Yes: lowest and highest index_seq. Without events both are 0, and readers ignore the range if the count is 0.",
+        answer: "Yes: they are the lowest and highest index_seq. Without events both are 0, and readers ignore the range if the count is 0.",
         reason: "The sources say \"first\" and \"last covered\", which name two events, not an exclusive end.",
         sources: &[],
     },
@@ -2811,7 +2809,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "links.kinds",
         question: "Which detail event type belongs to which event kind?",
         answer: "CALL has type 3 and RETURN type 4; an exception may have any type.",
-        reason: "The names imply it. The sources give exceptions no type; a tracer in the field gives them 3.",
+        reason: "The type names imply this. The sources assign no type to exceptions; a tracer in the field uses 3.",
         sources: &[],
     },
     Decision {
@@ -2831,15 +2829,15 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "session.folder_names",
         question: "Which folder names are threads?",
-        answer: "A writer uses thread_ followed by a 32-bit decimal number without leading zeros. For a number with leading zeros, a reader may use it as the thread id and report the name, or skip the folder.",
+        answer: "A writer uses thread_ followed by a 32-bit decimal number without leading zeros. If the number has leading zeros, a reader may either use it as the thread id and report the name, or skip the folder.",
         reason: "thread_1 and thread_01 would be the same thread twice, so no writer may use both forms. But the events in such a folder are complete, and no source forbids reading them.",
         sources: &[],
     },
     Decision {
         topic: "manifest.schema",
         question: "What does manifest.json contain?",
-        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, ended_by or clock_error_ns; they write the others.",
-        reason: "No source gives a schema, and real files have the other keys. Readers ignore unknown keys, so older readers still read a manifest with new ones.",
+        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, ended_by or clock_error_ns; real tracers write all other keys.",
+        reason: "No source defines a schema, and real files have the other keys. Readers ignore unknown keys, so older readers still read a manifest with new ones.",
         sources: &[],
     },
     Decision {
@@ -2874,7 +2872,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "manifest.clock_error",
         question: "How does a trace show that its timestamps were not read from the clock of clock_type?",
         answer: "clock_error_ns in manifest.json holds the largest difference that the tracer measured between its timestamps and that clock. The timestamps are nevertheless on that clock's timeline.",
-        reason: "A processor's counter is faster to read, but its readings are converted at a measured rate. With a clock type of its own, older readers would refuse to compare such traces with others.",
+        reason: "A processor's counter is faster to read, but its readings are converted at a measured rate. If such traces had a clock type of their own, older readers would refuse to compare them with others.",
         sources: &[],
     },
     Decision {
@@ -2888,21 +2886,21 @@ pub static DECISIONS: &[Decision] = &[
         topic: "recovery.torn",
         question: "What is an event of kind 0 followed by zeros?",
         answer: "In a file without a footer, the last event before one or more all-zero records is torn if its kind is 0: its bytes are trailing bytes. Anywhere else, an event of kind 0 is an event of unknown kind.",
-        reason: "Time and function precede the kind in both wire versions, and no kind is 0, so the zeros belong to the tail: the start of the event reached the disk, its end did not. Returning half an event would be wrong. A tracer that uses kind 0 itself loses at most one event, and only in an unfinalized file.",
+        reason: "Time and function precede the kind in both wire versions, and no kind is 0, so the zeros belong to the tail: the start of the event reached the disk, but its end did not. Returning half an event would be wrong. A tracer that uses kind 0 itself loses at most one event, and only in an unfinalized file.",
         sources: &[],
     },
     Decision {
         topic: "detail.recovery",
         question: "How many detail events does a file without a footer hold?",
-        answer: "Those that a walk by total_length finds complete. S2's division works only for index files.",
+        answer: "As many as a walk by total_length finds complete. S2's division works only for index files.",
         reason: "Detail events have no fixed size.",
         sources: &[],
     },
     Decision {
         topic: "detail.count_authority",
-        question: "Which event count is right if detail header and detail footer differ?",
+        question: "Which event count is right if the detail header and detail footer differ?",
         answer: "The footer's, as in the index file, if walking the events confirms it.",
-        reason: "The sources call only the index footer's count authoritative; one rule for both files is simpler.",
+        reason: "The sources call only the index footer's count authoritative; a single rule for both files is simpler.",
         sources: &[],
     },
     Decision {

@@ -238,7 +238,7 @@ pub struct IndexEvent {
     pub function_id: u64,
     /// Thread id, the same in every event and in the header.
     ///
-    /// Wire version 2 does not record it: there it is the header's.
+    /// Wire version 2 does not record it; the value comes from the header.
     pub thread_id: u32,
     /// Kind of the event.
     pub event_kind: EventKind,
@@ -724,7 +724,7 @@ pub struct DetailEventHeader {
     pub index_seq: u64,
     /// Thread id, the same as in the file header. Version 2 has it only in the header.
     ///
-    /// Wire version 2 does not record it: there it is the header's.
+    /// Wire version 2 does not record it; the value comes from the header.
     pub thread_id: u32,
     /// Time of the event, the same value as in its index event. In ns.
     pub timestamp: u64,

@@ -55,7 +55,7 @@ pub fn library(layout: &Layout, manifest: &ManifestFile) -> Vec<GeneratedFile> {
     ));
     files.push(file(
         &format!("{FOLDER}/table.rs"),
-        "The wire versions, and each record's fields in them.",
+        "The wire versions, and each record's fields in every version.",
         table::tokens(layout),
     ));
     files.push(file(

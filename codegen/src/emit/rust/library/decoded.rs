@@ -220,7 +220,7 @@ impl<'a> Decoded<'a> {
         match member.absent {
             Absent::Never => {}
             Absent::OfHeader => paragraphs.push(format!(
-                "Wire {versions} {do_not} record it: there it is the header's."
+                "Wire {versions} {do_not} record it; the value comes from the header."
             )),
             Absent::Unknown => paragraphs.push(format!(
                 "`None` in wire {versions}, which {do_not} record it."

@@ -103,7 +103,8 @@ impl Object<'_> {
         };
         let position = self.has_position().then(|| {
             quote! {
-                /// Its position in the manifest's list, counted from 0; unreadable entries count too.
+                /// Its position in the manifest's list, counted from 0 and including unreadable
+                /// entries.
                 pub position: usize,
             }
         });
@@ -157,9 +158,9 @@ impl Object<'_> {
         });
         let position = self.has_position().then(|| quote!(position: 0,));
         let doc = if self.object.fields.iter().all(|field| field.required) {
-            " Creates one from its values."
+            " Creates the object from its values."
         } else {
-            " Creates one with only the values that the manifest must have."
+            " Creates the object with only its required values."
         };
         quote! {
             #[doc = #doc]
