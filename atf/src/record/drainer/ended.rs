@@ -9,6 +9,9 @@ use crate::error::Result;
 /// The memory limit for the events of finished threads, in bytes. A single thread may exceed it.
 const MOST_ENDED: usize = 512 << 20;
 
+/// The most finished threads whose files stay open: a process may often open only 1024.
+const MOST_OPEN: usize = 128;
+
 /// The rings of finished threads, in the order in which the threads finished.
 #[derive(Debug)]
 pub(super) struct Ended {
@@ -16,6 +19,8 @@ pub(super) struct Ended {
     /// Memory in bytes, and the limit above which the oldest events are discarded.
     size: usize,
     most: usize,
+    /// How many have open files.
+    open: usize,
 }
 
 #[derive(Debug)]
@@ -23,8 +28,9 @@ struct Kept {
     ring: Ring,
     /// When the drain noticed that the thread had ended.
     ended_ns: u64,
-    /// Bytes of memory.
+    /// Bytes of memory, and whether its files were open when it was added.
     size: usize,
+    is_open: bool,
 }
 
 impl Ended {
@@ -33,6 +39,7 @@ impl Ended {
             rings: VecDeque::new(),
             size: 0,
             most: MOST_ENDED,
+            open: 0,
         }
     }
 
@@ -45,26 +52,47 @@ impl Ended {
     }
 
     fn add(&mut self, ring: Ring, ended_ns: u64) {
-        let size = ring.size();
+        let kept = self.counted(ring, ended_ns);
+        self.rings.push_back(kept);
+    }
+
+    fn counted(&mut self, ring: Ring, ended_ns: u64) -> Kept {
+        let (size, is_open) = (ring.size(), ring.output.existing().is_some());
         self.size = self.size.saturating_add(size);
-        self.rings.push_back(Kept {
+        self.open = self.open.saturating_add(is_open.into());
+        Kept {
             ring,
             ended_ns,
             size,
-        });
+            is_open,
+        }
     }
 
     /// Puts back what [`take_first`](Self::take_first) took.
-    fn put_back(&mut self, mut kept: Kept) {
-        kept.size = kept.ring.size();
-        self.size = self.size.saturating_add(kept.size);
+    fn put_back(&mut self, kept: Kept) {
+        let kept = self.counted(kept.ring, kept.ended_ns);
         self.rings.push_front(kept);
     }
 
     fn take_first(&mut self) -> Option<Kept> {
-        let kept = self.rings.pop_front()?;
+        self.take(0)
+    }
+
+    fn take(&mut self, at: usize) -> Option<Kept> {
+        let kept = self.rings.remove(at)?;
         self.size = self.size.saturating_sub(kept.size);
+        self.open = self.open.saturating_sub(kept.is_open.into());
         Some(kept)
+    }
+
+    /// Takes a ring to be given up, if the rings take too much memory or too many open files.
+    fn take_excess(&mut self) -> Option<Kept> {
+        if self.open > MOST_OPEN {
+            let at = self.rings.iter().position(|kept| kept.is_open)?;
+            return self.take(at);
+        }
+        let is_over = self.size > self.most && self.rings.len() > 1;
+        is_over.then(|| self.take_first()).flatten()
     }
 }
 
@@ -101,11 +129,10 @@ impl Drainer {
     }
 
     /// Discards the events of the threads that ended first if all ended threads together take too
-    /// much memory: a program may start a thread for each piece of work.
+    /// much memory or too many open files: a program may start a thread for each piece of work.
     pub(super) fn release_ended(&mut self) {
-        while self.ended.size > self.ended.most
-            && self.ended.rings.len() > 1
-            && let (Some(windows), Some(mut kept)) = (&self.windows, self.ended.take_first())
+        while let Some(windows) = &self.windows
+            && let Some(mut kept) = self.ended.take_excess()
         {
             let ring = &mut kept.ring;
             let released = ring.drain.release(&mut ring.output, windows);
