@@ -31,8 +31,9 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
     let search = Search::new(settings.debug_dirs.iter().cloned());
     for (path, build_id) in modules(sessions) {
         let found = search.find(path.as_deref(), build_id.as_deref());
-        let Some((_, table)) = found.file else {
-            continue;
+        // Among functions without names, any may match.
+        let Some((_, table)) = found.file.filter(|(_, it)| it.functions().next().is_some()) else {
+            return Vec::new();
         };
         given
             .retain(|(_, _, filter)| !table.functions().any(|function| selects(filter, &function)));
