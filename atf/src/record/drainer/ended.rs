@@ -199,6 +199,25 @@ mod tests {
     }
 
     #[test]
+    fn few_threads_that_have_ended_keep_their_files_open() -> Result<()> {
+        let window = Window::default().lanes(Lanes::Details).pre_roll(HOUR);
+        let mut drainer = drainer_with(&Memory::new(), window)?;
+        for thread_id in 0..131 {
+            let mut recorder = new_thread(&mut drainer, thread_id)?;
+            let event = Event::new(now_ns(), 7, EventKind::CALL, 1);
+            let detail = Detail::new(DetailEventType(0), b"x");
+            assert!(recorder.record_with_detail(&event, &detail).is_ok());
+            drop(recorder);
+            pass(&mut drainer);
+        }
+        let first = drainer.ended.rings().next().map(Ring::thread_id);
+        assert_eq!((drainer.ended.open, first), (MOST_OPEN, Some(3)));
+        drainer.shared.tell(false);
+        assert_eq!(drainer.shared.lock().lost, (0, 3));
+        Ok(())
+    }
+
+    #[test]
     fn the_manifest_has_the_losses_of_threads_without_files() -> Result<()> {
         let memory = Memory::new();
         let window = Window::default().lanes(Lanes::Both);
