@@ -58,8 +58,9 @@ case $(uname -s) in
         strip=
         [ "$profile" != release ] || strip=-Wl,--strip-debug # Rust's standard library contains some
         # shellcheck disable=SC2086 # $libs has several words, $strip one or none.
-        "${CC:-cc}" -shared -o "$lib/$shared" -Wl,-soname,"$shared" -Wl,-z,relro,-z,now -Wl,--version-script,"$target/libatf.map" \
-            -Wl,--gc-sections -Wl,--whole-archive "$target/libatf_capi.a" -Wl,--no-whole-archive $libs $strip
+        "${CC:-cc}" -shared -o "$lib/$shared" -Wl,-soname,"$shared" -Wl,-z,relro,-z,now \
+            -Wl,--version-script,"$target/libatf.map" -Wl,--gc-sections \
+            -Wl,--whole-archive "$target/libatf_capi.a" -Wl,--no-whole-archive $libs $strip
         link=libatf.so
         ;;
 esac
