@@ -157,20 +157,25 @@ impl State {
         if depth > process.settings.depth {
             return;
         }
-        // A signal handler may have recorded events between the last clock reading and this event.
-        let now = self.process.now_ns().max(self.last_ns);
-        self.last_ns = now;
-        let recorder = match &mut self.registration {
-            Registration::Recorder(recorder) => recorder,
-            Registration::Over => return process.losses.lose_event(now),
-            Registration::None => {
-                self.register(losses);
-                match &mut self.registration {
-                    Registration::Recorder(recorder) => recorder,
-                    _ => return process.losses.lose_event(now),
-                }
-            }
+        // Before the clock is read, because it takes long.
+        if matches!(self.registration, Registration::None) {
+            self.register(losses);
+        }
+        let Registration::Recorder(recorder) = &mut self.registration else {
+            return process.losses.lose_event(process.now_ns());
         };
+        // A signal handler may have recorded events between the last clock reading and this event.
+        let last_ns = self.last_ns;
+        let read_clock = || process.now_ns().max(last_ns);
+        let is_trigger =
+            kind == EventKind::CALL && process.settings.triggers.are_fired_by(marks, depth);
+        let now = if is_trigger {
+            // Fired before the event is in the ring, where the drain could discard its detail.
+            process.trigger.fire_with(read_clock)
+        } else {
+            read_clock()
+        };
+        self.last_ns = now;
         let event = Event::new(now, function_id, kind, depth);
         // The recorder counts any losses.
         let _ = match &mut self.capture {
@@ -179,10 +184,6 @@ impl State {
             }
             _ => recorder.record(&event).map(drop),
         };
-        let triggers = &process.settings.triggers;
-        if kind == EventKind::CALL && triggers.are_fired_by(marks, depth) {
-            process.trigger.fire_at(now);
-        }
     }
 
     /// Returns the function's id and marks; `None` if the function is not recorded.

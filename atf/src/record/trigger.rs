@@ -74,6 +74,14 @@ impl Trigger {
         self.0.fire()
     }
 
+    /// Fires at the time that `read_clock` reads from the [`now_ns`] clock, and returns it, for
+    /// example for an event. In contrast to [`fire_at`](Self::fire_at), the drain discards nothing
+    /// that the trigger requests while the time is on its way, unless that takes over a second.
+    #[inline]
+    pub fn fire_with(&self, read_clock: impl FnOnce() -> u64) -> u64 {
+        self.0.fire_with(read_clock)
+    }
+
     /// See [`Recording::trigger_at`](super::Recording::trigger_at).
     pub fn fire_at(&self, timestamp_ns: u64) {
         self.0.fire_at(timestamp_ns);
@@ -126,8 +134,13 @@ impl Triggers {
     }
 
     pub(super) fn fire(&self) -> u64 {
+        self.fire_with(now_ns)
+    }
+
+    #[inline]
+    fn fire_with(&self, read_clock: impl FnOnce() -> u64) -> u64 {
         self.begun.fetch_add(1, Ordering::SeqCst);
-        let now = now_ns();
+        let now = read_clock();
         self.fire_at(now);
         self.begun.fetch_sub(1, Ordering::Release);
         now

@@ -367,6 +367,24 @@ fn of_more_triggers_than_are_told_apart_none_is_lost() {
 }
 
 #[test]
+fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = start(folder.path(), false, &sleepy(64, 64, Window::default()));
+    let mut thread = recording.thread(None).unwrap();
+    let read_clock = || {
+        let now = now_ns();
+        let recorded = thread.record_with_detail(&call(now), &detail(b"x"));
+        recorded.unwrap();
+        // The drain sees an event older than its pass, and no trigger yet.
+        recording.flush(DEADLINE).unwrap();
+        now
+    };
+    let now = recording.trigger_handle().fire_with(read_clock);
+    assert_eq!(losses(&recording.stop().unwrap()), (0, 0));
+    assert_eq!(times(folder.path(), 0), [(now, true)]);
+}
+
+#[test]
 fn whoever_waits_for_a_trigger_finds_its_events_in_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);

@@ -56,6 +56,20 @@ fn details_that_windows_lost_are_in_the_summary() {
 }
 
 #[test]
+fn a_trigger_on_the_first_call_of_a_thread_loses_no_details() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let options = "--details trigger --trigger-function main";
+    let options: Vec<_> = options.split(' ').collect();
+    for _ in 0..10 {
+        let output = record(&folder, &options, &["./program", "3"]).output();
+        let messages = told(&output.unwrap(), folder.path()).2;
+        assert!(messages.contains("no loss recorded"), "{messages}");
+    }
+}
+
+#[test]
 fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
     let Some(folder) = program(&["-finstrument-functions"]) else {
         return;
