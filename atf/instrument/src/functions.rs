@@ -129,8 +129,8 @@ fn marked(module: &Loaded, settings: &Settings) -> Result<Vec<(u32, Marks)>, Str
         let refused = found.refused.first().map(ToString::to_string);
         return Err(refused.unwrap_or_else(|| "the file is not there".to_owned()));
     };
-    if !table.has_statics() {
-        tell_of_statics(&module.path, &file);
+    if settings.leaves_out() && !table.has_statics() {
+        tell_of_statics(&file);
     }
     let mark = |function: atf_symbolize::Function<'_>| {
         let offset = u32::try_from(function.offset).ok()?;
@@ -140,10 +140,9 @@ fn marked(module: &Loaded, settings: &Settings) -> Result<Vec<(u32, Marks)>, Str
     Ok(SymbolTable::functions(&table).filter_map(mark).collect())
 }
 
-fn tell_of_statics(module: &Path, file: &Path) {
+fn tell_of_statics(file: &Path) {
     complain(&format!(
-        "{}: functions that are not exported are recorded, as {} has no names of them",
-        module.display(),
+        "{} has no names for functions that it does not export; these are recorded",
         file.display()
     ));
 }

@@ -146,18 +146,18 @@ impl Settings {
 
     /// Returns whether any function can have marks.
     pub(crate) fn marks_functions(&self) -> bool {
-        let filters = [&self.functions, &self.detailed, &self.triggering];
-        filters.iter().any(|filter| !filter.is_empty()) || self.min_size > 0
+        self.leaves_out() || !self.detailed.is_empty() || !self.triggering.is_empty()
+    }
+
+    /// Returns whether functions can be left out by name or size.
+    pub(crate) fn leaves_out(&self) -> bool {
+        !self.functions.is_empty() || self.min_size > 0
     }
 
     /// Returns the marks of a named function.
     pub(crate) fn marks(&self, function: &Function<'_>) -> Marks {
-        let raw = &*function.raw_name;
-        let name = atf_symbolize::demangle(raw);
-        let selects = |filter: &Filter| match &name {
-            Some(name) => filter.selects(&[raw, &**name]),
-            None => filter.selects(&[raw]),
-        };
+        let names = function.names();
+        let selects = |filter: &Filter| filter.selects(&names);
         let is_chosen = self.functions.is_empty() || selects(&self.functions);
         Marks::NONE
             .with(Marks::LEFT_OUT, !is_chosen || function.size < self.min_size)

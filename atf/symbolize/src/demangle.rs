@@ -73,6 +73,48 @@ fn demangle_with(name: &str, cpp: impl FnOnce(&str) -> Option<String>) -> Option
     demangled.filter(|demangled| !demangled.is_empty())
 }
 
+/// Returns a demangled C++ name without return type and parameters. Returns `None` for names
+/// without parameters.
+pub(crate) fn short(name: &str) -> Option<&str> {
+    let (list, qualifiers) = name.rsplit_once(')')?;
+    if !qualifiers.is_empty() && !qualifiers.starts_with(' ') {
+        return None;
+    }
+    let mut open = 1_u32;
+    let (parameters, _) = list.rmatch_indices(['(', ')']).find(|(_, bracket)| {
+        open = match *bracket {
+            ")" => open.saturating_add(1),
+            _ => open.saturating_sub(1),
+        };
+        open == 0
+    })?;
+    let name = list.get(..parameters)?;
+    // The return type ends at the last space outside brackets and before `operator`.
+    let (mut brackets, mut start, mut word) = (Vec::new(), 0, 0);
+    for (at, character) in name.char_indices() {
+        if character.is_alphanumeric() || character == '_' {
+            continue;
+        }
+        let is_operator = name.get(word..at) == Some("operator");
+        if is_operator && brackets.is_empty() {
+            break;
+        }
+        word = at.saturating_add(character.len_utf8());
+        match character {
+            '(' | '{' | '[' => brackets.push(character),
+            '<' if !is_operator => brackets.push(character),
+            '>' if brackets.last() == Some(&'<') && !name.get(..at)?.ends_with('-') => {
+                brackets.pop();
+            }
+            // A comparison may have left a `<`.
+            ')' | '}' | ']' => while brackets.pop() == Some('<') {},
+            ' ' if brackets.is_empty() => start = word,
+            _ => {}
+        }
+    }
+    name.get(start..).filter(|name| !name.is_empty())
+}
+
 fn start() -> State {
     let (names, inbox) = mpsc::channel::<String>();
     let (outbox, results) = mpsc::channel();
@@ -91,7 +133,7 @@ fn start() -> State {
 
 #[cfg(test)]
 mod tests {
-    use super::Demangler;
+    use super::{Demangler, short};
 
     fn demangle(name: &str) -> String {
         Demangler::default().demangle(name)
@@ -158,6 +200,52 @@ mod tests {
             }
             let name = String::from_utf8(bytes).unwrap();
             assert!(!demangler.demangle(&name).is_empty());
+        }
+    }
+
+    #[test]
+    fn short_names_have_no_return_type_and_no_parameters() {
+        for (name, expected) in [
+            ("job::fib(int)", Some("job::fib")),
+            ("int twice<int>(int)", Some("twice<int>")),
+            (
+                "(anonymous namespace)::hidden(int)",
+                Some("(anonymous namespace)::hidden"),
+            ),
+            ("M::get() const &", Some("M::get")),
+            ("f(int) [clone .cold]", Some("f")),
+            ("A::operator()(int) const", Some("A::operator()")),
+            (
+                "bool operator< <int>(A<int>, A<int>)",
+                Some("operator< <int>"),
+            ),
+            ("A::operator->() const", Some("A::operator->")),
+            (
+                "A::operator unsigned long()",
+                Some("A::operator unsigned long"),
+            ),
+            ("operator new(unsigned long)", Some("operator new")),
+            (
+                "unsigned long max<(A)1, int (*)(int)>(int (*)(int))",
+                Some("max<(A)1, int (*)(int)>"),
+            ),
+            (
+                "decltype (x->y()) f<A<(1)>(2)>>(int)",
+                Some("f<A<(1)>(2)>>"),
+            ),
+            (
+                "main::{lambda(int)#1}::operator()(int) const",
+                Some("main::{lambda(int)#1}::operator()"),
+            ),
+            (
+                "auto f()::{lambda(auto:1)#1}::operator()<int>(int) const",
+                Some("f()::{lambda(auto:1)#1}::operator()<int>"),
+            ),
+            ("cooperator::f(int)", Some("cooperator::f")),
+            ("<impl Fn(i32)>::call", None),
+            ("core::ptr::read", None),
+        ] {
+            assert_eq!(short(name), expected, "{name}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use object::read::{FileKind, ReadCache};
 use object::{Endianness, elf, macho};
 
-use crate::demangle::Demangler;
+use crate::demangle::{Demangler, demangle, short};
 use crate::error::{Error, ErrorKind};
 use crate::file::{Fault, LIMIT, Parts};
 
@@ -45,6 +45,18 @@ pub struct Function<'a> {
     pub size: u64,
     /// The name in the file, without a version.
     pub raw_name: Cow<'a, str>,
+}
+
+impl Function<'_> {
+    /// Returns the names that a [`Filter`](crate::Filter) can match: the name in the file, the
+    /// demangled name and, in C++, the demangled name without return type and parameters.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let demangled = demangle(&self.raw_name);
+        let short = demangled.as_deref().and_then(short).map(str::to_owned);
+        let names = [Some(self.raw_name.to_string()), demangled, short];
+        names.into_iter().flatten().collect()
+    }
 }
 
 #[derive(Debug)]

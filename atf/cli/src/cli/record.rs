@@ -59,8 +59,9 @@ pub(super) struct Options {
     /// be repeated, and the last match decides
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     module: Vec<String>,
-    /// Record only functions whose name matches, as in the source or as in the symbol table; with `!`,
-    /// none of these; may be repeated, and the last match decides. Functions without a name are recorded
+    /// Record only functions whose name matches, as in the source or as in the symbol table; a C++ name
+    /// matches with or without its return type and parameters; with `!`, none of these; may be repeated,
+    /// and the last match decides. Functions without a name are recorded
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     function: Vec<String>,
     /// Leave out functions whose code has fewer bytes than this
@@ -82,7 +83,8 @@ pub(super) struct Options {
     /// How many bytes of the stack a detail contains; 128 by default
     #[arg(long, requires = "details", value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=256))]
     stack: Option<u32>,
-    /// Record details only of functions whose name matches; with `!`, of none of these; may be repeated
+    /// Record details only of functions whose name matches, as with --function; with `!`, of none of
+    /// these; may be repeated
     #[arg(long, requires = "details", value_name = "GLOB", value_parser = Filter::escape)]
     detail_function: Vec<String>,
     /// Keep only the last seconds, or bytes of events per thread (as in 64M), and write them when there
@@ -101,7 +103,7 @@ pub(super) struct Options {
     /// Fire a trigger this many milliseconds after the program's first call
     #[arg(long, value_name = "MS")]
     trigger_after: Option<u64>,
-    /// Calls of functions whose name matches are triggers; may be repeated
+    /// Calls of functions whose name matches, as with --function, are triggers; may be repeated
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     trigger_function: Vec<String>,
     /// Only calls from this depth on are triggers; without --trigger-function, all of them

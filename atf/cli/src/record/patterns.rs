@@ -1,11 +1,10 @@
-//! Finds user patterns that match no function of the program.
+//! Finds user patterns that match no recorded function.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use atf::manifest::Module;
 use atf::session::SessionReader;
-use atf_symbolize::{Filter, Function, Search, demangle};
+use atf_symbolize::{Filter, Search};
 
 use super::Settings;
 
@@ -16,7 +15,7 @@ const PATTERNS: [(&str, &str); 2] = [
     ("ATF_DETAIL_FUNCTIONS", "--detail-function"),
 ];
 
-/// Returns a message for each option whose patterns match no function of the recorded modules.
+/// Returns a message for each option whose patterns match no recorded function.
 pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<String> {
     let given = PATTERNS.iter().filter_map(|(variable, option)| {
         let patterns = settings.value(variable).filter(|it| !it.is_empty())?;
@@ -29,41 +28,41 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
         return Vec::new();
     }
     let search = Search::new(settings.debug_dirs.iter().cloned());
-    for (path, build_id) in modules(sessions) {
+    for ((path, build_id), recorded) in modules(sessions) {
         let found = search.find(path.as_deref(), build_id.as_deref());
         // Among functions without names, any may match.
         let Some((_, table)) = found.file.filter(|(_, it)| it.functions().next().is_some()) else {
             return Vec::new();
         };
-        given
-            .retain(|(_, _, filter)| !table.functions().any(|function| selects(filter, &function)));
+        // A library may have functions without hooks, which never match.
+        let functions = table.functions();
+        let functions = functions.filter(|function| recorded.contains(&function.offset));
+        let names: Vec<_> = functions.map(|function| function.names()).collect();
+        given.retain(|(_, _, filter)| !names.iter().any(|names| filter.selects(names)));
     }
     let message = |(option, patterns, _): &(&&str, &str, Filter)| {
-        format!("{option}: no function of the program matches \"{patterns}\"")
+        format!("{option}: no recorded function matches \"{patterns}\"")
     };
     given.iter().map(message).collect()
 }
 
-/// Returns the paths and build ids of the modules of all sessions.
-fn modules(sessions: &[PathBuf]) -> BTreeSet<(Option<String>, Option<String>)> {
-    let mut all = BTreeSet::new();
+/// Returns the paths and build ids of the modules of all sessions, and the offsets of the recorded
+/// functions that have names.
+fn modules(sessions: &[PathBuf]) -> BTreeMap<(Option<String>, Option<String>), BTreeSet<u64>> {
+    let mut all: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for session in sessions {
         // An unreadable session was already reported when it was finished.
         if let Ok(session) = SessionReader::open(session)
             && let Some(manifest) = session.manifest()
         {
-            let names = |module: &Module| (module.path.clone(), module.uuid.clone());
-            all.extend(manifest.modules.iter().map(names));
+            for module in &manifest.modules {
+                let name = (module.path.clone(), module.uuid.clone());
+                let ids = manifest.symbols.iter().map(|symbol| symbol.function_id);
+                let ids = ids.filter(|id| id >> 32 == u64::from(module.module_id));
+                let offsets = ids.map(|id| id & u64::from(u32::MAX));
+                all.entry(name).or_default().extend(offsets);
+            }
         }
     }
     all
-}
-
-/// Returns whether a pattern matches a function's name in the source or in the symbol table.
-fn selects(filter: &Filter, function: &Function<'_>) -> bool {
-    let raw = &*function.raw_name;
-    match demangle(raw) {
-        Some(name) => filter.selects(&[raw, &*name]),
-        None => filter.selects(&[raw]),
-    }
 }

@@ -63,7 +63,7 @@ fn static_functions_are_chosen_by_name_and_depths_count_recorded_calls() {
 #[test]
 fn cpp_functions_are_chosen_by_demangled_and_by_raw_names() {
     Program::with("throws.cpp", |program| {
-        for globs in ["thrown(int)", "_ZL6thrown*"] {
+        for globs in ["thrown(int)", "thrown", "_ZL6thrown*"] {
             let run = run(program, "", &[("ATF_FUNCTIONS", globs)]);
             let depths = [1, 2, 3, 4].map(|depth| ("thrown(int)", depth, 2));
             assert_eq!(calls(program, &run), expected(&depths), "{globs}");
@@ -133,5 +133,28 @@ fn a_stripped_program_is_recorded_as_a_whole_unless_its_symbols_are_found() {
         let found = run(program, "threads", &[leaf, debug]);
         assert_eq!(found.session().event_count(), 2 * 768);
         assert_eq!(found.told(), "");
+    });
+}
+
+#[test]
+fn only_settings_that_leave_out_functions_tell_of_names_that_are_not_there() {
+    Program::with("life.c", |program| {
+        let path = program.folder.path().join("library.so");
+        let mut command = Command::new("gcc");
+        command.args(["-O1", "-shared", "-fPIC", "-s", "-finstrument-functions"]);
+        succeed(command.arg(source("constructor.c")).arg("-o").arg(&path));
+        let path = fs::canonicalize(path).unwrap();
+        let path = path.to_str().unwrap();
+        let told = |variables: &[(&str, &str)]| {
+            let mut command = program.command(&["plugins", path, path]);
+            let run = program.finished(command.envs(variables.iter().copied()));
+            run.told().to_owned()
+        };
+        let note = "has no names for functions that it does not export; these are recorded";
+        let details = ("ATF_DETAILS", "all");
+        let found = told(&[details, ("ATF_DETAIL_FUNCTIONS", "leaf")]);
+        assert!(!found.contains(note), "{found}");
+        let found = told(&[("ATF_FUNCTIONS", "leaf")]);
+        assert!(found.contains(&format!("atf: {path} {note}\n")), "{found}");
     });
 }

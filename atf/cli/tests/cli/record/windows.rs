@@ -198,13 +198,15 @@ fn patterns_that_match_no_function_are_in_the_summary() {
         let mut command = record(&folder, &options, &["./program", "1"]);
         String::from_utf8(command.output().unwrap().stderr).unwrap()
     };
-    let none = "no function of the program matches";
+    let none = "no recorded function matches";
     let details = "--details trigger --trigger-function";
     let found = messages(&format!("{details} outter --trigger-function no*"));
     let expected = format!("atf: --trigger-function: {none} \"outter,no*\"\n");
     assert!(found.contains(&expected), "{found}");
-    // This function exists but is not called.
-    let found = messages(&format!("{details} told --trigger-function outter"));
+    // The program has this function but does not call it.
+    let found = messages(&format!("{details} told"));
+    assert!(found.contains(&format!("{none} \"told\"")), "{found}");
+    let found = messages(&format!("{details} inner --trigger-function outter"));
     assert!(!found.contains(none), "{found}");
     let found = messages("--flight 10 --details all --detail-function inne");
     let expected = format!("atf: --detail-function: {none} \"inne\"\n");
