@@ -13,7 +13,7 @@ use crate::settings::{number, text, wrong};
 /// The size of a snapshot (S4), in bytes.
 const STACK: usize = 128;
 
-/// The settings that determine which calls trigger windows.
+/// The settings that determine what triggers windows: a signal, a time, calls or crashes.
 #[derive(Debug, Default)]
 pub(crate) struct Triggers {
     pub(crate) signal: Option<c_int>,

@@ -9,7 +9,7 @@
 //! | `ATF_OVERFLOW=block` or `drop` | whether a full ring makes the program wait (the default) or drops events |
 //! | `ATF_DEPTH=N` | record no deeper calls |
 //! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last pattern that matches the path or the file name decides |
-//! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by their name in the source or in the symbol table; see [`Filter`] for commas in names |
+//! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by their name in the source, in C++ with or without return type and parameters, or in the symbol table; see [`Filter`] for commas in names |
 //! | `ATF_MIN_SIZE=BYTES` | leave out functions with smaller code |
 //! | `ATF_CLOCK=tsc` | take times from the processor's time-stamp counter instead of the system's clock, which is slower to read; their largest difference is in the manifest |
 //! | `ATF_DEBUG_DIRS=DIR:DIR:…` | where to search for files with the symbols of stripped modules, before `/usr/lib/debug` |

@@ -157,7 +157,7 @@ impl State {
         if depth > process.settings.depth {
             return;
         }
-        // Before the clock is read, because it takes long.
+        // Register before reading the clock, because registering takes long.
         if matches!(self.registration, Registration::None) {
             self.register(losses);
         }

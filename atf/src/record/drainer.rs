@@ -263,6 +263,7 @@ impl Drainer {
             finalized = finalized.and(ring.output.finalize());
             ring.output = output;
         }
+        self.ended.recount();
         self.shared.tell(true);
         // Copy the thread names set in the meantime.
         let threads = self.all_rings().map(Ring::thread_id);

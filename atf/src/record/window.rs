@@ -24,8 +24,8 @@ use crate::setters::setters;
 /// A ring takes memory only for the parts written so far. When a thread ends, the events that a
 /// trigger may still request move to memory of exactly their size: 32 bytes each, plus their
 /// payloads. The events of all ended threads take at most 512 MiB, unless there is only one such
-/// thread. With [`Lanes::Details`], at most 128 of these threads keep events, because their files
-/// stay open. Beyond that, the events of the thread that ended first count as lost.
+/// thread. At most 128 ended threads with open files keep events: with [`Lanes::Details`] all of
+/// them have files, with [`Lanes::Both`] those whose events were requested. Beyond that, the events of the thread that ended first count as lost.
 ///
 /// With [`Lanes::Both`], a thread gets files when a trigger first requests one of its events, when
 /// it loses any, or when the recording stops while the thread is alive. A thread that has ended

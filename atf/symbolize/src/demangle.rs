@@ -77,7 +77,8 @@ fn demangle_with(name: &str, cpp: impl FnOnce(&str) -> Option<String>) -> Option
 /// without parameters.
 pub(crate) fn short(name: &str) -> Option<&str> {
     let (list, qualifiers) = name.rsplit_once(')')?;
-    if !qualifiers.is_empty() && !qualifiers.starts_with(' ') {
+    // `<fn(i32) as T>::f` is a Rust name.
+    if !qualifiers.is_empty() && !qualifiers.starts_with(' ') || qualifiers.contains('>') {
         return None;
     }
     let mut open = 1_u32;
@@ -243,6 +244,7 @@ mod tests {
             ),
             ("cooperator::f(int)", Some("cooperator::f")),
             ("<impl Fn(i32)>::call", None),
+            ("<fn(i32) as T>::f", None),
             ("core::ptr::read", None),
         ] {
             assert_eq!(short(name), expected, "{name}");

@@ -15,6 +15,9 @@ const PATTERNS: [(&str, &str); 2] = [
     ("ATF_DETAIL_FUNCTIONS", "--detail-function"),
 ];
 
+/// The offsets of recorded functions, by the path and build id of their module.
+type Modules = BTreeMap<(Option<String>, Option<String>), BTreeSet<u64>>;
+
 /// Returns a message for each option whose patterns match no recorded function.
 pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<String> {
     let given = PATTERNS.iter().filter_map(|(variable, option)| {
@@ -28,7 +31,10 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
         return Vec::new();
     }
     let search = Search::new(settings.debug_dirs.iter().cloned());
-    for ((path, build_id), recorded) in modules(sessions) {
+    let Some(modules) = modules(sessions) else {
+        return Vec::new();
+    };
+    for ((path, build_id), recorded) in modules {
         let found = search.find(path.as_deref(), build_id.as_deref());
         // Among functions without names, any may match.
         let Some((_, table)) = found.file.filter(|(_, it)| it.functions().next().is_some()) else {
@@ -47,14 +53,18 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
 }
 
 /// Returns the paths and build ids of the modules of all sessions, and the offsets of the recorded
-/// functions that have names.
-fn modules(sessions: &[PathBuf]) -> BTreeMap<(Option<String>, Option<String>), BTreeSet<u64>> {
-    let mut all: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+/// functions that have names. Returns `None` if a session has no names, for example of a daemon that
+/// still runs.
+fn modules(sessions: &[PathBuf]) -> Option<Modules> {
+    let mut all = Modules::new();
     for session in sessions {
         // An unreadable session was already reported when it was finished.
         if let Ok(session) = SessionReader::open(session)
             && let Some(manifest) = session.manifest()
         {
+            if manifest.symbols.is_empty() {
+                return None;
+            }
             for module in &manifest.modules {
                 let name = (module.path.clone(), module.uuid.clone());
                 let ids = manifest.symbols.iter().map(|symbol| symbol.function_id);
@@ -64,5 +74,5 @@ fn modules(sessions: &[PathBuf]) -> BTreeMap<(Option<String>, Option<String>), B
             }
         }
     }
-    all
+    Some(all)
 }

@@ -61,7 +61,7 @@ fn half_of_a_ring(settings: &Settings<'_>) -> u64 {
 pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
     if window <= half_of_a_ring(settings) {
         // The threads' own rings had room.
-        return "the last events of threads that had ended exceeded 512 MiB, or with details alone 128 threads: record fewer functions, or a shorter time"
+        return "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files: record fewer functions, or a shorter time"
             .to_owned();
     }
     // Windows get half of a ring, and may be a little larger in another run.

@@ -68,6 +68,14 @@ impl Ended {
         }
     }
 
+    /// Counts all rings again, because their files were replaced.
+    pub(super) fn recount(&mut self) {
+        (self.size, self.open) = (0, 0);
+        for kept in std::mem::take(&mut self.rings) {
+            self.add(kept.ring, kept.ended_ns);
+        }
+    }
+
     /// Puts back what [`take_first`](Self::take_first) took.
     fn put_back(&mut self, kept: Kept) {
         let kept = self.counted(kept.ring, kept.ended_ns);

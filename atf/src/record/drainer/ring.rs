@@ -63,7 +63,7 @@ impl Ring {
         if has_ended && windows.is_some() {
             return Ok(Step::Ended);
         }
-        // A ring with windows never runs empty.
+        // A ring with windows holds events for later triggers.
         let is_behind = match windows {
             None => drained.events > 0,
             Some(_) => self.drain.is_crowded(),
