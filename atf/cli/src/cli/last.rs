@@ -11,7 +11,8 @@ const AFTER_HELP: &str = "\
 For a crashed or killed program: shows, per thread, how and when its file ended (finalized, or
 died); the calls that were open, innermost first, with their start and how long they were open until
 the thread's last event; and the last events. Events that a killed tracer left only in ring.atf are
-included.
+included. Threads that died come first, and of those the one that ended last; after a crash, that is
+usually the thread that crashed. The first --limit threads are shown in full, 20 more in a line each.
 
 Times count from the first event, in seconds. Names come from manifest.json or --symbols. Losses
 that the manifest records are shown with the thread. With --clock media, times are those of the
@@ -43,6 +44,9 @@ pub(super) struct Options {
     /// Only this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
     thread: Vec<u32>,
+    /// Show this many threads in full; --thread shows the given ones in full
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    limit: usize,
     /// Show this many last events per thread
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     events: usize,
@@ -65,6 +69,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         threads: &options.thread,
         events: options.events,
         calls: options.calls,
+        limit: options.limit,
         clock: options.clock.clock,
         symbols: options.symbols.as_deref(),
         json: options.json,

@@ -26,7 +26,9 @@ pub(crate) struct Ends<'a> {
     pub(crate) events: usize,
     /// The maximum number of open calls per thread.
     pub(crate) calls: usize,
-    /// The clock of the times.
+    /// How many threads to show in full as text, if `threads` is empty.
+    pub(crate) limit: usize,
+    /// The clock used for times in the output.
     pub(crate) clock: Clock,
     /// A manifest to take names from.
     pub(crate) symbols: Option<&'a Path>,
@@ -56,7 +58,12 @@ impl Ends<'_> {
         let mut sink: Box<dyn Sink> = if self.json {
             Box::new(Json::new(stdout()))
         } else {
-            Box::new(Text::new(stdout(), Colours::of_stdout()))
+            let limit = if self.threads.is_empty() {
+                self.limit
+            } else {
+                usize::MAX
+            };
+            Box::new(Text::new(stdout(), Colours::of_stdout(), limit))
         };
         let mut told = Told::default();
         for part in &parts {

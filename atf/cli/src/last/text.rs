@@ -1,5 +1,6 @@
-//! Text output: several lines per thread.
+//! Text output: several lines for the threads that matter most, one line for each other thread.
 
+use std::cmp::Reverse;
 use std::io::Write;
 
 use atf::analyze::{Last, LastOfThread};
@@ -15,10 +16,15 @@ use crate::output::{Colours, Failure};
 use crate::parts::Part;
 use crate::text::{Counted, Printable, Since, Span};
 
+/// The maximum number of threads that get one line.
+const BRIEF: usize = 20;
+
 /// Writes threads as text.
 pub(super) struct Text<W> {
     out: W,
     colours: Colours,
+    /// How many threads get more than one line.
+    limit: usize,
     has_written: bool,
 }
 
@@ -39,23 +45,54 @@ impl Shower<'_> {
 }
 
 impl<W: Write> Text<W> {
-    pub(super) const fn new(out: W, colours: Colours) -> Self {
+    pub(super) const fn new(out: W, colours: Colours, limit: usize) -> Self {
         Self {
             out,
             colours,
+            limit,
             has_written: false,
         }
     }
 
-    fn thread(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
+    /// Writes a thread's name, how its file ended and the number of its events.
+    fn heading(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
         let strong = self.colours.strong;
-        write!(self.out, "\n{strong}thread {}{strong:#}", thread.thread)?;
+        write!(self.out, "{strong}thread {}{strong:#}", thread.thread)?;
         if let Some(name) = by.part.thread_name(thread.thread) {
             write!(self.out, " \"{}\"", Printable(name))?;
         }
         write!(self.out, ": ")?;
         self.ending(thread)?;
-        write!(self.out, ", {}", Counted(thread.event_count, "event"))?;
+        Ok(write!(
+            self.out,
+            ", {}",
+            Counted(thread.event_count, "event")
+        )?)
+    }
+
+    /// Writes a thread in one line.
+    fn brief(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
+        self.heading(by, thread)?;
+        let bad = self.colours.bad;
+        let lost = thread.lost_events.map_or(0, |loss| loss.count);
+        let lost = lost.saturating_add(thread.missing_events);
+        if lost > 0 {
+            write!(self.out, ", {bad}lost{bad:#} {}", Counted(lost, "event"))?;
+        }
+        if let Some(end_ns) = end_ns(thread) {
+            let before = Span(by.end_ns.saturating_sub(end_ns));
+            write!(self.out, ", ended {before} before the last event")?;
+        }
+        if let Some(call) = thread.open.first() {
+            let function = Shown(by.part.function(call.function_id));
+            write!(self.out, ", in {function}")?;
+        }
+        Ok(writeln!(self.out)?)
+    }
+
+    fn thread(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
+        writeln!(self.out)?;
+        self.heading(by, thread)?;
         if let Some(ring) = thread.ring.filter(|ring| ring.index_bytes > 0) {
             let events = ring.index_bytes / IndexEvent::SIZE as u64;
             write!(self.out, ", the last {events} from ring.atf")?;
@@ -272,8 +309,21 @@ impl<W: Write> Sink for Text<W> {
         if let Some(manifest) = part.manifest() {
             self.process(&by, manifest)?;
         }
-        for thread in &last.threads {
+        let mut threads: Vec<&LastOfThread> = last.threads.iter().collect();
+        threads.sort_by_key(|thread| (!thread.is_unfinalized(), Reverse(end_ns(thread))));
+        let (full, others) = threads.split_at(self.limit.min(threads.len()));
+        for thread in full {
             self.thread(&by, thread)?;
+        }
+        if !others.is_empty() {
+            writeln!(self.out)?;
+        }
+        for thread in others.iter().take(BRIEF) {
+            self.brief(&by, thread)?;
+        }
+        if let Some(more @ 1..) = others.len().checked_sub(BRIEF) {
+            let more = Counted(more as u64, "more thread");
+            writeln!(self.out, "… and {more}, see --limit and --thread")?;
         }
         for id in unreadable {
             let bad = self.colours.bad;

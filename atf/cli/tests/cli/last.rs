@@ -128,3 +128,35 @@ thread 5: unreadable
         "{report}"
     );
 }
+
+/// Many threads fit on a screen: the one that died is first, and most get one line.
+#[test]
+fn a_thread_that_died_comes_first_and_most_threads_get_one_line() {
+    let folder = TempDir::new().unwrap();
+    let arguments = "synth --threads 30 --events 60 --details 0 --out s".split(' ');
+    written(folder.path(), &arguments.collect::<Vec<_>>());
+    let session = folder.path().join("s");
+    let cut = session.join("thread_7/index.atf");
+    let size = fs::metadata(&cut).unwrap().len();
+    let file = fs::OpenOptions::new().write(true).open(&cut).unwrap();
+    file.set_len(size - 64).unwrap();
+    let text = written(folder.path(), &["last", "s"]);
+    let threads: Vec<_> = text
+        .lines()
+        .filter(|line| line.starts_with("thread "))
+        .collect();
+    assert_eq!(threads.len(), 3 + 20, "{text}");
+    assert!(threads[0].starts_with("thread 7: "), "{text}");
+    assert!(threads[3].contains(" before the last event"), "{text}");
+    assert!(
+        text.ends_with("… and 7 more threads, see --limit and --thread\n"),
+        "{text}"
+    );
+    let all = written(folder.path(), &["last", "--limit", "30", "s"]);
+    assert_eq!(all.matches("  ended +").count(), 30);
+    let some = written(
+        folder.path(),
+        &["last", "--thread", "1", "--limit", "0", "s"],
+    );
+    assert_eq!(some.matches("  ended +").count(), 1);
+}
