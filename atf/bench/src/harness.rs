@@ -57,6 +57,11 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
+    /// Adds time that another program measured.
+    pub(crate) fn add(&mut self, time: Duration) {
+        self.total += time;
+    }
+
     /// Runs `work` and adds its time.
     pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = self.time.now();

@@ -63,6 +63,8 @@ enum Group {
     Record,
     /// Recording a C program.
     Program,
+    /// Other tracers' libraries and tools, where they are installed.
+    Peers,
     /// Reading events and details, as the library does by default.
     Read,
     /// One pass over all events of a file.
@@ -94,6 +96,7 @@ impl Group {
             Self::Capi => rows::capi::run(context),
             Self::Record => rows::record::run(context),
             Self::Program => rows::program::run(context),
+            Self::Peers => rows::peers::run(context),
             Self::Read => rows::read::run(context),
             Self::Scan => rows::scan::run(context),
             Self::Merge => rows::merge::run(context),

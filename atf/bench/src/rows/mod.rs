@@ -7,6 +7,7 @@ pub(crate) mod detail;
 pub(crate) mod export;
 pub(crate) mod lookup;
 pub(crate) mod merge;
+pub(crate) mod peers;
 pub(crate) mod program;
 pub(crate) mod read;
 pub(crate) mod record;

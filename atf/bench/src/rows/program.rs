@@ -135,7 +135,7 @@ fn compile(folder: &Path) -> Result<Option<PathBuf>> {
     }
 }
 
-fn is_installed(tool: &str) -> bool {
+pub(crate) fn is_installed(tool: &str) -> bool {
     let mut command = Command::new(tool);
     let command = command.arg("--version").stdout(Stdio::null());
     command.stderr(Stdio::null()).status().is_ok()
