@@ -69,6 +69,9 @@ impl<'m> Lanes<'m> {
         loop {
             let rank = self.turns.rank(&self.lanes);
             let Some(lane) = self.lanes.get_mut(rank) else {
+                // Each problem after the last event is another call, which must not search all
+                // threads again.
+                self.lanes.clear();
                 return Ok(false);
             };
             if lane.is_waiting() {

@@ -1,9 +1,11 @@
 //! The hostile traces.
 
+use std::borrow::Cow;
+
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Files, with their paths in a session folder.
-type Files = Vec<(&'static str, Vec<u8>)>;
+type Files = Vec<(Cow<'static, str>, Vec<u8>)>;
 
 /// A hostile trace.
 #[derive(Debug)]
@@ -20,10 +22,14 @@ const RING: &str = "thread_7/ring.atf";
 const MANIFEST: &str = "manifest.json";
 
 /// All hostile traces.
-pub const INPUTS: [Input; 24] = [
+pub const INPUTS: [Input; 25] = [
     Input {
         name: "nothing",
-        make: |_| vec![(INDEX, IndexFile::finalized(1, 1).bytes())],
+        make: |_| vec![(INDEX.into(), IndexFile::finalized(1, 1).bytes())],
+    },
+    Input {
+        name: "threads-unfinalized",
+        make: threads,
     },
     Input {
         name: "index-counts",
@@ -123,6 +129,15 @@ fn open(version: u8, count: u64) -> IndexFile {
     IndexFile::finalized(version, count).placeholder()
 }
 
+/// As many threads as possible, each with problems.
+fn threads(size: usize) -> Files {
+    let file = open(1, 3).without_footer();
+    let count = size / file.len();
+    (0..count)
+        .map(|id| (format!("thread_{id}/index.atf").into(), file.clone()))
+        .collect()
+}
+
 /// The header and the footer contain the highest counts.
 fn lying_index() -> Vec<u8> {
     let mut file = IndexFile::finalized(2, 3);
@@ -135,7 +150,7 @@ fn lying_index() -> Vec<u8> {
 
 fn with_zeros(mut bytes: Vec<u8>, size: usize) -> Files {
     bytes.resize(bytes.len() + size, 0);
-    vec![(INDEX, bytes)]
+    vec![(INDEX.into(), bytes)]
 }
 
 fn count(size: usize) -> u64 {
@@ -165,7 +180,7 @@ fn holes(size: usize) -> Files {
     for hole in bytes[64..].chunks_mut(32).step_by(2) {
         hole.fill(0);
     }
-    vec![(INDEX, bytes)]
+    vec![(INDEX.into(), bytes)]
 }
 
 /// Every event begins like a footer.
@@ -174,7 +189,7 @@ fn footers(size: usize) -> Files {
     for event in bytes[64..].chunks_mut(32) {
         event[..4].copy_from_slice(b"2ITA");
     }
-    vec![(INDEX, bytes)]
+    vec![(INDEX.into(), bytes)]
 }
 
 fn back_in_time(size: usize) -> Files {
@@ -216,7 +231,10 @@ fn unmatched(size: usize) -> Files {
 }
 
 fn with_details(detail: Vec<u8>, events: u64) -> Files {
-    vec![(INDEX, open(1, events).without_footer()), (DETAIL, detail)]
+    vec![
+        (INDEX.into(), open(1, events).without_footer()),
+        (DETAIL.into(), detail),
+    ]
 }
 
 fn record(seq: u64, payload: usize) -> DetailRecord {
@@ -287,14 +305,17 @@ fn ring(size: usize) -> Files {
     bytes.extend(7_u32.to_le_bytes());
     bytes.extend([0xff; 52]);
     bytes.resize(size.max(128), 0xff);
-    vec![(INDEX, open(1, 3).without_footer()), (RING, bytes)]
+    vec![
+        (INDEX.into(), open(1, 3).without_footer()),
+        (RING.into(), bytes),
+    ]
 }
 
 fn manifest(text: &str) -> Files {
     let text = format!(r#"{{"clock_type":3,"threads":{text}"#);
     vec![
-        (INDEX, IndexFile::finalized(1, 3).bytes()),
-        (MANIFEST, text.into_bytes()),
+        (INDEX.into(), IndexFile::finalized(1, 3).bytes()),
+        (MANIFEST.into(), text.into_bytes()),
     ]
 }
 
