@@ -29,11 +29,8 @@ struct Shared<T> {
     is_done: Condvar,
 }
 
-/// The thread's work, and the place for its result.
-struct Task<T, F> {
-    work: F,
-    shared: Arc<Shared<T>>,
-}
+/// What a thread does.
+type Work = Box<dyn FnOnce() + Send>;
 
 /// Runs work that needs more stack than a hook has: some of the program's threads may have only 16
 /// KiB. The calling thread waits for it.
@@ -46,19 +43,12 @@ where
         result: Mutex::new(None),
         is_done: Condvar::new(),
     });
-    let task = Box::into_raw(Box::new(Task {
-        work,
-        shared: Arc::clone(&shared),
-    }));
-    match without_signals(|| start(begin::<T, F>, task.cast())) {
-        // SAFETY: the thread was started, and nothing else joins or detaches it.
-        Ok(thread) => drop(unsafe { libc::pthread_detach(thread) }),
-        Err(error) => {
-            // SAFETY: the pointer comes from `Box::into_raw` above, and no thread received it.
-            drop(unsafe { Box::from_raw(task) });
-            return Err(error);
-        }
-    }
+    let theirs = Arc::clone(&shared);
+    spawn(Box::new(move || {
+        let result = work();
+        *theirs.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        theirs.is_done.notify_one();
+    }))?;
     let result = shared.result.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = shared
         .is_done
@@ -67,17 +57,18 @@ where
     result.take().ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
+/// Starts a thread that nothing waits for.
+pub(crate) fn spawn(work: Work) -> io::Result<()> {
+    let thread = without_signals(|| start(begin, work))?;
+    // SAFETY: the thread was started, and nothing else joins or detaches it.
+    unsafe { libc::pthread_detach(thread) };
+    Ok(())
+}
+
 /// Starts the thread that drains rings. Returns a function that waits for the thread to end and
 /// returns whether it ended without a panic.
-pub(crate) fn drain(
-    work: Box<dyn FnOnce() + Send>,
-) -> io::Result<Box<dyn FnOnce() -> bool + Send>> {
-    let work = Box::into_raw(Box::new(work));
-    let started = start(begin_drain, work.cast());
-    let thread = started.inspect_err(|_| {
-        // SAFETY: the pointer comes from `Box::into_raw` above, and no thread received it.
-        drop(unsafe { Box::from_raw(work) });
-    })?;
+pub(crate) fn drain(work: Work) -> io::Result<Box<dyn FnOnce() -> bool + Send>> {
+    let thread = start(begin_drain, work)?;
     Ok(Box::new(move || {
         let mut result = ptr::null_mut();
         // SAFETY: the thread is joined once, here, and the call writes its result to the pointer.
@@ -86,24 +77,23 @@ pub(crate) fn drain(
     }))
 }
 
-/// The result of a drain that ended without a panic.
+/// The result of a thread that ended without a panic.
 const ENDED_WELL: *mut c_void = ptr::without_provenance_mut(1);
 
 extern "C" fn begin_drain(work: *mut c_void) -> *mut c_void {
-    introduce(thread::DRAIN_NAME);
-    // SAFETY: the pointer comes from `Box::into_raw` in `drain`, which passes it only to this thread.
-    let work = unsafe { Box::from_raw(work.cast::<Box<dyn FnOnce() + Send>>()) };
-    match panic::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(()) => ENDED_WELL,
-        Err(_) => ptr::null_mut(),
-    }
+    introduced(thread::DRAIN_NAME, work)
+}
+
+extern "C" fn begin(work: *mut c_void) -> *mut c_void {
+    introduced(NAME, work)
 }
 
 /// Starts a thread. On failure, returns the system's error.
 fn start(
     begin: extern "C" fn(*mut c_void) -> *mut c_void,
-    task: *mut c_void,
+    work: Work,
 ) -> io::Result<libc::pthread_t> {
+    let work = Box::into_raw(Box::new(work));
     // SAFETY: zeros are valid for its integers, and the call below initializes it.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer refers to the attributes, which the call initializes.
@@ -111,28 +101,28 @@ fn start(
     // SAFETY: the attributes are initialized.
     unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, STACK) };
     let mut thread = 0;
-    // SAFETY: the attributes are initialized, the call writes the thread's id, and `task` is of the
-    // type that `begin` expects.
-    match unsafe { libc::pthread_create(&raw mut thread, &raw const attributes, begin, task) } {
+    let attributes = &raw const attributes;
+    // SAFETY: the attributes are initialized, the call writes the thread's id, and `introduced`
+    // expects this type of work.
+    match unsafe { libc::pthread_create(&raw mut thread, attributes, begin, work.cast()) } {
         0 => Ok(thread),
-        status => Err(io::Error::from_raw_os_error(status)),
+        status => {
+            // SAFETY: the pointer comes from `Box::into_raw` above, and no thread received it.
+            drop(unsafe { Box::from_raw(work) });
+            Err(io::Error::from_raw_os_error(status))
+        }
     }
 }
 
-/// Names the calling thread and excludes it from the recording.
-fn introduce(name: &CStr) {
+/// Names the calling thread, excludes it from the recording and does its work.
+fn introduced(name: &CStr, work: *mut c_void) -> *mut c_void {
     thread::stop();
     // SAFETY: the name is a string of at most 16 bytes, which the call only reads.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
-}
-
-extern "C" fn begin<T, F: FnOnce() -> T>(task: *mut c_void) -> *mut c_void {
-    introduce(NAME);
-    // SAFETY: the pointer comes from `Box::into_raw` in `run`, which passes it only to this thread.
-    let task = unsafe { Box::from_raw(task.cast::<Task<T, F>>()) };
-    let Task { work, shared } = *task;
-    let result = work();
-    *shared.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-    shared.is_done.notify_one();
-    ptr::null_mut()
+    // SAFETY: the pointer comes from `Box::into_raw` in `start`, which passes it only to this thread.
+    let work = unsafe { Box::from_raw(work.cast::<Work>()) };
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(()) => ENDED_WELL,
+        Err(_) => ptr::null_mut(),
+    }
 }

@@ -137,7 +137,11 @@ fn marked(module: &Loaded, settings: &Settings) -> Result<Vec<(u32, Marks)>, Str
         let marks = settings.marks(&function);
         (marks != Marks::NONE).then_some((offset, marks))
     };
-    Ok(SymbolTable::functions(&table).filter_map(mark).collect())
+    let marked = SymbolTable::functions(&table).filter_map(mark).collect();
+    if table.gave_up() {
+        return Err("a C++ name takes too long to demangle".to_owned());
+    }
+    Ok(marked)
 }
 
 fn tell_of_statics(file: &Path) {

@@ -45,6 +45,7 @@ use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::write::WriteOptions;
 use atf_symbolize::{Filter, Function, Search};
 
+use crate::aside;
 use crate::details::{self, Details, Triggers};
 use crate::functions::Marks;
 
@@ -134,7 +135,8 @@ impl Settings {
                 env::var_os("ATF_DEBUG_DIRS")
                     .iter()
                     .flat_map(env::split_paths),
-            ),
+            )
+            .spawn_with(aside::spawn),
         }))
     }
 

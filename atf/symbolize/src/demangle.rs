@@ -1,8 +1,8 @@
 //! Converts mangled names to the form in the program's source.
 
 use std::fmt::Write;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, PoisonError};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -15,62 +15,155 @@ const LONGEST_CPP: usize = 1 << 14;
 /// µs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Starts a thread for work that may take very long. Nothing waits for the thread to end.
+pub type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
+
+/// Starts a thread of the standard library.
+pub(crate) fn spawn(work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+    thread::Builder::new().spawn(work).map(drop)
+}
+
 /// Demangles the names in one file. A separate thread demangles C++ names. If one takes too long,
 /// all further C++ names stay mangled, and the thread is abandoned.
-#[derive(Debug, Default)]
-pub(crate) struct Demangler(Mutex<State>);
+#[derive(Debug)]
+pub(crate) struct Demangler {
+    spawn: Spawn,
+    state: Mutex<State>,
+}
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 enum State {
-    #[default]
     Idle,
-    Working(Sender<String>, Receiver<Option<String>>),
+    Working(Arc<Exchange>),
     GaveUp,
 }
 
+/// Passes names to the thread and results back. Not a channel: channels have thread-local variables
+/// with destructors, which a [`Spawn`] may have to avoid.
+#[derive(Debug)]
+struct Exchange {
+    turn: Mutex<Turn>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+enum Turn {
+    Asked(String),
+    Working,
+    Answered(Option<String>),
+    /// Nobody will ask again.
+    Over,
+}
+
 impl Demangler {
-    /// Demangles a Rust name (legacy or v0, without the hash) or a C++ name (Itanium). Returns all
-    /// other names unchanged, including damaged and overlong ones.
-    pub(crate) fn demangle(&self, name: &str) -> String {
-        demangle_with(name, |name| self.cpp(name)).unwrap_or_else(|| name.to_owned())
+    pub(crate) fn new(spawn: Spawn) -> Self {
+        Self {
+            spawn,
+            state: Mutex::new(State::Idle),
+        }
+    }
+
+    /// Demangles a Rust name (legacy or v0, without the hash) or a C++ name (Itanium). Returns
+    /// `None` for all other names, including damaged and overlong ones.
+    pub(crate) fn demangle(&self, name: &str) -> Option<String> {
+        let demangled = if let Ok(rust) = rustc_demangle::try_demangle(name) {
+            let mut out = Limited(String::new());
+            write!(out, "{rust:#}").ok().map(|()| out.0)
+        } else if name.starts_with("_Z") && name.len() <= LONGEST_CPP {
+            self.cpp(name)
+        } else {
+            None
+        };
+        demangled.filter(|demangled| !demangled.is_empty())
+    }
+
+    /// Returns whether a C++ name took too long.
+    pub(crate) fn gave_up(&self) -> bool {
+        matches!(*lock(&self.state), State::GaveUp)
     }
 
     fn cpp(&self, name: &str) -> Option<String> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*state, State::Idle) {
-            *state = start();
-        }
-        let State::Working(names, results) = &*state else {
-            return None;
+        let mut state = lock(&self.state);
+        let asked = Turn::Asked(name.to_owned());
+        let exchange = match &*state {
+            State::Idle => Exchange::start(self.spawn, asked),
+            State::Working(exchange) => {
+                exchange.set(asked);
+                Some(Arc::clone(exchange))
+            }
+            State::GaveUp => None,
         };
-        let result = names.send(name.to_owned()).ok();
-        let result = result.and_then(|()| results.recv_timeout(PATIENCE).ok());
-        if result.is_none() {
-            *state = State::GaveUp;
-        }
+        let result = exchange.as_ref().and_then(|exchange| exchange.result());
+        *state = match (exchange, &result) {
+            (Some(exchange), Some(_)) => State::Working(exchange),
+            _ => State::GaveUp,
+        };
         result?
     }
 }
 
-/// Demangles a Rust name (legacy or v0, without the hash) or a C++ name (Itanium). Returns `None`
-/// for all other names, including damaged and overlong ones.
-///
-/// A damaged C++ name of 90 bytes can take hours, so call this only where a delay does no harm.
-#[must_use]
-pub fn demangle(name: &str) -> Option<String> {
-    demangle_with(name, cpp::demangle)
+impl Drop for Demangler {
+    fn drop(&mut self) {
+        if let State::Working(exchange) = &*lock(&self.state) {
+            exchange.set(Turn::Over);
+        }
+    }
 }
 
-fn demangle_with(name: &str, cpp: impl FnOnce(&str) -> Option<String>) -> Option<String> {
-    let demangled = if let Ok(rust) = rustc_demangle::try_demangle(name) {
-        let mut out = Limited(String::new());
-        write!(out, "{rust:#}").ok().map(|()| out.0)
-    } else if name.starts_with("_Z") && name.len() <= LONGEST_CPP {
-        cpp(name)
-    } else {
-        None
-    };
-    demangled.filter(|demangled| !demangled.is_empty())
+impl Exchange {
+    /// Starts a thread, with its first name.
+    fn start(spawn: Spawn, first: Turn) -> Option<Arc<Self>> {
+        let exchange = Arc::new(Self {
+            turn: Mutex::new(first),
+            changed: Condvar::new(),
+        });
+        let theirs = Arc::clone(&exchange);
+        let spawned = spawn(Box::new(move || theirs.work()));
+        spawned.is_ok().then_some(exchange)
+    }
+
+    fn set(&self, turn: Turn) {
+        *lock(&self.turn) = turn;
+        self.changed.notify_one();
+    }
+
+    /// Waits for the result of a name. Returns `None` if it takes too long, after which the thread
+    /// ends when it is done.
+    fn result(&self) -> Option<Option<String>> {
+        let is_missing = |turn: &mut Turn| !matches!(turn, Turn::Answered(_));
+        let turn = lock(&self.turn);
+        let waited = self.changed.wait_timeout_while(turn, PATIENCE, is_missing);
+        let mut turn = waited.unwrap_or_else(PoisonError::into_inner).0;
+        match std::mem::replace(&mut *turn, Turn::Over) {
+            Turn::Answered(result) => {
+                *turn = Turn::Answered(None);
+                Some(result)
+            }
+            _ => None,
+        }
+    }
+
+    /// Demangles names until nobody will ask again.
+    fn work(&self) {
+        let is_idle = |turn: &mut Turn| matches!(turn, Turn::Answered(_));
+        let mut turn = lock(&self.turn);
+        while let Turn::Asked(name) = std::mem::replace(&mut *turn, Turn::Working) {
+            drop(turn);
+            let result = cpp::demangle(&name);
+            turn = lock(&self.turn);
+            if matches!(*turn, Turn::Over) {
+                return;
+            }
+            *turn = Turn::Answered(result);
+            self.changed.notify_one();
+            let waited = self.changed.wait_while(turn, is_idle);
+            turn = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns a demangled C++ name without return type and parameters. Returns `None` for names
@@ -116,42 +209,28 @@ pub(crate) fn short(name: &str) -> Option<&str> {
     name.get(start..).filter(|name| !name.is_empty())
 }
 
-fn start() -> State {
-    let (names, inbox) = mpsc::channel::<String>();
-    let (outbox, results) = mpsc::channel();
-    let work = move || {
-        for name in inbox {
-            if outbox.send(cpp::demangle(&name)).is_err() {
-                return;
-            }
-        }
-    };
-    match thread::Builder::new().spawn(work) {
-        Ok(_) => State::Working(names, results),
-        Err(_) => State::GaveUp,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Demangler, short};
+    use super::{Demangler, short, spawn};
 
-    fn demangle(name: &str) -> String {
-        Demangler::default().demangle(name)
+    fn demangle(name: &str) -> Option<String> {
+        Demangler::new(spawn).demangle(name)
     }
 
     #[test]
     fn a_name_that_takes_hours_ends_the_demangling_of_cpp() {
-        let demangler = Demangler::default();
-        assert_eq!(demangler.demangle("_Z1fv"), "f()");
-        let slow = format!("_Z1fDv{}", "nw".repeat(40));
-        assert_eq!(demangler.demangle(&slow), slow);
-        assert_eq!(demangler.demangle("_Z1fv"), "_Z1fv");
-        assert_eq!(demangler.demangle("_RNvC1a1b"), "a::b");
+        let demangler = Demangler::new(spawn);
+        let demangle = |name: &str| demangler.demangle(name);
+        assert_eq!(demangle("_Z1fv").as_deref(), Some("f()"));
+        assert!(!demangler.gave_up());
+        assert_eq!(demangle(&format!("_Z1fDv{}", "nw".repeat(40))), None);
+        assert!(demangler.gave_up());
+        assert_eq!(demangle("_Z1fv"), None);
+        assert_eq!(demangle("_RNvC1a1b").as_deref(), Some("a::b"));
     }
 
     #[test]
-    fn names_of_rust_and_cpp_are_demangled_and_others_kept() {
+    fn names_of_rust_and_cpp_are_demangled_and_no_others() {
         for (mangled, name) in [
             (
                 "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
@@ -167,13 +246,11 @@ mod tests {
                 "_Z3addIiET_S0_S0_.cold",
                 "int add<int>(int, int) [clone .cold]",
             ),
-            ("main", "main"),
-            ("$s4Demo0load0", "$s4Demo0load0"),
-            ("_Z", "_Z"),
-            ("_ZN", "_ZN"),
-            ("_RNvC", "_RNvC"),
         ] {
-            assert_eq!(demangle(mangled), name);
+            assert_eq!(demangle(mangled).as_deref(), Some(name));
+        }
+        for other in ["main", "$s4Demo0load0", "_Z", "_ZN", "_RNvC"] {
+            assert_eq!(demangle(other), None);
         }
     }
 
@@ -184,13 +261,13 @@ mod tests {
         for last in "13579BDFHJLNPRTVX".chars() {
             mangled.push_str(&format!("1BIS{last}_S{last}_E"));
         }
-        assert_eq!(demangle(&mangled), mangled);
+        assert_eq!(demangle(&mangled), None);
     }
 
     #[test]
-    fn damaged_names_are_kept_or_demangled_without_a_panic() {
+    fn damaged_names_are_refused_or_demangled_without_a_panic() {
         let whole = "_ZNKSt6vectorIN5shape3BoxIiEESaIS2_EE5beginEvPFvRKT_DpOT0_EXadL_Z1fvEE";
-        let demangler = Demangler::default();
+        let demangler = Demangler::new(spawn);
         let mut seed = 7_u64;
         for _ in 0..20_000 {
             let mut bytes = whole.as_bytes().to_vec();
@@ -200,7 +277,7 @@ mod tests {
                 bytes[place] = whole.as_bytes()[usize::try_from(seed >> 12 & 63).unwrap()];
             }
             let name = String::from_utf8(bytes).unwrap();
-            assert!(!demangler.demangle(&name).is_empty());
+            assert_ne!(demangler.demangle(&name).as_deref(), Some(""));
         }
     }
 

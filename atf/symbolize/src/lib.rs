@@ -44,7 +44,7 @@ mod macho;
 mod search;
 mod table;
 
-pub use demangle::demangle;
+pub use demangle::Spawn;
 pub use error::{Error, ErrorKind};
 pub use file::LIMIT;
 pub use filter::Filter;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::demangle::{self, Spawn};
 use crate::error::{Error, ErrorKind};
 use crate::table::SymbolTable;
 
@@ -14,6 +15,7 @@ const SYSTEM: &str = "/usr/lib/debug";
 #[derive(Debug, Clone)]
 pub struct Search {
     folders: Vec<PathBuf>,
+    spawn: Spawn,
 }
 
 /// The result of a search.
@@ -31,7 +33,18 @@ impl Search {
     #[must_use]
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         let folders = folders.into_iter().chain([SYSTEM.into()]).collect();
-        Self { folders }
+        Self {
+            folders,
+            spawn: demangle::spawn,
+        }
+    }
+
+    /// Sets how to start the thread that demangles C++ names, for tracers inside another program.
+    /// The thread uses no thread-local variables with destructors.
+    #[must_use]
+    pub fn spawn_with(mut self, spawn: Spawn) -> Self {
+        self.spawn = spawn;
+        self
     }
 
     /// Finds the first file with all functions, or otherwise the first with only exported
@@ -45,7 +58,7 @@ impl Search {
             refused: Vec::new(),
         };
         for candidate in self.candidates(path, build_id.as_deref()) {
-            match read(&candidate, build_id.as_deref()) {
+            match self.read(&candidate, build_id.as_deref()) {
                 Ok(table) if table.has_statics() => {
                     found.file = Some((candidate, table));
                     break;
@@ -83,21 +96,21 @@ impl Search {
         }
         all
     }
-}
 
-/// Reads the functions of a file with this build id.
-fn read(path: &Path, build_id: Option<&str>) -> Result<SymbolTable, Error> {
-    let table = SymbolTable::read(path)?;
-    let found = table.build_id().map(str::to_owned);
-    let kind = match build_id {
-        Some(expected) if found.as_deref() != Some(expected) => {
-            let expected = expected.to_owned();
-            ErrorKind::OtherBuild { found, expected }
-        }
-        _ if table.function_count() == 0 => ErrorKind::NoFunctions,
-        _ => return Ok(table),
-    };
-    Err(Error::new(path, kind))
+    /// Reads the functions of a file with this build id.
+    fn read(&self, path: &Path, build_id: Option<&str>) -> Result<SymbolTable, Error> {
+        let table = SymbolTable::read_with(path, self.spawn)?;
+        let found = table.build_id().map(str::to_owned);
+        let kind = match build_id {
+            Some(expected) if found.as_deref() != Some(expected) => {
+                let expected = expected.to_owned();
+                ErrorKind::OtherBuild { found, expected }
+            }
+            _ if table.function_count() == 0 => ErrorKind::NoFunctions,
+            _ => return Ok(table),
+        };
+        Err(Error::new(path, kind))
+    }
 }
 
 fn is_absent(error: &io::Error) -> bool {

@@ -8,7 +8,7 @@ use std::path::Path;
 use object::read::{FileKind, ReadCache};
 use object::{Endianness, elf, macho};
 
-use crate::demangle::{Demangler, demangle, short};
+use crate::demangle::{Demangler, Spawn, short, spawn};
 use crate::error::{Error, ErrorKind};
 use crate::file::{Fault, LIMIT, Parts};
 
@@ -45,6 +45,7 @@ pub struct Function<'a> {
     pub size: u64,
     /// The name in the file, without a version.
     pub raw_name: Cow<'a, str>,
+    demangler: &'a Demangler,
 }
 
 impl Function<'_> {
@@ -52,7 +53,7 @@ impl Function<'_> {
     /// demangled name and, in C++, the demangled name without return type and parameters.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let demangled = demangle(&self.raw_name);
+        let demangled = self.demangler.demangle(&self.raw_name);
         let short = demangled.as_deref().and_then(short).map(str::to_owned);
         let names = [Some(self.raw_name.to_string()), demangled, short];
         names.into_iter().flatten().collect()
@@ -104,7 +105,11 @@ impl SymbolTable {
     /// Fails if the file cannot be read, is not an ELF or Mach-O file, or is damaged. A file
     /// without functions is not an error.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
+        Self::read_with(path.as_ref(), spawn)
+    }
+
+    /// Like [`read`](Self::read), but demangles on a thread that `spawn` starts.
+    pub(crate) fn read_with(path: &Path, spawn: Spawn) -> Result<Self, Error> {
         let failed = |kind| Error::new(path, kind);
         let io = |error| failed(ErrorKind::Io(error));
         // Opening a pipe could block forever.
@@ -118,14 +123,14 @@ impl SymbolTable {
             left: &left,
         };
         match raw(parts) {
-            Ok(Some(raw)) => Ok(Self::new(raw)),
+            Ok(Some(raw)) => Ok(Self::new(raw, spawn)),
             Ok(None) => Err(failed(ErrorKind::Universal)),
             Err(_) if left.get().is_none() => Err(failed(ErrorKind::TooLarge)),
             Err(error) => Err(failed(ErrorKind::Malformed(error.0))),
         }
     }
 
-    fn new(raw: Raw) -> Self {
+    fn new(raw: Raw, spawn: Spawn) -> Self {
         let Raw {
             build_id,
             has_statics,
@@ -164,7 +169,7 @@ impl SymbolTable {
             has_statics,
             functions: functions.collect(),
             strings,
-            demangler: Demangler::default(),
+            demangler: Demangler::new(spawn),
         }
     }
 
@@ -198,7 +203,16 @@ impl SymbolTable {
         if offset >= function.end {
             return None;
         }
-        Some(self.demangler.demangle(&self.raw_name(function)?))
+        let name = self.raw_name(function)?;
+        let demangled = self.demangler.demangle(&name);
+        Some(demangled.unwrap_or_else(|| name.into_owned()))
+    }
+
+    /// Returns whether demangling a C++ name took too long. If so, that name and all later C++ names
+    /// stay mangled.
+    #[must_use]
+    pub fn gave_up(&self) -> bool {
+        self.demangler.gave_up()
     }
 
     /// Returns all functions in the order of their offsets, each with a single name.
@@ -208,6 +222,7 @@ impl SymbolTable {
                 offset: function.start,
                 size: function.end.saturating_sub(function.start),
                 raw_name: self.raw_name(function)?,
+                demangler: &self.demangler,
             })
         })
     }

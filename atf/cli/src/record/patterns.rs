@@ -36,7 +36,7 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
     };
     for ((path, build_id), recorded) in modules {
         let found = search.find(path.as_deref(), build_id.as_deref());
-        // Among functions without names, any may match.
+        // Among functions without names, or with mangled ones, any may match.
         let Some((_, table)) = found.file.filter(|(_, it)| it.functions().next().is_some()) else {
             return Vec::new();
         };
@@ -44,6 +44,9 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
         let functions = table.functions();
         let functions = functions.filter(|function| recorded.contains(&function.offset));
         let names: Vec<_> = functions.map(|function| function.names()).collect();
+        if table.gave_up() {
+            return Vec::new();
+        }
         given.retain(|(_, _, filter)| !names.iter().any(|names| filter.selects(names)));
     }
     let message = |(option, patterns, _): &(&&str, &str, Filter)| {

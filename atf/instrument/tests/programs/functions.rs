@@ -72,6 +72,16 @@ fn cpp_functions_are_chosen_by_demangled_and_by_raw_names() {
 }
 
 #[test]
+fn a_program_with_a_cpp_name_that_takes_hours_to_demangle_is_recorded_as_a_whole() {
+    Program::with("slow_name.c", |program| {
+        let run = run(program, "", &[("ATF_FUNCTIONS", "f")]);
+        assert_eq!(run.session().event_count(), 4);
+        let reason = "as their names are not known: a C++ name takes too long to demangle\n";
+        assert!(run.told().ends_with(reason), "{}", run.told());
+    });
+}
+
+#[test]
 fn functions_smaller_than_a_size_are_left_out() {
     Program::with("life.c", |program| {
         let table = SymbolTable::read(program.path()).unwrap();

@@ -199,6 +199,22 @@ fn a_file_of_another_build_or_without_functions_is_refused_and_the_next_one_trie
 }
 
 #[test]
+fn a_function_s_cpp_name_that_takes_hours_has_no_demangled_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let slow = format!("_Z1fDv{}", "nw".repeat(40));
+    let text =
+        format!("void f(void) __asm__(\"{slow}\"); void f(void) {{}} int main(void) {{ f(); }}");
+    fs::write(path.join("slow.c"), text).unwrap();
+    run("cc", &["-o", "slow", "slow.c"], path);
+    let table = SymbolTable::read(path.join("slow")).unwrap();
+    let mut functions = table.functions();
+    let function = functions.find(|function| function.raw_name == slow);
+    assert_eq!(function.unwrap().names(), [slow]);
+    assert!(table.gave_up());
+}
+
+#[test]
 fn names_of_cpp_and_rust_are_demangled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

@@ -19,6 +19,10 @@ const PROGRAM: &str = r#"
 #include <string.h>
 #include <unistd.h>
 static __attribute__((noinline)) int inner(int n) { return n; }
+#ifndef OUTER
+#define OUTER "outer"
+#endif
+static void outer(int n) __asm__(OUTER);
 static __attribute__((noinline)) void outer(int n) { while (n--) inner(n); }
 static volatile int is_told;
 static void told(int number) { is_told = number; }

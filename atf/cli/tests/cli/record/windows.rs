@@ -212,3 +212,16 @@ fn patterns_that_match_no_function_are_in_the_summary() {
     let expected = format!("atf: --detail-function: {none} \"inne\"\n");
     assert!(found.contains(&expected), "{found}");
 }
+
+#[test]
+fn no_pattern_is_unmatched_if_a_cpp_name_takes_too_long_to_demangle() {
+    let outer = format!("-DOUTER=\"_Z1fDv{}\"", "nw".repeat(40));
+    let Some(folder) = program(&["-finstrument-functions", &outer]) else {
+        return;
+    };
+    let options = ["--details", "trigger", "--trigger-function", "nosuch"];
+    let mut command = record(&folder, &options, &["./program", "1"]);
+    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    assert!(messages.contains("6 events of 1 thread"), "{messages}");
+    assert!(!messages.contains("no recorded function"), "{messages}");
+}
