@@ -13,6 +13,7 @@
 //! |---|---|
 //! | calls before `main` and after it | recorded: the first event starts the recording, the last destructor ends it |
 //! | a thread ends | its files are finalized after the destructors of its variables |
+//! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on, before a flight recorder's crash, and at the end of the thread and the program |
 //! | the program ends by `exit` | all threads are finalized, even those still running |
 //! | it dies by a signal, `_exit`, or `exec` | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |

@@ -35,7 +35,7 @@ pub(crate) struct Process {
     /// The process id.
     id: u32,
     /// The system thread ids of the recorded threads, by their ids in the trace.
-    threads: Mutex<BTreeMap<u32, libc::pid_t>>,
+    threads: Arc<Threads>,
     /// The clock of the timestamps, if it is not the system clock.
     clock: Option<Arc<CounterClock>>,
     /// Counts events of threads that are not registered.
@@ -43,6 +43,9 @@ pub(crate) struct Process {
     /// Whether the user has been told about such a thread.
     has_complained: AtomicBool,
 }
+
+/// System thread ids, by ids in the trace.
+type Threads = Mutex<BTreeMap<u32, libc::pid_t>>;
 
 /// The process, once recording has started.
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
@@ -134,6 +137,9 @@ fn start() -> Result<Option<Box<Process>>, String> {
     if let Some(clock) = &clock {
         recording.use_clock(Arc::clone(clock));
     }
+    let threads = Arc::new(Threads::default());
+    let named = Arc::clone(&threads);
+    recording.on_update(move |session| name_threads(session, &named));
     let trigger = recording.trigger_handle();
     trigger::arm(&settings.triggers, &trigger);
     Ok(Some(Box::new(Process {
@@ -144,7 +150,7 @@ fn start() -> Result<Option<Box<Process>>, String> {
         losses: recording.loss_counter(),
         recording: Mutex::new(Some(recording)),
         id: std::process::id(),
-        threads: Mutex::default(),
+        threads,
         has_complained: AtomicBool::new(false),
     })))
 }
@@ -304,7 +310,8 @@ impl Process {
         let thread_id = recorder.thread_id();
         lock(&self.threads).remove(&thread_id);
         if let Some(recording) = &*lock(&self.recording) {
-            set_name(recording, thread_id, &thread::name());
+            let name = text(&thread::name());
+            recording.session().set_thread_name(thread_id, name);
         }
         drop(recorder);
     }
@@ -319,12 +326,6 @@ impl Process {
     }
 
     fn finish(&self, recording: &Recording) {
-        if let Ok(threads) = self.threads.try_lock() {
-            for (thread_id, system_id) in &*threads {
-                let name = fs::read(format!("/proc/self/task/{system_id}/comm"));
-                set_name(recording, *thread_id, &name.unwrap_or_default());
-            }
-        }
         let stopped = recording.stop();
         let lost = stopped.as_ref().map_or(0, |summary| summary.lost_events);
         if let Err(error) = stopped {
@@ -336,10 +337,23 @@ impl Process {
     }
 }
 
-fn set_name(recording: &Recording, thread_id: u32, name: &[u8]) {
+/// Reads the threads' current names. Does not wait: a signal handler that ends the process may have
+/// interrupted a thread that holds the lock.
+fn name_threads(session: &SessionWriter, threads: &Threads) {
+    if let Ok(threads) = threads.try_lock() {
+        for (thread_id, system_id) in &*threads {
+            let path = format!("/proc/self/task/{system_id}/comm");
+            if let Ok(name) = uncancelled(|| fs::read(path)) {
+                session.set_thread_name(*thread_id, text(&name));
+            }
+        }
+    }
+}
+
+/// Returns a thread's name without the end that the system adds.
+fn text(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
-    let name = name.trim_end_matches(['\0', '\n']);
-    recording.session().set_thread_name(thread_id, name);
+    name.trim_end_matches(['\0', '\n']).to_owned()
 }
 
 /// Reports an error on standard error. Even if that fails, the program continues.

@@ -3,6 +3,7 @@
 mod ended;
 mod register;
 mod ring;
+mod updates;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use crate::write::SessionWriter;
 use ended::Ended;
 use register::MOST_LISTED_AT_ONCE;
 use ring::{Ring, Step};
+use updates::Updates;
 
 /// The interval between manifest writes while the manifest changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
@@ -47,6 +49,7 @@ pub(super) struct Drainer {
     is_manifest_stored: bool,
     /// How many threads had files at the last manifest write.
     listed_threads: usize,
+    updates: Updates,
 }
 
 /// A newly created segment, with an output for each ring.
@@ -93,6 +96,7 @@ impl Drainer {
             manifest_size: 0,
             is_manifest_stored: true,
             listed_threads: 0,
+            updates: Updates::new(),
         }
     }
 
@@ -110,6 +114,7 @@ impl Drainer {
             let is_behind = self.drain(&requests);
             self.prepare_end(&requests);
             self.list_new_threads();
+            self.update();
             let served = if requests.is_last {
                 u64::MAX
             } else {
@@ -301,6 +306,9 @@ impl Drainer {
         let windows = self.windows.as_ref();
         let asks = windows.is_none_or(|windows| windows.ask_for_later(now_ns()));
         let is_over = self.is_flight() && !asks;
+        if is_asked {
+            self.shared.update();
+        }
         if is_asked && is_over && self.shared.lock().error.is_none() {
             self.session.set_unwritten_events(None);
             // Its error is reported at the end.
@@ -312,6 +320,15 @@ impl Drainer {
     fn list_new_threads(&mut self) {
         let is_complete = self.session.thread_count() == self.listed_threads;
         if !is_complete && self.manifest_size <= MOST_LISTED_AT_ONCE {
+            // Its error is reported at the end.
+            let _ = self.store_manifest();
+        }
+    }
+
+    /// Updates metadata if that is due.
+    fn update(&mut self) {
+        if self.updates.are_due(Instant::now()) {
+            self.shared.update();
             // Its error is reported at the end.
             let _ = self.store_manifest();
         }

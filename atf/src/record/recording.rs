@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::drainer::Drainer;
-use super::shared::{Shared, State};
+use super::shared::{Shared, State, Update};
 use super::{LossCounter, Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
 use crate::clock::{CounterClock, now_ns};
 #[cfg(doc)]
@@ -111,6 +111,16 @@ impl Recording {
     /// that take their timestamps from that clock. Only the first call has an effect.
     pub fn use_clock(&self, clock: Arc<CounterClock>) {
         self.shared.clock.get_or_init(|| clock);
+    }
+
+    /// Sets what brings metadata up to date that changes without notice, such as thread names, so
+    /// that it is in the manifest even if the process dies. Only the first call has an effect.
+    ///
+    /// The drain's thread calls `update` 10 ms after a thread was registered, 20 ms after that, and
+    /// so on, and after [`Trigger::fire_last`]; [`stop`](Self::stop) calls it on its own thread.
+    /// `update` must not wait for anything that waits for the drain.
+    pub fn on_update(&self, update: impl Fn(&SessionWriter) + Send + Sync + 'static) {
+        self.shared.update.get_or_init(|| Update(Box::new(update)));
     }
 
     /// Returns a counter for events of threads that are not registered.

@@ -1,5 +1,6 @@
 //! The state that a recording's threads share.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -26,6 +27,16 @@ pub(super) struct Shared {
     pub(super) unregistered: Arc<Losses>,
     /// The clock of the timestamps, if it is not the system clock.
     pub(super) clock: OnceLock<Arc<CounterClock>>,
+    pub(super) update: OnceLock<Update>,
+}
+
+/// Brings metadata up to date that changes without notice.
+pub(super) struct Update(pub(super) Box<dyn Fn(&SessionWriter) + Send + Sync>);
+
+impl fmt::Debug for Update {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Update")
+    }
 }
 
 #[derive(Debug, Default)]
@@ -90,6 +101,7 @@ impl Shared {
             triggers: Arc::new(Triggers::new()),
             unregistered: Arc::new(Losses::new()),
             clock: OnceLock::new(),
+            update: OnceLock::new(),
         }
     }
 
@@ -252,8 +264,16 @@ impl Shared {
         all
     }
 
+    /// Brings metadata up to date that changes without notice.
+    pub(super) fn update(&self) {
+        if let Some(Update(update)) = self.update.get() {
+            update(&self.session);
+        }
+    }
+
     /// Finalizes the session, and the threads that the drain does not finalize.
     pub(super) fn finish(&self) -> Result<RecordSummary> {
+        self.update();
         let direct = {
             let mut state = self.lock();
             let mut direct = std::mem::take(&mut state.direct);

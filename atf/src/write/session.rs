@@ -231,10 +231,14 @@ impl SessionWriter {
     /// The thread may get its writer later; the name is kept until then. If it never gets a writer,
     /// the name is not written, because the manifest lists only threads with a folder.
     pub fn set_thread_name(&self, thread_id: u32, name: impl Into<String>) {
-        self.change(|shared| {
-            shared.notes_of(thread_id).name = Some(name.into());
+        let name = Some(name.into());
+        let mut shared = lock(&self.shared);
+        let notes = shared.notes_of(thread_id);
+        if notes.name != name {
+            notes.name = name;
             shared.named.insert(thread_id);
-        });
+            shared.count_change();
+        }
     }
 
     /// Sets how many of a thread's events, and how many details of recorded events, the tracer

@@ -41,6 +41,20 @@ fn a_program_that_dies_leaves_all_its_events() {
 }
 
 #[test]
+fn a_program_that_dies_leaves_the_names_that_its_threads_got_after_their_first_call() {
+    Program::each("life.c", |program| {
+        for variables in [&[][..], &[("ATF_RING", "64")], &[("ATF_FLIGHT", "10")]] {
+            let mut command = program.command(&["renamed"]);
+            let run = program.finished(command.envs(variables.iter().copied()));
+            assert_eq!(run.output.status.signal(), Some(6), "{variables:?}");
+            let threads = run.session().threads();
+            let names: Vec<_> = threads.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["program", "renamed"], "{variables:?}");
+        }
+    });
+}
+
+#[test]
 fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
     Program::with("life.c", |program| {
         for _ in 0..5 {

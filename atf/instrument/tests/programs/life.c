@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -70,6 +71,31 @@ static PLAIN void leave_a_thread(void) {
     pthread_t thread;
     pthread_create(&thread, 0, forever, 0);
     while (!is_in_forever) usleep(100);
+}
+
+// Waits until the manifest has the calling thread's name.
+static PLAIN void wait_for_name(const char *name) {
+    char pattern[4096], text[4096];
+    alarm(60); // Fails instead of waiting forever.
+    snprintf(pattern, sizeof pattern, "%s/*/*/manifest.json", getenv("ATF_OUT"));
+    for (int is_there = 0; !is_there; usleep(1000)) {
+        glob_t found;
+        int file = glob(pattern, 0, 0, &found) ? -1 : open(found.gl_pathv[0], O_RDONLY);
+        ssize_t size = read(file, text, sizeof text - 1);
+        text[size > 0 ? size : 0] = 0;
+        is_there = strstr(text, name) != 0;
+        close(file);
+    }
+}
+
+static FUNCTION void *renamed(void *unused) {
+    calls++;
+    pthread_setname_np(pthread_self(), "renamed");
+    leaf(1);
+    // A crash is the trigger of a flight recorder, which has the name by then.
+    if (!getenv("ATF_FLIGHT")) wait_for_name("renamed");
+    abort();
+    return unused;
 }
 
 static FUNCTION void key_ended(void *unused) {
@@ -237,6 +263,7 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "close")) close_all(argv[2]);
     if (!strcmp(mode, "small")) small_stack();
     if (!strcmp(mode, "cancel")) run(cancelled);
+    if (!strcmp(mode, "renamed")) run(renamed);
     if (!strcmp(mode, "sigaltstack")) run(on_a_signal_stack);
     if (!strcmp(mode, "fork")) {
         leaf(1);
