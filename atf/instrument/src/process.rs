@@ -331,7 +331,8 @@ impl Process {
         if let Err(error) = stopped {
             complain(&error.to_string());
         }
-        if lost > 0 {
+        // Whoever sets the session's folder for a whole run reports the losses of its processes.
+        if lost > 0 && matches!(self.settings.place, Place::Below(_)) {
             complain(&format!("{lost} events are not in the trace"));
         }
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `ATF_RECORD=off` | record nothing |
 //! | `ATF_OUT=FOLDER` | where sessions are created: `FOLDER/session_<date>_<time>/pid_<pid>`; without it, the working directory |
-//! | `ATF_SESSION=FOLDER` | the folder in which `pid_<pid>` is created instead, for one run of several processes |
+//! | `ATF_SESSION=FOLDER` | the folder in which `pid_<pid>` is created instead, for one run of several processes. Losses are then only in the manifests, from which `atf record` reports them |
 //! | `ATF_RING=EVENTS` | record through rings of this many events, which a thread drains: less work for the program, but SIGKILL loses the rings' contents |
 //! | `ATF_OVERFLOW=block` or `drop` | whether a full ring makes the program wait (the default) or drops events |
 //! | `ATF_DEPTH=N` | record no deeper calls |

@@ -55,11 +55,19 @@ impl Settings<'_> {
         self.is_set("ATF_FLIGHT", "")
     }
 
-    /// Returns how much time before a trigger each window covers, unless the option is a size.
+    /// Returns how much time before a trigger each window covers; `None` without windows.
     fn pre_roll(&self) -> Option<Duration> {
         let number = |variable| self.value(variable)?.parse().ok();
         let seconds = number("ATF_FLIGHT").map(Duration::from_secs);
-        seconds.or(number("ATF_PRE_ROLL").map(Duration::from_millis))
+        let size = self.is_flight_size().then_some(Duration::MAX);
+        let time = number("ATF_PRE_ROLL").map(Duration::from_millis);
+        seconds.or(size).or(time)
+    }
+
+    /// Returns whether a flight recorder keeps a number of bytes rather than seconds.
+    fn is_flight_size(&self) -> bool {
+        let flight = self.value("ATF_FLIGHT").unwrap_or_default();
+        flight.ends_with(['K', 'M', 'G'])
     }
 
     fn has_details(&self) -> bool {

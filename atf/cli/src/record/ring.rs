@@ -59,10 +59,18 @@ fn half_of_a_ring(settings: &Settings<'_>) -> u64 {
 
 /// Returns advice on how to record windows with this many events without losses.
 pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
-    if window <= half_of_a_ring(settings) {
+    // A flight recorder of a size requests no more than its rings hold.
+    let is_size = settings.is_flight_size();
+    if is_size || window <= half_of_a_ring(settings) {
         // The threads' own rings had room.
-        return "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files: record fewer functions, or a shorter time"
-            .to_owned();
+        let less = if is_size {
+            "a smaller size"
+        } else {
+            "a shorter time"
+        };
+        return format!(
+            "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files: record fewer functions, or {less}"
+        );
     }
     // Windows get half of a ring, and may be a little larger in another run.
     let events = window.saturating_mul(5) / 2;
@@ -125,5 +133,7 @@ mod tests {
                 "{excess}"
             );
         }
+        let size = given(1 << 40, &[("ATF_FLIGHT", "64M")]);
+        assert!(size.ends_with("or a smaller size"), "{size}");
     }
 }

@@ -68,9 +68,14 @@ int main(int argc, char **argv) {
 
 /// Compiles the program. Returns `None` if there is no compiler.
 fn program(flags: &[&str]) -> Option<TempDir> {
+    compiled(PROGRAM, flags)
+}
+
+/// Compiles a program from this source. Returns `None` if there is no compiler.
+fn compiled(text: &str, flags: &[&str]) -> Option<TempDir> {
     let folder = TempDir::new().unwrap();
     let source = folder.path().join("program.c");
-    fs::write(&source, PROGRAM).unwrap();
+    fs::write(&source, text).unwrap();
     let mut command = Command::new("gcc");
     command
         .current_dir(folder.path())

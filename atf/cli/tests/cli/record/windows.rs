@@ -174,6 +174,87 @@ fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
     }
 }
 
+/// Starts 131 threads, whose files exist before they make their last calls one after another. Ends
+/// once the manifest has a loss.
+const THREADS: &str = r#"
+#include <glob.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define PLAIN __attribute__((no_instrument_function))
+#define COUNT 131
+void atf_instrument_trigger(void) __attribute__((weak));
+static pthread_barrier_t begun, triggered;
+static pthread_t threads[COUNT];
+static __attribute__((noinline)) void call(void) { __asm__ volatile(""); }
+static PLAIN void *run(void *before) {
+    call();
+    pthread_barrier_wait(&begun);
+    pthread_barrier_wait(&triggered);
+    if (before) pthread_join(*(pthread_t *)before, 0);
+    for (int n = 0; n < 10; n++) call();
+    return 0;
+}
+// Returns how many files of the session have this name.
+static PLAIN size_t find(const char *name, glob_t *found) {
+    char pattern[4096];
+    snprintf(pattern, sizeof pattern, "%s/*/%s", getenv("ATF_SESSION"), name);
+    return glob(pattern, 0, 0, found) ? 0 : found->gl_pathc;
+}
+static PLAIN int has_loss(void) {
+    static char text[1 << 20];
+    glob_t found;
+    FILE *file = find("manifest.json", &found) ? fopen(found.gl_pathv[0], "r") : 0;
+    if (!file) return 0;
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return strstr(text, "lost_events") != 0;
+}
+PLAIN int main(void) {
+    glob_t found;
+    alarm(60);
+    pthread_barrier_init(&begun, 0, COUNT + 1);
+    pthread_barrier_init(&triggered, 0, COUNT + 1);
+    for (int n = 0; n < COUNT; n++) pthread_create(&threads[n], 0, run, n ? &threads[n - 1] : 0);
+    pthread_barrier_wait(&begun);
+    atf_instrument_trigger();
+    while (find("thread_*/index.atf", &found) < COUNT) usleep(1000);
+    pthread_barrier_wait(&triggered);
+    pthread_join(threads[COUNT - 1], 0);
+    while (!has_loss()) usleep(1000);
+}
+"#;
+
+#[test]
+fn of_threads_that_gave_up_their_last_events_the_summary_says_why() {
+    let Some(folder) = compiled(THREADS, &["-finstrument-functions", "-pthread"]) else {
+        return;
+    };
+    for (flight, advice) in [
+        ("64M", "or a smaller size\n"),
+        ("60", "or a shorter time\n"),
+    ] {
+        let mut command = record(&folder, &["--flight", flight], &["./program"]);
+        let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        assert!(messages.contains(" events lost\n"), "{messages}");
+        assert!(messages.contains(advice), "{messages}");
+    }
+}
+
+#[test]
+fn losses_are_reported_once() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let options = ["--ring", "16", "--overflow", "drop"];
+    let mut command = record(&folder, &options, &["./program", "100000"]);
+    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    assert_eq!(messages.matches(" events lost").count(), 1, "{messages}");
+    assert!(!messages.contains("not in the trace"), "{messages}");
+}
+
 #[test]
 fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
     let Some(folder) = program(&["-finstrument-functions"]) else {
