@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use atf::session::SessionReader;
+use atf::session::{ProcessName, Segments, SessionReader};
 use atf_symbolize::{Filter, Search};
 
 use super::Settings;
@@ -27,7 +27,7 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
         Some((option, patterns, filter))
     });
     let mut given: Vec<_> = given.collect();
-    if given.is_empty() {
+    if given.is_empty() || lacks_segments(sessions) {
         return Vec::new();
     }
     let search = Search::new(settings.debug_dirs.iter().cloned());
@@ -53,6 +53,15 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
         format!("{option}: no recorded function matches \"{patterns}\"")
     };
     given.iter().map(message).collect()
+}
+
+/// Returns whether the first segments of a process were deleted. Any function may have been recorded
+/// only there.
+fn lacks_segments(sessions: &[PathBuf]) -> bool {
+    let processes = Segments::group(sessions.to_vec());
+    let firsts = processes.iter().filter_map(|segments| segments.first());
+    let mut names = firsts.filter_map(|first| ProcessName::of(first));
+    names.any(|name| name.segment > 1)
 }
 
 /// Returns the paths and build ids of the modules of all sessions, and the offsets of the recorded

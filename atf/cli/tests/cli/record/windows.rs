@@ -295,6 +295,29 @@ fn patterns_that_match_no_function_are_in_the_summary() {
 }
 
 #[test]
+fn no_pattern_is_unmatched_if_segments_were_deleted() {
+    let text = r#"
+        static __attribute__((noinline)) void early(void) { __asm__ volatile(""); }
+        static __attribute__((noinline)) void later(void) { __asm__ volatile(""); }
+        int main(void) {
+            early();
+            for (int n = 0; n < 20000; n++) later();
+        }
+    "#;
+    let Some(folder) = compiled(text, &["-finstrument-functions"]) else {
+        return;
+    };
+    let options = "--details trigger --trigger-function early --segment 64K --keep 2 --ring 1024";
+    let options: Vec<_> = options.split(' ').collect();
+    let output = record(&folder, &options, &["./program"]).output();
+    let messages = String::from_utf8(output.unwrap().stderr).unwrap();
+    let sessions = sessions(&folder);
+    let is_later = |path: &PathBuf| path.to_str().unwrap().contains("_segment_");
+    assert!(sessions.iter().all(is_later), "{sessions:?}");
+    assert!(!messages.contains("no recorded function"), "{messages}");
+}
+
+#[test]
 fn no_pattern_is_unmatched_if_a_cpp_name_takes_too_long_to_demangle() {
     let outer = format!("-DOUTER=\"_Z1fDv{}\"", "nw".repeat(40));
     let Some(folder) = program(&["-finstrument-functions", &outer]) else {
