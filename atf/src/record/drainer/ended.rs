@@ -165,7 +165,8 @@ mod tests {
     use crate::clock::now_ns;
     use crate::manifest::{Loss, Manifest};
     use crate::record::drainer::tests::{drainer_with, new_thread, pass};
-    use crate::record::{Lanes, Window};
+    use crate::record::segments::Segments;
+    use crate::record::{Lanes, Segment, Window};
     use crate::wire::{DetailEventType, EventKind};
     use crate::write::{Detail, Event, Memory};
 
@@ -222,6 +223,33 @@ mod tests {
         assert_eq!((drainer.ended.open, first), (MOST_OPEN, Some(3)));
         drainer.shared.tell(false);
         assert_eq!(drainer.shared.lock().lost, (0, 3));
+        Ok(())
+    }
+
+    #[test]
+    fn a_new_segment_closes_the_files_of_threads_that_have_ended() -> Result<()> {
+        let window = Window::default().lanes(Lanes::Both).pre_roll(HOUR);
+        let mut drainer = drainer_with(&Memory::new(), window)?;
+        let mut recorder = new_thread(&mut drainer, 0)?;
+        let event = || Event::new(now_ns(), 7, EventKind::CALL, 1);
+        assert!(recorder.record(&event()).is_ok());
+        drainer.shared.triggers.fire();
+        pass(&mut drainer);
+        assert!(recorder.record(&event()).is_ok());
+        drop(recorder);
+        pass(&mut drainer);
+        let size = |drainer: &Drainer| drainer.ended.rings().map(Ring::size).sum::<usize>();
+        let counted = |drainer: &Drainer| (drainer.ended.size, drainer.ended.open);
+        assert_eq!(counted(&drainer), (size(&drainer), 1));
+        let before = size(&drainer);
+        let mut segments = Segments::new(Segment::default(), &drainer.session);
+        let next = drainer.create_segment(&mut segments)?;
+        drainer.begin_segment(&mut segments, next);
+        assert!(size(&drainer) < before);
+        assert_eq!(counted(&drainer), (size(&drainer), 0));
+        // What is taken is subtracted as it was counted.
+        assert!(drainer.ended.take_first().is_some());
+        assert_eq!(counted(&drainer), (0, 0));
         Ok(())
     }
 
