@@ -36,7 +36,8 @@
  * ATF_WINDOW_ALL, a thread's files are created when a trigger first requests one of its events; a
  * thread that ends before then leaves no files and does not count towards max_threads. Other ended
  * threads count until the pre-roll has passed. Events kept from ended threads take at most 512 MiB,
- * and at most 128 of the threads that have files keep events; beyond that, the oldest are lost.
+ * and at most 128 of the threads that have files keep events; beyond that, the oldest are lost. Live
+ * threads have no limit in total: each takes up to the capacity of its ring.
  *
  * Segments. With segment_size or segment_duration_ns, a recording continues in a new session when
  * the current one reaches that size or age, or contains as many events as its files can hold:

@@ -29,9 +29,9 @@
 //! `ATF_FLIGHT=SECONDS` but no details 1048576. A window holds at most half of a ring. In a ring,
 //! each event takes 32 bytes, and all details together take at most 64 MiB. With windows, rings
 //! have room for every event's details, up to 1 GiB, but take memory only for the parts written so
-//! far. The events kept after their threads have ended take at most 512 MiB: see
-//! [`Window`](atf::record::Window). The program can also call
-//! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
+//! far. Each live thread has its own ring, without a limit for all of them. The events kept after
+//! their threads have ended take at most 512 MiB: see [`Window`](atf::record::Window). The program
+//! can also call [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
 //! Functions, including `static` ones, are selected by their module's symbol table when the
 //! module's first function is called. A function without a known name is recorded, because an event

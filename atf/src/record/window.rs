@@ -25,7 +25,9 @@ use crate::setters::setters;
 /// trigger may still request move to memory of exactly their size: 32 bytes each, plus their
 /// payloads. The events of all ended threads take at most 512 MiB, unless there is only one such
 /// thread. At most 128 ended threads with open files keep events: with [`Lanes::Details`] all of
-/// them have files, with [`Lanes::Both`] those whose events were requested. Beyond that, the events of the thread that ended first count as lost.
+/// them have files, with [`Lanes::Both`] those whose events were requested. Beyond that, the events
+/// of the thread that ended first count as lost. Live threads have no limit in total: each takes up
+/// to its [capacity](super::Capacity) and 1.5 MiB for the times of discarded events.
 ///
 /// With [`Lanes::Both`], a thread gets files when a trigger first requests one of its events, when
 /// it loses any, or when the recording stops while the thread is alive. A thread that has ended
