@@ -50,6 +50,11 @@ impl fmt::Display for Counted<'_> {
     }
 }
 
+/// Describes how many events are earlier than the previous one: `time goes back at 1 event`.
+pub(crate) fn time_goes_back(count: u64) -> Option<String> {
+    (count > 0).then(|| format!("time goes back at {}", Counted(count, "event")))
+}
+
 /// A time span in a suitable unit, to three decimal places: `233.328 µs`.
 pub(crate) struct Span(pub(crate) u64);
 

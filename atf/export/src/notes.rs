@@ -24,8 +24,8 @@ pub(crate) fn notes_of(
         ),
         (
             totals.out_of_order,
-            "event earlier than one before it, shown at the later time",
-            "events earlier than one before them, shown at the later time",
+            "event earlier than the previous one; times stand still until they catch up",
+            "events earlier than the previous one; times stand still until they catch up",
         ),
     ];
     let counts = counts.into_iter().filter(|(count, ..)| *count > 0);

@@ -28,7 +28,7 @@
 //! - Over [`Segments`], a call may start in one segment and end in a later one. If a segment is
 //!   missing or a thread cannot be read in it, calls open at that point last until the last event
 //!   before it, and count as open.
-//! - If a thread's timestamps decrease, its clock stands still until they catch up. Such events are
+//! - If a thread's timestamps decrease, its clock stands still until they catch up. Each decrease is
 //!   counted: [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time inside the range counts.
@@ -226,7 +226,8 @@ pub struct ThreadTotals {
     pub open: u64,
     /// The number of returns without a call.
     pub unmatched: u64,
-    /// The number of events with an earlier timestamp than a previous event.
+    /// The number of events that are earlier than the previous event, as
+    /// [`Disorder::count`](crate::index::Disorder::count).
     pub out_of_order: u64,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
@@ -263,7 +264,7 @@ pub struct Totals {
     pub open: u64,
     /// The number of returns without a call.
     pub unmatched: u64,
-    /// The number of events with an earlier timestamp than a previous event of their thread.
+    /// The number of events that are earlier than the previous event of their thread.
     pub out_of_order: u64,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,

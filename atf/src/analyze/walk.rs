@@ -1,6 +1,7 @@
 //! Walks through a thread's events, keeping a clock and the open calls.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use super::unit::Step;
 use super::{Options, ThreadTotals};
@@ -61,6 +62,8 @@ pub(super) struct Walk<'o, O: Observer> {
     frames: VecDeque<Frame<O::Place>>,
     /// The greatest timestamp so far.
     clock_ns: Option<u64>,
+    /// The previous event's time.
+    before_ns: u64,
     totals: ThreadTotals,
 }
 
@@ -78,6 +81,7 @@ impl<'o, O: Observer> Walk<'o, O> {
             stack: CallStack::new(),
             frames: VecDeque::new(),
             clock_ns: None,
+            before_ns: 0,
             totals: ThreadTotals::new(thread),
         }
     }
@@ -112,7 +116,7 @@ impl<'o, O: Observer> Walk<'o, O> {
                 (now_ns, Some(event)),
                 &paired,
             );
-            ended = std::mem::replace(&mut ended, Ok(())).and(result);
+            ended = mem::replace(&mut ended, Ok(())).and(result);
         });
         ended?;
         if event.event_kind == EventKind::CALL {
@@ -161,13 +165,14 @@ impl<'o, O: Observer> Walk<'o, O> {
         } = self;
         end_stack(stack, &mut |paired| {
             let result = end(frames, observer, totals, options, (now_ns, None), &paired);
-            ended = std::mem::replace(&mut ended, Ok(())).and(result);
+            ended = mem::replace(&mut ended, Ok(())).and(result);
         });
         ended
     }
 
     /// Sets the clock to an event's time, unless the time is earlier. Returns the clock's time.
     fn advance(&mut self, timestamp_ns: u64) -> u64 {
+        let is_earlier = timestamp_ns < mem::replace(&mut self.before_ns, timestamp_ns);
         let before_ns = self.clock_ns.unwrap_or(timestamp_ns);
         let now_ns = timestamp_ns.max(before_ns);
         self.clock_ns = Some(now_ns);
@@ -176,7 +181,7 @@ impl<'o, O: Observer> Walk<'o, O> {
             totals.events = totals.events.saturating_add(1);
             let start_ns = totals.times.map_or(now_ns, |(start_ns, _)| start_ns);
             totals.times = Some((start_ns, now_ns));
-            if timestamp_ns < now_ns {
+            if is_earlier {
                 totals.out_of_order = totals.out_of_order.saturating_add(1);
             }
         }

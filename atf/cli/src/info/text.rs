@@ -11,7 +11,7 @@ use super::{Info, Problem, Times};
 use crate::format::member;
 use crate::loss::{Lost, end_of_tracer};
 use crate::output::{Colours, Failure};
-use crate::text::{Counted, Printable, Seconds, Span};
+use crate::text::{Counted, Printable, Seconds, Span, time_goes_back};
 
 /// The maximum number of problems to write per session; JSON contains all of them.
 const PROBLEMS: usize = 50;
@@ -215,9 +215,9 @@ impl<W: Write> Text<W> {
         }
         writeln!(self.out)?;
         self.label("order")?;
-        match contents.out_of_order.0 {
-            0 => writeln!(self.out, "time never goes back")?,
-            count => writeln!(self.out, "time goes back at {}", Counted(count, "event"))?,
+        match time_goes_back(contents.out_of_order.0) {
+            None => writeln!(self.out, "time never goes back")?,
+            Some(order) => writeln!(self.out, "{order}")?,
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::rows::{Cut, PairRows, Row, Rows};
 use super::{Section, Sink};
 use crate::dump::Shown;
 use crate::output::{Colours, Failure};
-use crate::text::{Counted, Printable, Span};
+use crate::text::{Counted, Printable, Span, time_goes_back};
 
 /// The depth beyond which nodes are not indented further.
 const DEEPEST: u32 = 60;
@@ -209,9 +209,8 @@ impl std::fmt::Display for Summed<'_> {
             Counted(totals.unmatched, "return"),
             Counted(totals.lost_events, "event"),
         )?;
-        match totals.out_of_order {
-            0 => {}
-            count => write!(f, ", time goes back at {}", Counted(count, "event"))?,
+        if let Some(order) = time_goes_back(totals.out_of_order) {
+            write!(f, ", {order}")?;
         }
         match totals.given_up {
             0 => Ok(()),

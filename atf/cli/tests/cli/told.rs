@@ -73,6 +73,20 @@ fn changed_events_set_the_exit_status() {
 }
 
 #[test]
+fn info_and_report_count_a_wrong_timestamp_once() {
+    let folder = TempDir::new().unwrap();
+    let event = |at| (at, if at % 2 == 0 { 1 } else { 2 }, 1);
+    let mut events: Vec<_> = (0..40).map(event).collect();
+    events[3].0 = 1_000;
+    super::report::session(folder.path(), &events, "f");
+    for arguments in [&["info", "--verify", "."][..], &["report", "."]] {
+        let output = atf(folder.path(), arguments);
+        let (_, text, _) = texts(&output);
+        assert!(text.contains("time goes back at 1 event\n"), "{text}");
+    }
+}
+
+#[test]
 fn a_gap_is_reported_once_and_salvage_is_suggested() {
     let whole = IndexFile::finalized(1, 9).bytes();
     let folder = session(Some(&patched(&whole, 64 + 4 * 32, &[0; 2 * 32])));
