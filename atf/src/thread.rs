@@ -3,8 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::completeness::Completeness;
 use crate::detail::{self, BothScans, DetailEvent, DetailHeader, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
+use crate::header::HEADER_SIZE;
 use crate::index::{IndexEvent, IndexReader};
 use crate::ring;
 pub use crate::ring::Ring;
@@ -92,6 +94,7 @@ impl ThreadReader {
     /// # Errors
     ///
     /// Those of [`IndexReader::open`], and [`ErrorKind::SymbolicLink`] if `index.atf` is a symlink.
+    /// An empty file is [`ErrorKind::TooShort`] if the thread's other file is finalized.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(folder, OpenOptions::new())
     }
@@ -123,7 +126,8 @@ impl ThreadReader {
         // are opened.
         let ring = ring::read(&path, options).transpose();
         let index = Input::open_in_session(&path.join(INDEX_FILE), options)?;
-        let mut index = IndexReader::new(index)?;
+        let is_finalized = || has_finalized_details(&path, options);
+        let mut index = IndexReader::new(index).map_err(|it| opening(it, is_finalized))?;
         let mut detail = match Input::open_detail(&path.join(DETAIL_FILE), options) {
             Ok(input) => Some(Ok(input)),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
@@ -149,7 +153,11 @@ impl ThreadReader {
             None => None,
         };
         let mut tap = |header: &_, bytes: &_| tap(&index, header, bytes);
-        let detail = detail.map(|input| DetailReader::tapped(input?, &mut tap));
+        let is_finalized = || matches!(index.completeness(), Completeness::Finalized);
+        let detail = detail.map(|input| {
+            let opened = DetailReader::tapped(input?, &mut tap);
+            opened.map_err(|error| opening(error, is_finalized))
+        });
         Ok(Self {
             path,
             index,
@@ -278,7 +286,8 @@ impl ThreadReader {
     /// Returns every known problem that makes the readable events differ from the written ones: the
     /// problems of the [index](IndexReader::problems) and of the [details](DetailReader::problems),
     /// details that cannot be opened, an ignored `ring.atf`, files that do not belong together and,
-    /// once all events have been read, [`ErrorKind::DanglingLinks`].
+    /// once all events have been read and if the details could be opened,
+    /// [`ErrorKind::DanglingLinks`].
     ///
     /// # Errors
     ///
@@ -298,9 +307,15 @@ impl ThreadReader {
             problems.extend(detail.problems()?);
         }
         problems.extend(self.disagreements());
-        let count = self.detail().map_or(0, DetailReader::event_count);
-        problems.extend(dangling(&self.index, count));
+        problems.extend(self.dangling(&self.index));
         Ok(problems)
+    }
+
+    /// Returns the error for links to missing details. Details that cannot be opened are a problem
+    /// of their own and prove no link wrong.
+    fn dangling(&self, index: &IndexReader) -> Option<Error> {
+        let count = self.detail().map_or(0, DetailReader::event_count);
+        dangling(index, count).filter(|_| self.detail_error().is_none())
     }
 
     fn wrong_flag(&self) -> Option<Error> {
@@ -365,6 +380,24 @@ impl ThreadReader {
     }
 }
 
+/// Returns the error of a file that cannot be opened. An empty file is one to which nothing was
+/// written, unless the thread's other file is finalized, which proves that bytes were lost.
+fn opening(error: Error, other_is_finalized: impl FnOnce() -> bool) -> Error {
+    if *error.kind() != ErrorKind::NothingWritten || !other_is_finalized() {
+        return error;
+    }
+    let (found, needed) = (0, HEADER_SIZE as u64);
+    let lost = Error::new(ErrorKind::TooShort { found, needed }).with_path(error.path());
+    lost.with_field("header").with_offset(found)
+}
+
+/// Returns whether the detail file is finalized, which it is only together with its index.
+fn has_finalized_details(folder: &Path, options: OpenOptions) -> bool {
+    Input::open_detail(&folder.join(DETAIL_FILE), options)
+        .and_then(DetailReader::new)
+        .is_ok_and(|detail| matches!(detail.completeness(), Completeness::Finalized))
+}
+
 /// Returns the error for links to missing details, if the greatest link is known from a pass over
 /// all events.
 fn dangling(index: &IndexReader, count: u64) -> Option<Error> {
@@ -396,8 +429,7 @@ pub(crate) fn problems_beside(
         Ok(thread) => {
             let beside = thread.problems_beside();
             let mut problems = beside.unwrap_or_else(|error| vec![error]);
-            let count = thread.detail().map_or(0, DetailReader::event_count);
-            problems.extend(dangling(index, count));
+            problems.extend(thread.dangling(index));
             problems
         }
         Err(error) => vec![error],
@@ -414,7 +446,8 @@ pub(crate) fn open_index(
     // Read the ring first: any events that leave it later are already in the files when those are
     // opened.
     let ring = ring::read(folder, options).ok().flatten();
-    let index = IndexReader::new(open(&folder.join(INDEX_FILE), options)?)?;
+    let index = IndexReader::new(open(&folder.join(INDEX_FILE), options)?);
+    let index = index.map_err(|it| opening(it, || has_finalized_details(folder, options)))?;
     let Some(ring) = ring.filter(|_| index.footer().is_none()) else {
         return Ok(index);
     };

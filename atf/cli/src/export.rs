@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::clock::Clock;
 use crate::dump::{Time, Told, are_of_one_run, several};
-use crate::output::{Failure, Outcome, State, complain, stdout};
+use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
 use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
 use crate::report::Summed;
 use crate::text::Counted;
@@ -105,10 +105,7 @@ impl Opened {
         let names = other_names(selection.symbols)?;
         let parts = match Part::all(paths, &names, selection.clock)? {
             Ok(parts) => parts,
-            Err(error) => {
-                complain(error);
-                return Ok(Err(State::Damaged));
-            }
+            Err(error) => return Ok(Err(damaged(&error))),
         };
         let found: Vec<_> = parts.iter().map(|part| part.path.clone()).collect();
         let is_one = parts.len() <= 1 || are_of_one_run(found.iter());

@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use atf::Error;
+use atf::check::text_with_rule;
 
 use crate::text::Printable;
 
@@ -18,7 +20,7 @@ pub(crate) enum Failure {
     /// The command line must select one of these choices.
     Choice(String, Vec<String>),
     /// A path could not be read.
-    Input(atf::Error),
+    Input(Error),
 }
 
 impl fmt::Display for Failure {
@@ -26,7 +28,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Output(error) => write!(f, "standard output: {error}"),
             Self::Usage(message) | Self::Choice(message, _) => f.write_str(message),
-            Self::Input(error) => error.fmt(f),
+            Self::Input(error) => f.write_str(&text_with_rule(error)),
         }
     }
 }
@@ -75,6 +77,12 @@ impl State {
 /// Writes a message to stderr. Ignores errors of stderr itself.
 pub(crate) fn complain(message: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "atf: {}", Printable(message));
+}
+
+/// Reports why a trace cannot be read, and which rule it breaks.
+pub(crate) fn damaged(error: &Error) -> State {
+    complain(text_with_rule(error));
+    State::Damaged
 }
 
 /// Lists the available choices below a message.

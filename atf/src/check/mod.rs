@@ -101,7 +101,7 @@ fn index_file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Output)
         Ok(index) => report(path, Kind::Index, output, |report| {
             index::check(&index, None, report).map(|_| ())
         }),
-        Err(error) => refused(path, Kind::Index, &error, false, output),
+        Err(error) => refused(path, Kind::Index, &error, output),
     }
 }
 
@@ -111,37 +111,25 @@ fn detail_file(path: &Path, opened: Result<DetailReader>, output: &mut dyn Outpu
         Ok(detail) => report(path, Kind::Detail, output, |report| {
             detail::check(&detail, None, None, report)
         }),
-        Err(error) => refused(path, Kind::Detail, &error, false, output),
+        Err(error) => refused(path, Kind::Detail, &error, output),
     }
 }
 
 /// Reports a file that could not be opened. An empty file may belong to a writer that was killed
-/// before writing anything, unless the thread's other file is finalized.
-fn refused(
-    path: &Path,
-    kind: Kind,
-    error: &Error,
-    other_is_finalized: bool,
-    output: &mut dyn Output,
-) {
+/// before writing anything.
+fn refused(path: &Path, kind: Kind, error: &Error, output: &mut dyn Output) {
     let mut report = FileReport::new(path, kind);
-    let (rule, place) = match (error.kind(), kind) {
-        (ErrorKind::NothingWritten, Kind::Index) if other_is_finalized => {
-            (Some(&rules::table::ATF_IHDR_001), place_of(error))
-        }
-        (ErrorKind::NothingWritten, _) if other_is_finalized => {
-            (Some(&rules::table::ATF_DHDR_001), place_of(error))
-        }
-        (ErrorKind::NothingWritten, _) => {
+    let place = match error.kind() {
+        ErrorKind::NothingWritten => {
             match kind {
                 Kind::Index => report.events = Some(0),
                 _ => report.details = Some(0),
             }
-            (rule_of(kind, error), Place::at("footer", 0))
+            Place::at("footer", 0)
         }
-        _ => (rule_of(kind, error), place_of(error)),
+        _ => place_of(error),
     };
-    let Some(rule) = rule else {
+    let Some(rule) = rule_of(kind, error) else {
         return output.unreadable(path, &without_path(error));
     };
     report.add(rule, place, || error.kind().to_string());

@@ -78,23 +78,11 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
                     output.file(report);
                 }
                 ErrorKind::SymbolicLink => linked(&file, Kind::Index, output),
-                _ => refused(
-                    &file,
-                    Kind::Index,
-                    &error,
-                    has_finalized_detail(path),
-                    output,
-                ),
+                _ => refused(&file, Kind::Index, &error, output),
             }
             detail_alone(path, output)
         }
     }
-}
-
-/// Returns whether the detail file was finalized. It is finalized only together with its index.
-fn has_finalized_detail(path: &Path) -> bool {
-    DetailReader::open(path.join(DETAIL_FILE))
-        .is_ok_and(|detail| matches!(detail.completeness(), Completeness::Finalized))
 }
 
 /// Checks the detail file of a thread without a readable index.
@@ -194,7 +182,7 @@ fn whole(
         Some(error) if *error.kind() == ErrorKind::SymbolicLink => {
             linked(&file, Kind::Detail, output);
         }
-        Some(error) => refused(&file, Kind::Detail, error, is_finalized, output),
+        Some(error) => refused(&file, Kind::Detail, error, output),
         None => {}
     }
     ring::check(thread, output);

@@ -117,7 +117,8 @@ fn an_empty_file_next_to_a_finalized_one_is_damaged() {
         let output = check(folder.path(), &["good"]);
         let (status, text, _) = texts(&output);
         assert_eq!(status, 1, "{text}");
-        let line = format!("{name}: reject\n  must   {rule}  header (at 0x0): the file is empty: ");
+        let line =
+            format!("{name}: reject\n  must   {rule}  header (at 0x0): truncated: 0 of 64 bytes");
         assert!(text.contains(&line), "{text}");
     }
 }

@@ -12,7 +12,7 @@ use atf::analyze::{self, Change, Diff, Options, Run, Subject, Totals};
 
 use crate::clock::Clock;
 use crate::dump::{Told, are_of_one_run, head, length_if_cut};
-use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
+use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parts::{Part, other_names, tell_unwritten};
 use crate::report::Form;
 use crate::target::check_distinct;
@@ -75,10 +75,7 @@ impl Comparison<'_> {
         ];
         let [before, after] = match sides {
             [Ok(before), Ok(after)] => [before, after],
-            [Err(error), _] | [_, Err(error)] => {
-                complain(error);
-                return Ok(State::Damaged);
-            }
+            [Err(error), _] | [_, Err(error)] => return Ok(damaged(&error)),
         };
         let diff = analyze::diff(&before.runs, &after.runs, self.noise_percent);
         warn_without_names(&diff);

@@ -24,7 +24,7 @@ use super::told::tell_losses_of;
 use super::trace::{ThreadName, session_around};
 use super::{Dump, Row, Sink, several, wire_of};
 use crate::clock::Clock;
-use crate::output::{Failure, Outcome, State, complain};
+use crate::output::{Failure, Outcome, State, complain, damaged};
 use crate::target::Target;
 
 /// The number of events to write from one thread before moving on to the next.
@@ -364,8 +364,7 @@ impl Thread {
                 Ok(Polled::Finalized) => return Ok(Turn::Over),
                 Err(error) => {
                     let goes_on = self.source.goes_on_after(&error);
-                    complain(error);
-                    output.state = State::Damaged;
+                    output.state = damaged(&error);
                     if !goes_on {
                         return Ok(Turn::Over);
                     }
@@ -451,9 +450,9 @@ fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path
             }
             Ok(Polled::Finalized) => break,
             Err(error) => {
-                complain(error);
+                let state = damaged(&error);
                 sink.flush()?;
-                return Ok(State::Damaged);
+                return Ok(state);
             }
         };
         let time = event.header.timestamp;

@@ -28,7 +28,7 @@ use atf::symbols::Function;
 use atf::{Error, FileKind, Wire};
 
 use crate::clock::{Clock, no_anchors};
-use crate::output::{Failure, Outcome, State, complain, stdout};
+use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
 use crate::target::Target;
 use crate::text::Counted;
 
@@ -517,12 +517,6 @@ impl<T> Last<T> {
     fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
-}
-
-/// Reports why a trace cannot be read.
-fn damaged(error: &Error) -> State {
-    complain(error);
-    State::Damaged
 }
 
 /// Infers the wire version of an event's file from whether the event records a depth.

@@ -9,7 +9,7 @@ use atf::analyze::{self, Last, LastOfThread};
 
 use crate::clock::Clock;
 use crate::dump::Told;
-use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
+use crate::output::{Colours, Failure, Outcome, damaged, stdout};
 use crate::parts::{Part, check_threads, other_names};
 
 use json::Json;
@@ -49,10 +49,7 @@ impl Ends<'_> {
     pub(crate) fn run(&self) -> Outcome {
         let parts = match Part::all(self.paths, &other_names(self.symbols)?, self.clock)? {
             Ok(parts) => parts,
-            Err(error) => {
-                complain(error);
-                return Ok(State::Damaged);
-            }
+            Err(error) => return Ok(damaged(&error)),
         };
         check_threads(&parts, self.threads)?;
         let mut sink: Box<dyn Sink> = if self.json {

@@ -15,7 +15,7 @@ use atf::session::Problem;
 
 use crate::clock::Clock;
 use crate::dump::{Pattern, Time, Told};
-use crate::output::{Colours, Failure, Outcome, State, complain, stdout};
+use crate::output::{Colours, Failure, Outcome, damaged, stdout};
 use crate::parallel;
 use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
 
@@ -118,10 +118,7 @@ impl Report<'_> {
     pub(crate) fn run(&self) -> Outcome {
         let parts = match Part::all(self.paths, &other_names(self.symbols)?, self.clock)? {
             Ok(parts) => parts,
-            Err(error) => {
-                complain(error);
-                return Ok(State::Damaged);
-            }
+            Err(error) => return Ok(damaged(&error)),
         };
         check_threads(&parts, self.threads)?;
         tell_unwritten(&parts);

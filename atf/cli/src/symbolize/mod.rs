@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use atf::ErrorKind;
+use atf::check::text_with_rule;
 use atf::manifest::{Manifest, Module, Symbol};
 use atf::session::{MANIFEST_FILE, SessionReader};
 use atf_symbolize::Search;
@@ -142,7 +143,7 @@ impl Report {
                 Err(error) => Some(error),
             };
             if let Some(error) = unread {
-                complain(error);
+                complain(text_with_rule(&error));
                 self.unread_threads.0 += 1;
             }
         }

@@ -87,6 +87,42 @@ fn info_and_report_count_a_wrong_timestamp_once() {
 }
 
 #[test]
+fn all_commands_name_the_same_rule_for_an_empty_or_short_file() {
+    let rules = |name: &str, size: usize| {
+        let folder = session(None);
+        let path = folder.path().join("s/thread_7").join(name);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..size]).unwrap();
+        let command = |arguments: &&[&str]| {
+            let (_, text, messages) = run(&folder, arguments);
+            let all = format!("{text}{messages}");
+            let told: Vec<_> = all.split("ATF-").skip(1).map(|it| &it[..8]).collect();
+            let told = told
+                .into_iter()
+                .filter(|it| ["HDR", "FTR", "INK"].contains(&&it[1..4]));
+            told.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let commands = [
+            &["check", "--deny", "must", "s"][..],
+            &["info", "s"],
+            &["info", "s/thread_7"],
+            &["dump", "s"],
+            &["dump", "s/thread_7"],
+            &["report", "s"],
+            &["last", "s"],
+        ];
+        commands.iter().map(command).collect::<Vec<_>>()
+    };
+    for size in [0, 10] {
+        for (name, rule) in [("index.atf", "IHDR-001"), ("detail.atf", "DHDR-001")] {
+            for found in rules(name, size) {
+                assert_eq!(found, [rule], "{name} of {size} bytes");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_gap_is_reported_once_and_salvage_is_suggested() {
     let whole = IndexFile::finalized(1, 9).bytes();
     let folder = session(Some(&patched(&whole, 64 + 4 * 32, &[0; 2 * 32])));
