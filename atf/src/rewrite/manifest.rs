@@ -16,6 +16,9 @@ use crate::wire::Clock;
 pub(super) struct Facts {
     /// By thread id: whether the thread has details.
     pub(super) threads: BTreeMap<u32, bool>,
+    /// The threads that are left out, by id: whether their files could not be read. Nothing was
+    /// written to the others.
+    left_out: BTreeMap<u32, bool>,
     /// The earliest and the latest timestamp over all threads.
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clocks: BTreeSet<u8>,
@@ -24,6 +27,18 @@ pub(super) struct Facts {
 }
 
 impl Facts {
+    /// Returns whether a thread is left out because its files could not be read; `None` if it is
+    /// not left out. Two folders can have the same id: `thread_1` and `thread_01`.
+    fn is_unread(&self, id: u32) -> Option<bool> {
+        let left_out = self.left_out.get(&id).copied();
+        left_out.filter(|_| !self.threads.contains_key(&id))
+    }
+
+    /// Adds a thread that is left out.
+    pub(super) fn leave_out(&mut self, id: u32, is_unread: bool) {
+        *self.left_out.entry(id).or_default() |= is_unread;
+    }
+
     /// Adds a thread.
     pub(super) fn add(&mut self, id: u32, thread: &super::thread::Rewritten) {
         // Two folders can have the same id: `thread_1` and `thread_01`.
@@ -84,7 +99,24 @@ pub(super) fn rewrite(
     let new = manifest(job, old, facts, &mut report);
     // A cut's threads and times differ on purpose.
     if let Some(old) = old.filter(|_| job.cut.is_none()) {
-        note_differences(old, &new, &mut report);
+        note_differences(old, &new, facts, &mut report);
+    }
+    let listed = old.iter().flat_map(|old| &old.threads);
+    let mut loses_entry = false;
+    for thread in listed {
+        let Some(is_unread) = facts.is_unread(thread.id) else {
+            continue;
+        };
+        loses_entry |= is_unread;
+        let why = if is_unread {
+            "its files could not be read"
+        } else {
+            "nothing was written"
+        };
+        report.notes.add(NoteKind::EntryDropped, || {
+            let field = format!("threads[{}]", thread.position);
+            Place::new(MANIFEST_FILE, field, None).found(format!("thread {}: {why}", thread.id))
+        });
     }
     report.modules = new.modules.len() as u64;
     report.symbols = new.symbols.len() as u64;
@@ -92,7 +124,7 @@ pub(super) fn rewrite(
     // Dropping an empty name loses nothing.
     let problems = old.iter().flat_map(|old| &old.problems);
     let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);
-    let loses = report.problem_count > unnamed.count() as u64;
+    let loses = loses_entry || report.problem_count > unnamed.count() as u64;
     let target = out.join(MANIFEST_FILE);
     // If the old manifest can no longer be read, a new one is encoded.
     let is_copied = match old {
@@ -177,7 +209,7 @@ fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
 }
 
 /// Notes what the old manifest gets wrong about the threads.
-fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport) {
+fn note_differences(old: &Manifest, new: &Manifest, facts: &Facts, report: &mut ManifestReport) {
     let note = &mut |field: &str, found: String| {
         let place = || Place::new(MANIFEST_FILE, field, None).found(found);
         report.notes.add(NoteKind::ManifestDisagrees, place);
@@ -188,6 +220,7 @@ fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport)
     for thread in &old.threads {
         let field = format!("threads[{}]", thread.position);
         match (details.get(&thread.id), thread.has_detail) {
+            (None, _) if facts.is_unread(thread.id).is_some() => {}
             (None, _) => note(&field, format!("there is no thread {}", thread.id)),
             (Some(Some(is)), Some(says)) if *is != says => {
                 note(&format!("{field}.has_detail"), says.to_string());
@@ -198,12 +231,19 @@ fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport)
     for id in details.keys().filter(|id| !listed.contains(id)) {
         note("threads", format!("thread {id} is not listed"));
     }
+    // Earlier and later times may be those of threads that could not be read.
+    let is_unread = facts.left_out.values().any(|is_unread| *is_unread);
+    let (start, end) = facts.time_range.unwrap_or((u64::MAX, 0));
+    let may_hold = [
+        is_unread && old.time_start_ns <= Some(start),
+        is_unread && old.time_end_ns >= Some(end),
+    ];
     let times = [
         ("time_start_ns", old.time_start_ns, new.time_start_ns),
         ("time_end_ns", old.time_end_ns, new.time_end_ns),
     ];
-    for (field, old, new) in times {
-        if let Some(found) = old.filter(|_| old != new) {
+    for ((field, old, new), may_hold) in times.into_iter().zip(may_hold) {
+        if let Some(found) = old.filter(|_| old != new && !may_hold) {
             note(field, found.to_string());
         }
     }

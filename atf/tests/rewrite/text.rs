@@ -445,7 +445,7 @@ fn headers_that_disagree_or_cannot_be_read() {
     put(&places, 6, index(66, 1).bytes(), None);
     put(&places, 7, "x", None);
     let expected = "\
-session: recovered, 10 events and 2 details of 7 threads
+session: recovered, 10 events and 2 details of 4 threads; 3 could not be read
   thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); a copy is in unreadable/
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); a copy is in unreadable/
   thread_3: 4 events, 0 details
@@ -465,7 +465,7 @@ session: recovered, 10 events and 2 details of 7 threads
     let options = RecoverOptions::default().salvage(true);
     let report = recover(&path, places.path("salvaged"), &options).unwrap();
     let expected = "\
-session: recovered, 16 events and 6 details of 7 threads
+session: recovered, 16 events and 6 details of 6 threads; 1 could not be read
   thread_1: 2 events, 0 details
     mended: the file was not finalized: index.atf: header: a placeholder, but there is a footer (at 0x0)
     deduced: a header: index.atf: header.magic: \"????\", expected \"ATI2\"; assumed wire version 1, thread_id 1, arch x86_64, os linux, clock boottime (at 0x0)
@@ -488,7 +488,7 @@ session: recovered, 16 events and 6 details of 7 threads
     let options = ScrubOptions::default();
     let report = scrub(&path, places.path("scrubbed"), &options).unwrap();
     let expected = "\
-session: scrubbed, 10 events and 2 details of 7 threads
+session: scrubbed, 10 events and 2 details of 4 threads; 3 could not be read
   thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0)
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0)
   thread_3: 4 events, 0 details

@@ -188,6 +188,11 @@ impl Engine<'_> {
             match found {
                 Found::Progress => {}
                 Found::Finished(Ok(mut finished)) => {
+                    if let (Some(id), Some(report)) = (finished.id, &finished.report)
+                        && finished.rewritten.is_none()
+                    {
+                        facts.leave_out(id, report.not_recovered.is_some());
+                    }
                     if let (Some(id), Some(rewritten)) = (finished.id, &mut finished.rewritten) {
                         facts.add(id, rewritten);
                         let carry = rewritten.carry.take();

@@ -76,6 +76,7 @@ names! {
         PayloadEmptied = "payload_emptied",
         DetailDropped = "detail_dropped",
         KeyDropped = "key_dropped",
+        EntryDropped = "entry_dropped",
         EventsMissing = "events_missing",
         DetailMissing = "detail_missing",
         DetailFileUnreadable = "detail_file_unreadable",

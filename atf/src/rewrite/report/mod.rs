@@ -99,6 +99,17 @@ impl SessionReport {
     pub fn details(&self) -> u64 {
         sum(self.threads.iter().map(|thread| thread.details.kept))
     }
+
+    /// Returns how many threads the new session has, and how many could not be read.
+    fn thread_counts(&self) -> (u64, u64) {
+        let unread = |thread: &&ThreadReport| thread.not_recovered.is_some();
+        let is_kept = |thread: &&ThreadReport| !unread(thread) && !thread.nothing_written;
+        let threads = self.threads.iter();
+        (
+            threads.clone().filter(is_kept).count() as u64,
+            threads.filter(unread).count() as u64,
+        )
+    }
 }
 
 /// The report on a thread.

@@ -210,6 +210,9 @@ pub enum NoteKind {
     DetailDropped,
     /// An unknown key of the manifest was removed.
     KeyDropped,
+    /// The manifest's entry of a thread that the new session omits, because its files cannot be
+    /// read or nothing was written to them.
+    EntryDropped,
     /// Events that a finalized header counts, but the file no longer has.
     EventsMissing,
     /// A link to a lost detail. The detail file is partly unreadable, or is missing although the
@@ -256,6 +259,7 @@ impl NoteKind {
             | Self::PayloadEmptied
             | Self::DetailDropped
             | Self::KeyDropped
+            | Self::EntryDropped
             | Self::EventsMissing
             | Self::DetailMissing
             | Self::DetailFileUnreadable

@@ -54,9 +54,14 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
         0 => writeln!(f, "but it has no events")?,
         events => {
             let (events, details) = (counted(events, "event"), session.details());
-            let threads = counted(session.threads.len() as u64, "thread");
+            let (recovered, unread) = session.thread_counts();
+            let threads = counted(recovered, "thread");
             let details = counted(details, "detail");
-            writeln!(f, "{events} and {details} of {threads}")?;
+            write!(f, "{events} and {details} of {threads}")?;
+            match unread {
+                0 => writeln!(f)?,
+                _ => writeln!(f, "; {unread} could not be read")?,
+            }
         }
     }
     for item in &session.threads {
@@ -306,6 +311,7 @@ impl Display for NoteKind {
             Self::PayloadScrubbed => "registers and stack",
             Self::PayloadEmptied => "a payload of unknown shape",
             Self::DetailDropped => "a detail",
+            Self::EntryDropped => "the entry of a thread that is left out",
             Self::KeyDropped => "an unknown key",
             Self::HeaderGuessed => "a header",
             Self::CallDepthDerived => "call_depth, counted from calls and returns",

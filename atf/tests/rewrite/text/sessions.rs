@@ -237,3 +237,42 @@ thread: recovered, 1 event and 0 details of 1 thread
 ";
     assert_report(&report, 2, expected);
 }
+
+#[test]
+fn threads_that_are_left_out_are_not_the_manifest_s_fault() {
+    let places = Places::new();
+    put(&places, 1, index(1, 2).bytes(), None);
+    put(&places, 2, vec![b'?'; 100], None);
+    put(&places, 3, Vec::new(), None);
+    let (start, end) = (0, u64::MAX);
+    let own = format!(
+        r#"{{"format_version": "2.1", "time_start_ns": {start},
+        "time_end_ns": {end}, "threads": [{{"id": 1, "has_detail": false}},
+        {{"id": 2, "has_detail": false, "name": "worker"}}, {{"id": 3, "has_detail": false}},
+        {{"id": 4, "has_detail": false}}], "symbols": [], "modules": []}}"#
+    );
+    places.put("in/manifest.json", &own);
+    let report = recovered(&places, false);
+    let expected = "\
+session: recovered, 2 events and 0 details of 1 thread; 1 could not be read
+  thread_1: 2 events, 0 details
+  thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); a copy is in unreadable/
+  thread_3: nothing was written: index.atf has 0 bytes
+  manifest.json: 0 modules, 0 symbols
+    mended: the manifest was wrong about the threads: manifest.json: threads[3]: there is no thread 4
+    lost: the entry of a thread that is left out: 2 times, first manifest.json: threads[1]: thread 2: its files could not be read
+";
+    assert_report(&report, 1, expected);
+    let manifest = report.sessions[0].manifest.as_ref().unwrap();
+    let mut notes = manifest.notes.iter();
+    let dropped = notes.find(|note| note.kind == NoteKind::EntryDropped);
+    let dropped: Vec<_> = dropped.unwrap().first.iter().map(said).collect();
+    let expected = [
+        ("threads[1]", "thread 2: its files could not be read"),
+        ("threads[2]", "thread 3: nothing was written"),
+    ];
+    assert_eq!(dropped, expected);
+    // The old manifest has the name of thread 2.
+    let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
+    assert_eq!(kept, own.as_bytes());
+}
