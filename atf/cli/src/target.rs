@@ -1,7 +1,6 @@
 //! Determines what a path refers to: a file, a thread's folder, a session, or folders with
 //! sessions.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -82,17 +81,7 @@ impl Target {
 
 /// Refuses different paths to the same trace, because its events would count twice.
 pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
-    let mut seen = BTreeMap::new();
-    for path in paths {
-        let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-        if let Some(other) = seen.insert(fs::canonicalize(path).map_err(failed)?, path) {
-            let (path, other) = (path.display(), other.display());
-            let message =
-                format!("{path}: named twice, also as {other}; its events would count twice");
-            return Err(Failure::Usage(message));
-        }
-    }
-    Ok(())
+    atf_conformance::command::check_distinct(paths).map_err(Failure::Usage)
 }
 
 fn has_file(folder: &Path, name: &str) -> bool {

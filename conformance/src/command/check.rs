@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use super::check_distinct;
 use crate::report::check::Reports;
 use crate::report::{Form, Printable, Target};
 use crate::rules::Severity;
@@ -71,9 +72,10 @@ impl From<Deny> for Severity {
 ///
 /// # Errors
 ///
-/// Returns a message for standard error if two reports go to the same place or a report cannot be
+/// Returns a message for standard error if two paths lead to the same trace, two reports go to the same place or a report cannot be
 /// written.
 pub fn run(options: &Options) -> Result<u8, String> {
+    check_distinct(&options.paths)?;
     let deny = options.deny.into();
     let mut targets = options.reports.clone();
     if options.json {

@@ -1,3 +1,6 @@
 //! Commands that `atf` and `atf-conformance` share.
 
 pub mod check;
+mod distinct;
+
+pub use distinct::check_distinct;
