@@ -12,10 +12,11 @@ use atf_export::{Error, Form, Process, Summary, export, flame};
 use tempfile::NamedTempFile;
 
 use crate::clock::Clock;
-use crate::dump::{Time, Told, are_of_one_run, several};
+use crate::dump::{Time, Told, are_of_one_run};
 use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
 use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
 use crate::report::Summed;
+use crate::target::several;
 use crate::text::Counted;
 
 /// The selected part of a trace.

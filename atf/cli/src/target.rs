@@ -79,6 +79,32 @@ impl Target {
     }
 }
 
+/// Returns the only session at or below a path.
+pub(crate) fn only_session(path: &Path) -> Result<PathBuf, Failure> {
+    match Target::of(path)? {
+        Target::Sessions(sessions) => match <[PathBuf; 1]>::try_from(sessions) {
+            Ok([session]) => Ok(session),
+            Err(sessions) => Err(several(&[path.to_owned()], &sessions)),
+        },
+        // The reader refuses everything but a session.
+        _ => Ok(path.to_owned()),
+    }
+}
+
+/// Returns the failure of paths with several sessions, to choose one from.
+pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
+    let list = |paths: &[PathBuf]| -> Vec<_> {
+        let shown = paths.iter().take(10);
+        shown.map(|path| path.display().to_string()).collect()
+    };
+    let mut names = list(sessions);
+    if sessions.len() > 10 {
+        names.push(format!("and {} more", sessions.len() - 10));
+    }
+    let message = format!("{}: several sessions; name one of", list(paths).join(", "));
+    Failure::Choice(message, names)
+}
+
 /// Refuses different paths to the same trace, because its events would count twice.
 pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
     atf_conformance::command::check_distinct(paths).map_err(Failure::Usage)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::output::{Outcome, State, stdout};
 use crate::symbolize::Report;
+use crate::target::only_session;
 
 const AFTER_HELP: &str = "\
 For tracers that record function offsets instead of names: the modules' entries in manifest.json
@@ -30,7 +31,7 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A session, whose manifest gets the names
+    /// A session, whose manifest gets the names, or a folder with one session below it
     session: PathBuf,
     /// Also search here; may be repeated
     #[arg(long, value_name = "DIR")]
@@ -41,7 +42,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let report = Report::of(&options.session, &options.debug_dir)?;
+    let report = Report::of(&only_session(&options.session)?, &options.debug_dir)?;
     let mut out = stdout();
     if options.json {
         serde_json::to_writer_pretty(&mut out, &report)?;

@@ -22,10 +22,10 @@ use super::filter::{Filter, times};
 use super::names::Names;
 use super::told::tell_losses_of;
 use super::trace::{ThreadName, session_around};
-use super::{Dump, Row, Sink, several, wire_of};
+use super::{Dump, Row, Sink, wire_of};
 use crate::clock::Clock;
 use crate::output::{Failure, Outcome, State, complain, damaged};
-use crate::target::Target;
+use crate::target::{Target, several};
 
 /// The number of events to write from one thread before moving on to the next.
 const TURN: usize = 4096;

@@ -526,16 +526,3 @@ fn wire_of(event: &IndexEvent) -> Wire {
     let wire = wires.find(|wire| wire.records_call_depth() == has_depth);
     wire.unwrap_or(Wire::V1)
 }
-
-pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
-    let list = |paths: &[PathBuf]| -> Vec<_> {
-        let shown = paths.iter().take(10);
-        shown.map(|path| path.display().to_string()).collect()
-    };
-    let mut names = list(sessions);
-    if sessions.len() > 10 {
-        names.push(format!("and {} more", sessions.len() - 10));
-    }
-    let message = format!("{}: several sessions; name one of", list(paths).join(", "));
-    Failure::Choice(message, names)
-}

@@ -10,10 +10,9 @@ use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
 use atf::thread::ThreadReader;
 
 use super::clocks::Clocks;
-use super::several;
 use crate::output::Failure;
 use crate::parts::tell_deleted;
-use crate::target::{Target, check_distinct};
+use crate::target::{Target, check_distinct, several};
 
 /// A file, a thread's folder, or the sessions of some processes.
 #[derive(Debug)]

@@ -162,6 +162,26 @@ fn each_module_without_names_has_its_reason() {
 }
 
 #[test]
+fn a_folder_may_stand_for_the_only_session_below_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let module = || vec![Module::new(1).path("/none").function_offsets(true)];
+    write(&path.join("runs/a/first"), module(), &[1 << 32, 1 << 32]);
+    for arguments in [["report", "runs"], ["symbolize", "runs"]] {
+        let output = atf(path, &arguments);
+        let (_, text, messages) = texts(&output);
+        assert!(text.contains("runs/a/first"), "{text}{messages}");
+    }
+    write(&path.join("runs/b/second"), module(), &[1 << 32, 1 << 32]);
+    let output = atf(path, &["symbolize", "runs"]);
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, text), (2, ""));
+    let expected = "atf: runs: several sessions; name one of\n";
+    assert!(messages.starts_with(expected), "{messages}");
+    assert!(messages.contains("runs/b/second"), "{messages}");
+}
+
+#[test]
 fn a_session_without_modules_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
