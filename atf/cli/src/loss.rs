@@ -66,20 +66,15 @@ impl Lost {
     }
 }
 
-/// Describes the end of a tracer that did not report its unwritten events.
-pub(crate) fn end_of_tracer(is_known: bool) -> &'static str {
-    if is_known {
-        "was killed"
-    } else {
-        "still runs or was killed"
-    }
-}
-
 /// Describes the events that a manifest says the tracer had not yet written; `None` if there are none.
 pub(crate) fn unwritten(manifest: &Manifest) -> Option<String> {
     let events = manifest.unwritten_events.filter(|events| *events > 0)?;
     let events = Counted(events, "event");
-    let end = end_of_tracer(manifest.ended_by.is_some());
+    let end = if manifest.ended_by.is_some() {
+        "was killed"
+    } else {
+        "still runs or was killed"
+    };
     Some(format!(
         "the tracer {end}: up to {events} of each thread are missing"
     ))

@@ -13,7 +13,7 @@ use atf::analyze::{self, Change, Diff, Options, Run, Subject, Totals};
 use crate::clock::Clock;
 use crate::dump::{Told, are_of_one_run, head, length_if_cut};
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
-use crate::parts::{Part, other_names, tell_unwritten};
+use crate::parts::{Part, other_names, tell_unnamed, tell_unwritten};
 use crate::report::Form;
 use crate::target::check_distinct;
 use crate::text::Printable;
@@ -115,6 +115,7 @@ impl Side {
             found.extend(parts.iter().map(|part| part.path.clone()));
             check_distinct(&found)?;
             tell_unwritten(&parts);
+            tell_unnamed(&parts);
             let mut before: Option<&Part> = None;
             for part in &parts {
                 let functions = analyze::functions(part.threads(), &Options::default())?;

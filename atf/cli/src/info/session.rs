@@ -18,7 +18,7 @@ use super::verify::Contents;
 use super::{Problem, Times};
 use crate::format::member;
 use crate::json::{self, U64};
-use crate::loss::Lost;
+use crate::loss::{Lost, unwritten};
 use crate::output::Failure;
 use crate::parallel;
 
@@ -61,6 +61,9 @@ pub(crate) struct ManifestInfo {
     /// The maximum number of events that may be missing at the end of each thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unwritten_events: Option<U64>,
+    /// The same as a sentence.
+    #[serde(skip)]
+    pub(crate) unwritten: Option<String>,
     /// The signal that ended the traced process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_by: Option<String>,
@@ -224,6 +227,7 @@ impl ManifestInfo {
                 .unwritten_events
                 .filter(|events| *events > 0)
                 .map(U64),
+            unwritten: unwritten(manifest),
             ended_by: manifest.ended_by.clone(),
             clock_error_ns: manifest.clock_error_ns.map(U64),
             wrong_has_detail: Vec::new(),

@@ -9,7 +9,7 @@ use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Info, Problem, Times};
 use crate::format::member;
-use crate::loss::{Lost, end_of_tracer};
+use crate::loss::Lost;
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Seconds, Span, time_goes_back};
 
@@ -405,15 +405,10 @@ impl<W: Write> Text<W> {
             let signal = Printable(signal);
             writeln!(self.out, "the process was {odd}ended by {signal}{odd:#}")?;
         }
-        if let Some(events) = manifest.unwritten_events {
-            let (odd, events) = (self.colours.odd, Counted(events.0, "event"));
+        if let Some(unwritten) = &manifest.unwritten {
+            let odd = self.colours.odd;
             self.label("")?;
-            let end = end_of_tracer(manifest.ended_by.is_some());
-            write!(self.out, "the tracer {end}: ")?;
-            writeln!(
-                self.out,
-                "{odd}up to {events}{odd:#} of each thread are missing"
-            )?;
+            writeln!(self.out, "{odd}{unwritten}{odd:#}")?;
         }
         for wrong in &manifest.wrong_has_detail {
             self.label("")?;

@@ -10,7 +10,7 @@ use atf::analyze::{self, Last, LastOfThread};
 use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, damaged, stdout};
-use crate::parts::{Part, check_threads, other_names};
+use crate::parts::{Part, check_threads, other_names, tell_unnamed};
 
 use json::Json;
 use text::Text;
@@ -52,6 +52,7 @@ impl Ends<'_> {
             Err(error) => return Ok(damaged(&error)),
         };
         check_threads(&parts, self.threads)?;
+        tell_unnamed(&parts);
         let mut sink: Box<dyn Sink> = if self.json {
             Box::new(Json::new(stdout()))
         } else {

@@ -11,7 +11,7 @@ use atf::spans::Span as Call;
 use super::{Sink, died, end_ns};
 use crate::dump::Shown;
 use crate::info::Ending;
-use crate::loss::end_of_tracer;
+use crate::loss::unwritten;
 use crate::output::{Colours, Failure};
 use crate::parts::Part;
 use crate::text::{Counted, Printable, Since, Span};
@@ -127,14 +127,8 @@ impl<W: Write> Text<W> {
             "event",
             " of threads without files",
         )?;
-        if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
-            let events = Counted(events, "event");
-            write!(
-                self.out,
-                "  {bad}missing{bad:#} up to {events} of each thread: "
-            )?;
-            let end = end_of_tracer(manifest.ended_by.is_some());
-            writeln!(self.out, "the tracer {end}")?;
+        if let Some(unwritten) = unwritten(manifest) {
+            writeln!(self.out, "  {bad}{unwritten}{bad:#}")?;
         }
         Ok(())
     }

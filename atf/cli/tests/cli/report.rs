@@ -525,8 +525,11 @@ fn a_session_without_names_is_told_how_to_get_them() {
     session(folder.path(), &[(1_000, 1, 1), (1_900, 2, 1)], "one");
     let messages = |manifest: &str| {
         fs::write(folder.path().join("manifest.json"), manifest).unwrap();
-        let output = atf(folder.path(), &["report", "."]);
-        texts(&output).2.to_owned()
+        let commands = [&["report", "."][..], &["last", "."], &["diff", ".", "."]];
+        let told = commands.map(|command| texts(&atf(folder.path(), command)).2.to_owned());
+        let hints = told.each_ref().map(|told| told.contains("symbolize"));
+        assert!(hints == [hints[0]; 3], "{told:?}");
+        told[0].clone()
     };
     let module = r#""modules": [{"module_id": 0, "path": "/bin/x", "function_offsets": true}]"#;
     let hint =

@@ -123,6 +123,26 @@ fn all_commands_name_the_same_rule_for_an_empty_or_short_file() {
 }
 
 #[test]
+fn info_last_and_report_say_the_same_of_unwritten_events() {
+    let folder = session(None);
+    for (manifest, end) in [
+        (r#"{"unwritten_events": 1}"#, "still runs or was killed"),
+        (
+            r#"{"unwritten_events": 1, "ended_by": "SIGKILL"}"#,
+            "was killed",
+        ),
+    ] {
+        fs::write(folder.path().join("s/manifest.json"), manifest).unwrap();
+        let expected = format!("the tracer {end}: up to 1 event of each thread are missing\n");
+        for command in ["info", "last", "report"] {
+            let (_, text, messages) = run(&folder, &[command, "s"]);
+            let all = format!("{text}{messages}");
+            assert!(all.contains(&expected), "{command}: {all}");
+        }
+    }
+}
+
+#[test]
 fn a_gap_is_reported_once_and_salvage_is_suggested() {
     let whole = IndexFile::finalized(1, 9).bytes();
     let folder = session(Some(&patched(&whole, 64 + 4 * 32, &[0; 2 * 32])));

@@ -250,7 +250,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     for (command, expected) in [
         (
             "last",
-            "\n  ended by SIGABRT\n  missing up to 4160 events of each thread: the tracer was killed\n",
+            "\n  ended by SIGABRT\n  the tracer was killed: up to 4160 events of each thread are missing\n",
         ),
         ("info", "the process was ended by SIGABRT\n"),
         (
