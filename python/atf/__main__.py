@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from . import AtfError, pack, unpack
+from . import AtfError, open, pack, unpack
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,6 +44,7 @@ def packed(options: argparse.Namespace) -> str:
         f" {result.other} of other files, {result.unreproduced} of events or details that no row reproduces",
     ]
     lines += [f"  the trace is damaged or unfinished: {problem.message}" for problem in result.problems]
+    lines += [f"  {loss.message}" for loss in open(options.session).losses]
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from .errors import Problem
+from .errors import Loss, Problem
 
 class Table:
     """A table of a session, which pyarrow, polars, DuckDB and others can read. Each read starts from the
@@ -14,7 +14,8 @@ class Table:
     def columns(self) -> list[str]:
         """The names of the columns."""
     def problems(self) -> list[Problem] | None:
-        """Returns the problems that the last read found, or None if it has not ended."""
+        """Returns the problems that the last read found, or None if it has not ended. `Session.losses` has what the
+        tracer did not record."""
     def unverified(self) -> list[int] | None:
         """Returns the threads that the last read covered only in part, without verifying their checksums; None if it
         has not ended."""
@@ -26,6 +27,8 @@ class Session:
     def path(self) -> Path: ...
     @property
     def thread_ids(self) -> list[int]: ...
+    @property
+    def losses(self) -> list[Loss]: ...
     def table(self, name: str, read: dict[str, Any]) -> Table: ...
     def write_parquet(
         self, folder: object, write: dict[str, Any], read: dict[str, Any]

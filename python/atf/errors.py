@@ -1,4 +1,4 @@
-"""Exceptions and problems."""
+"""Exceptions, problems and losses."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ __all__ = [
     "ArchiveError",
     "AtfError",
     "IncompleteError",
+    "Loss",
     "MissingFileError",
     "NotASessionError",
     "OutputError",
@@ -65,6 +66,29 @@ class Problem:
     field: str | None
     offset: int | None
     kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Events or details that the tracer did not record, according to the manifest. They have no rows, but are not a
+    problem of the files.
+
+    `thread` is None for events of threads without files, and for unwritten events. `kind` and `count` are:
+
+    - `events`: the number of events that the tracer lost from `first_ns` to `last_ns`
+    - `details`: the number of details, without those of lost events
+    - `unwritten`: the tracer was killed, or still runs: up to so many of the last events of each thread are missing.
+      `first_ns` and `last_ns` are None.
+
+    `message` is a sentence with all of them.
+    """
+
+    thread: int | None
+    kind: str
+    count: int
+    first_ns: int | None
+    last_ns: int | None
     message: str
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from . import _atf
 from ._atf import Table
-from .errors import Problem
+from .errors import Loss, Problem
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -113,6 +113,15 @@ class Session:
     def thread_ids(self) -> list[int]:
         """The ids of the threads, ascending."""
         return self._session.thread_ids
+
+    @property
+    def losses(self) -> list[Loss]:
+        """What the tracer lost, or may have lost, according to the manifest.
+
+        Losses raise no error: the tables have every row of the files, but the files lack what was not recorded. The
+        metadata of tables' schemas and of Parquet files contains them as `atf.losses`.
+        """
+        return self._session.losses
 
     def events(self, **options: Unpack[ReadOptions]) -> Table:
         """Returns every event of every thread."""

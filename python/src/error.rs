@@ -1,7 +1,8 @@
-//! Converts errors to the Python exceptions defined in `atf/errors.py`.
+//! Converts errors, problems and losses to the Python classes defined in `atf/errors.py`.
 
 use atf::ErrorKind;
-use atf_tables::{Error, Problem, kind_name};
+use atf::manifest::Missing;
+use atf_tables::{Error, Loss, Problem, kind_name};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -81,6 +82,29 @@ pub(crate) fn problems<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<B
         ))
     };
     let all: Vec<_> = problems.iter().map(problem).collect::<PyResult<_>>()?;
+    PyList::new(py, all)
+}
+
+/// Returns losses as a list of `atf.Loss`.
+pub(crate) fn losses<'py>(py: Python<'py>, losses: &[Loss]) -> PyResult<Bound<'py, PyList>> {
+    let class = py.import(MODULE)?.getattr("Loss")?;
+    let loss = |loss: &Loss| {
+        let (kind, count, times) = match loss.missing {
+            Missing::Events(lost) => ("events", lost.count, Some((lost.first_ns, lost.last_ns))),
+            Missing::Details(lost) => ("details", lost.count, Some((lost.first_ns, lost.last_ns))),
+            Missing::Unwritten { events, .. } => ("unwritten", events, None),
+        };
+        let (first_ns, last_ns) = times.unzip();
+        class.call1((
+            loss.thread,
+            kind,
+            count,
+            first_ns,
+            last_ns,
+            loss.to_string(),
+        ))
+    };
+    let all: Vec<_> = losses.iter().map(loss).collect::<PyResult<_>>()?;
     PyList::new(py, all)
 }
 

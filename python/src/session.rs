@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::ThreadEntry;
-use atf_tables::{Error, Table as Kind, Written, write_parquet};
+use atf_tables::{Error, Options, Table as Kind, Written, write_parquet};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
-use crate::error::{exception, problems};
+use crate::error::{exception, losses, problems};
 use crate::options::{ReadOptions, WriteOptions, table};
 use crate::table::{Origin, Table};
 
@@ -46,6 +46,11 @@ impl Session {
     fn thread_ids(&self) -> Vec<u32> {
         let threads = self.session.reader().threads().iter();
         threads.map(ThreadEntry::id).collect()
+    }
+
+    #[getter]
+    fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        losses(py, &self.session.losses(&Options::default()))
     }
 
     fn table(&self, py: Python<'_>, name: &str, read: ReadOptions) -> PyResult<Table> {

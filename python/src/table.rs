@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_schema::SchemaRef;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use atf_tables::{Error, Options, Outcome, Session, Stream, Table as Kind};
 use pyo3::prelude::*;
@@ -45,6 +46,14 @@ impl Table {
         }
     }
 
+    fn schema(&self, py: Python<'_>) -> PyResult<SchemaRef> {
+        let schema = match &self.origin {
+            Origin::Session(session) => session.schema(self.kind, &self.options),
+            Origin::Paths(_) => self.options.schema(self.kind),
+        };
+        schema.map_err(|error| exception(py, &error))
+    }
+
     /// Returns the outcome of the latest read, or `None` if it has not ended.
     fn outcome(&self) -> Option<Outcome> {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,9 +83,8 @@ impl Table {
 
     /// Returns the schema, as Arrow's C data interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = self.options.schema(self.kind);
-        let schema = schema.and_then(|schema| Ok(FFI_ArrowSchema::try_from(schema.as_ref())?));
-        let schema = schema.map_err(|error| exception(py, &error))?;
+        let schema = FFI_ArrowSchema::try_from(self.schema(py)?.as_ref());
+        let schema = schema.map_err(|error| exception(py, &error.into()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
@@ -89,16 +97,16 @@ impl Table {
     /// The names of the columns.
     #[getter]
     fn columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let schema = self.options.schema(self.kind);
-        let schema = schema.map_err(|error| exception(py, &error))?;
-        Ok(schema
+        Ok(self
+            .schema(py)?
             .fields()
             .iter()
             .map(|field| field.name().clone())
             .collect())
     }
 
-    /// Returns the problems that the last read found, or None if it has not ended.
+    /// Returns the problems that the last read found, or None if it has not ended. `Session.losses` has what the
+    /// tracer did not record.
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let outcome = self.outcome();
         outcome

@@ -1,5 +1,6 @@
 """Sessions, and their contents according to an independent reader."""
 
+import json
 import pathlib
 import shutil
 import struct
@@ -112,4 +113,18 @@ def flipped(copy):
     struct.pack_into("<I", data, footer + 4, crc32c(data[64:footer]))
     data[64 + 5 * 32] ^= 1
     path.write_bytes(data)
+    return copy
+
+
+@pytest.fixture
+def lossy(copy):
+    """A copy of sample-small whose manifest states losses."""
+    path = copy / "manifest.json"
+    manifest = json.loads(path.read_text())
+    (thread,) = [thread for thread in manifest["threads"] if thread["id"] == 1]
+    thread["lost_events"] = {"count": 3, "first_ns": 1234567890125100, "last_ns": 1234567890125200}
+    thread["lost_details"] = {"count": 1, "first_ns": 7, "last_ns": 7}
+    manifest["lost_events"] = {"count": 2, "first_ns": 5, "last_ns": 6}
+    manifest.update(unwritten_events=64, ended_by="SIGKILL")
+    path.write_text(json.dumps(manifest))
     return copy

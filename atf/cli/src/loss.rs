@@ -66,20 +66,6 @@ impl Lost {
     }
 }
 
-/// Describes the events that a manifest says the tracer had not yet written; `None` if there are none.
-pub(crate) fn unwritten(manifest: &Manifest) -> Option<String> {
-    let events = manifest.unwritten_events.filter(|events| *events > 0)?;
-    let events = Counted(events, "event");
-    let end = if manifest.ended_by.is_some() {
-        "was killed"
-    } else {
-        "still runs or was killed"
-    };
-    Some(format!(
-        "the tracer {end}: up to {events} of each thread are missing"
-    ))
-}
-
 fn info(loss: Option<Loss>) -> Option<LossInfo> {
     let loss = loss.filter(|loss| loss.count > 0)?;
     Some(LossInfo {

@@ -17,7 +17,6 @@ use atf_export::Process;
 
 use crate::clock::{Clock, media_clocks, media_times};
 use crate::dump::{Time, are_of_one_run, session_around};
-use crate::loss::unwritten;
 use crate::output::{Failure, complain};
 use crate::target::{Target, check_distinct};
 use crate::text::Counted;
@@ -335,7 +334,7 @@ pub(crate) fn tell_deleted(segments: &Segments) {
 pub(crate) fn tell_unwritten(parts: &[Part]) {
     for part in parts {
         let manifest = part.sessions().last().and_then(SessionReader::manifest);
-        if let Some(missing) = manifest.and_then(unwritten) {
+        if let Some(missing) = manifest.and_then(Manifest::unwritten) {
             complain(format_args!("{}: {missing}", part.path.display()));
         }
     }

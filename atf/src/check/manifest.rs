@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::ErrorKind;
-use crate::manifest::{Loss, Manifest, ManifestThread, key};
+use crate::manifest::{Loss, Manifest, ManifestThread, Missing, key};
 use crate::session::MANIFEST_FILE;
-use crate::text::counted;
 
 use super::end::{self, Times};
 use super::thread::{Facts, linked};
@@ -97,35 +96,17 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
         add_problem(report, problem)?;
     }
     format_version(manifest, report);
-    loss(key::LOST_EVENTS, manifest.lost_events, "event", report);
+    let lost = manifest.lost_events;
+    loss(key::LOST_EVENTS, lost, Missing::Events, report);
     for thread in &manifest.threads {
         let place = |key| format!("threads[{}].{key}", thread.position);
-        loss(
-            &place(key::LOST_EVENTS),
-            thread.lost_events,
-            "event",
-            report,
-        );
-        loss(
-            &place(key::LOST_DETAILS),
-            thread.lost_details,
-            "detail",
-            report,
-        );
+        let (events, details) = (place(key::LOST_EVENTS), place(key::LOST_DETAILS));
+        loss(&events, thread.lost_events, Missing::Events, report);
+        loss(&details, thread.lost_details, Missing::Details, report);
     }
-    if let Some(events) = manifest.unwritten_events.filter(|events| *events > 0) {
-        report.add(
-            &rules::ATF_MANI_016,
-            Place::of(key::UNWRITTEN_EVENTS),
-            || {
-                let events = counted(events, "event");
-                let end = match manifest.ended_by {
-                    Some(_) => "was killed",
-                    None => "still runs or was killed",
-                };
-                format!("the tracer {end}: up to {events} of each thread are missing")
-            },
-        );
+    if let Some(missing) = manifest.unwritten() {
+        let place = Place::of(key::UNWRITTEN_EVENTS);
+        report.add(&rules::ATF_MANI_016, place, || missing.to_string());
     }
     for symbol in &manifest.symbols {
         let lower = symbol.function_id & u64::from(u32::MAX);
@@ -147,7 +128,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
 }
 
 /// Checks the events that the tracer lost in a thread or in the session.
-fn loss(place: &str, loss: Option<Loss>, what: &str, report: &mut FileReport) {
+fn loss(place: &str, loss: Option<Loss>, missing: fn(Loss) -> Missing, report: &mut FileReport) {
     let Some(loss) = loss else { return };
     let Loss {
         count,
@@ -156,8 +137,7 @@ fn loss(place: &str, loss: Option<Loss>, what: &str, report: &mut FileReport) {
     } = loss;
     if count > 0 {
         report.add(&rules::ATF_MANI_014, Place::of(place), || {
-            let lost = counted(count, what);
-            format!("the tracer lost {lost}, from {first_ns} to {last_ns} ns")
+            missing(loss).to_string()
         });
     } else {
         let place = Place::of(format!("{place}.count"));

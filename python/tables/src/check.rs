@@ -24,7 +24,8 @@ use crate::table::Table;
 ///
 /// [`Error::Usage`] if a column does not exist or none is selected.
 pub fn check(paths: Vec<PathBuf>, options: &Options) -> Result<Stream, Error> {
-    let rows = Rows::new(Table::Check, options, &Arc::new(Names::default()))?;
+    let schema = options.schema(Table::Check)?;
+    let rows = Rows::new(Table::Check, options, schema, &Arc::new(Names::default()))?;
     let source = Box::new(Check::new(paths));
     Ok(Stream::new(
         source,

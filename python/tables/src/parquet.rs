@@ -8,6 +8,7 @@ use arrow_array::RecordBatch;
 use atf::session::ThreadEntry;
 
 use crate::error::{Error, Incomplete};
+use crate::losses;
 use crate::options::{AtEnd, Options};
 use crate::session::Session;
 use crate::stage::{Stage, output};
@@ -105,8 +106,9 @@ impl Written {
 ///
 /// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end; an
 /// error leaves nothing of the session behind. The metadata of each file contains `atf.session`,
-/// `atf.rows_complete`, `atf.problems` (a JSON array of messages) and `atf.unverified` (thread
-/// ids).
+/// `atf.rows_complete` (whether the trace was read and verified without a problem), `atf.problems`
+/// and `atf.losses` (JSON arrays of messages) and `atf.unverified` (thread ids). Losses are events
+/// and details that the tracer did not record: rows can be complete although the recording is not.
 ///
 /// # Errors
 ///
@@ -254,13 +256,17 @@ pub(crate) fn write_file(
         file.write(&batch)?;
     }
     let outcome = outcome.get().cloned().unwrap_or_default();
-    let size = file.close(metadata(session, &outcome))?;
+    let size = file.close(metadata(session, &read, &outcome))?;
     written.add(&outcome, size);
     Ok(())
 }
 
 /// Returns a file's metadata about its session and missing data.
-pub(crate) fn metadata(session: &Session, outcome: &Outcome) -> [(&'static str, String); 4] {
+pub(crate) fn metadata(
+    session: &Session,
+    read: &Options,
+    outcome: &Outcome,
+) -> [(&'static str, String); 5] {
     let problems = outcome.problems.iter();
     let problems = problems.map(|problem| problem.error.to_string().into());
     let unverified = outcome.unverified.iter().map(|id| (*id).into());
@@ -272,6 +278,7 @@ pub(crate) fn metadata(session: &Session, outcome: &Outcome) -> [(&'static str, 
             "atf.problems",
             serde_json::Value::Array(problems.collect()).to_string(),
         ),
+        (losses::KEY, session.losses_as_json(read)),
         (
             "atf.unverified",
             serde_json::Value::Array(unverified.collect()).to_string(),

@@ -97,7 +97,13 @@ enum Builder {
 }
 
 impl Rows {
-    pub(crate) fn new(table: Table, options: &Options, names: &Arc<Names>) -> Result<Self, Error> {
+    /// Creates rows with the columns of `schema`, which the options select.
+    pub(crate) fn new(
+        table: Table,
+        options: &Options,
+        schema: SchemaRef,
+        names: &Arc<Names>,
+    ) -> Result<Self, Error> {
         let wanted = options.columns_of(table)?;
         if options.batch_rows == 0 {
             return Err(Error::usage("batch_rows: must be greater than 0"));
@@ -108,7 +114,7 @@ impl Rows {
             place(column.name).map(|place| (place, builder))
         });
         Ok(Self {
-            schema: options.schema(table)?,
+            schema,
             columns: columns.collect(),
             names: Arc::clone(names),
             dictionaries: options.dictionaries,

@@ -55,7 +55,7 @@ impl Session {
     ///
     /// [`Error::Usage`] if a column or a thread does not exist, or no column is selected.
     pub fn stream(&self, table: Table, options: &Options) -> Result<Stream, Error> {
-        let rows = Rows::new(table, options, &self.names)?;
+        let rows = Rows::new(table, options, self.schema(table, options)?, &self.names)?;
         self.check_threads(options)?;
         let mut found = Outcome::default();
         // The rows of these two tables are the problems.

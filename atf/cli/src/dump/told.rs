@@ -10,7 +10,7 @@ use atf::manifest::Manifest;
 
 use super::ready::Ready;
 use super::trace::{ThreadName, ThreadPlace, Trace};
-use crate::loss::{Lost, unwritten};
+use crate::loss::Lost;
 use crate::output::{State, complain};
 use crate::text::{Counted, Since};
 
@@ -114,5 +114,5 @@ pub(crate) fn tell_losses_of(
     }
     tell(&"threads without files", without_files);
     let last = manifests.last().copied();
-    last.and_then(unwritten).iter().for_each(complain);
+    last.and_then(Manifest::unwritten).iter().for_each(complain);
 }

@@ -18,7 +18,7 @@ use super::verify::Contents;
 use super::{Problem, Times};
 use crate::format::member;
 use crate::json::{self, U64};
-use crate::loss::{Lost, unwritten};
+use crate::loss::{Lost};
 use crate::output::Failure;
 use crate::parallel;
 
@@ -227,7 +227,7 @@ impl ManifestInfo {
                 .unwritten_events
                 .filter(|events| *events > 0)
                 .map(U64),
-            unwritten: unwritten(manifest),
+            unwritten: manifest.unwritten().map(|missing| missing.to_string()),
             ended_by: manifest.ended_by.clone(),
             clock_error_ns: manifest.clock_error_ns.map(U64),
             wrong_has_detail: Vec::new(),

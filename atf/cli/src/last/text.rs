@@ -11,7 +11,6 @@ use atf::spans::Span as Call;
 use super::{Sink, died, end_ns};
 use crate::dump::Shown;
 use crate::info::Ending;
-use crate::loss::unwritten;
 use crate::output::{Colours, Failure};
 use crate::parts::Part;
 use crate::text::{Counted, Printable, Since, Span};
@@ -127,7 +126,7 @@ impl<W: Write> Text<W> {
             "event",
             " of threads without files",
         )?;
-        if let Some(unwritten) = unwritten(manifest) {
+        if let Some(unwritten) = manifest.unwritten() {
             writeln!(self.out, "  {bad}{unwritten}{bad:#}")?;
         }
         Ok(())

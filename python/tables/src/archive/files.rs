@@ -92,11 +92,9 @@ pub(super) struct Files {
 
 impl Files {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
-        let rows = Rows::new(
-            Table::Files,
-            &Options::default(),
-            &Arc::new(Names::default()),
-        )?;
+        let options = Options::default();
+        let schema = options.schema(Table::Files)?;
+        let rows = Rows::new(Table::Files, &options, schema, &Arc::new(Names::default()))?;
         let file = TableFile::create(Table::Files, path, rows.schema())?;
         let (bytes, checksum) = Default::default();
         Ok(Self {

@@ -131,7 +131,7 @@ pub fn pack(
     packer.add_all(&entries, &mut packed.written)?;
     let Packer { files, .. } = packer;
     packed.bytes = files.bytes;
-    let size = files.close(describe(&session, &packed))?;
+    let size = files.close(describe(&session, &parquet.read, &packed))?;
     packed.written.add_file(size);
     restore(&layout, &mut Comparer::new(root)?)?;
     let renames = tables
@@ -166,7 +166,7 @@ fn is_inside(archive: &Path, root: &Path) -> bool {
 }
 
 /// Returns the metadata of the table `files`.
-fn describe(session: &Session, packed: &Packed) -> Vec<(&'static str, String)> {
+fn describe(session: &Session, read: &Options, packed: &Packed) -> Vec<(&'static str, String)> {
     let outcome = Outcome {
         problems: packed.written.problems.clone(),
         ..Outcome::default()
@@ -180,7 +180,10 @@ fn describe(session: &Session, packed: &Packed) -> Vec<(&'static str, String)> {
         ("atf.bytes_other", bytes.other.to_string()),
         ("atf.bytes_unreproduced", bytes.unreproduced.to_string()),
     ];
-    metadata(session, &outcome).into_iter().chain(own).collect()
+    metadata(session, read, &outcome)
+        .into_iter()
+        .chain(own)
+        .collect()
 }
 
 struct Packer<'a> {

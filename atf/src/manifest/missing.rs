@@ -1,0 +1,89 @@
+//! The data that a trace lacks, in sentences.
+
+use std::fmt;
+
+use super::{Loss, Manifest};
+use crate::text::counted;
+
+/// Data that a trace lacks according to its manifest. Formatted as a sentence.
+///
+/// ```
+/// use atf::manifest::Manifest;
+///
+/// let text = r#"{
+///     "threads": [{"id": 7, "lost_events": {"count": 2, "first_ns": 10, "last_ns": 30}}],
+///     "unwritten_events": 64
+/// }"#;
+/// let missing = Manifest::parse(text.as_bytes()).missing();
+/// let told: Vec<_> = missing.iter().map(|(thread, it)| (*thread, it.to_string())).collect();
+/// let killed = "the tracer still runs or was killed: up to 64 events of each thread are missing";
+/// assert_eq!(told, [
+///     (Some(7), "the tracer lost 2 events, from 10 to 30 ns".to_owned()),
+///     (None, killed.to_owned()),
+/// ]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Events that the tracer lost.
+    Events(Loss),
+    /// Details that the tracer lost, except for those of lost events.
+    Details(Loss),
+    /// Events that the tracer held in memory when it ended.
+    Unwritten {
+        /// The maximum number of events of each thread.
+        events: u64,
+        /// Whether the tracer is known to have ended. If not, it may still be running.
+        has_ended: bool,
+    },
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (loss, noun) = match self {
+            Self::Events(loss) => (loss, "event"),
+            Self::Details(loss) => (loss, "detail"),
+            Self::Unwritten { events, has_ended } => {
+                let end = if *has_ended {
+                    "was killed"
+                } else {
+                    "still runs or was killed"
+                };
+                let events = counted(*events, "event");
+                return write!(
+                    f,
+                    "the tracer {end}: up to {events} of each thread are missing"
+                );
+            }
+        };
+        let lost = counted(loss.count, noun);
+        let (first_ns, last_ns) = (loss.first_ns, loss.last_ns);
+        write!(f, "the tracer lost {lost}, from {first_ns} to {last_ns} ns")
+    }
+}
+
+impl Manifest {
+    /// Returns all data that the trace lacks, with the thread's id; `None` stands for threads that
+    /// the manifest does not list, and for unwritten events, which any thread may lack.
+    #[must_use]
+    pub fn missing(&self) -> Vec<(Option<u32>, Missing)> {
+        let lost = |loss: Option<Loss>| loss.filter(|loss| loss.count > 0);
+        let events = |loss| lost(loss).map(Missing::Events);
+        let mut all = Vec::new();
+        for thread in &self.threads {
+            let details = lost(thread.lost_details).map(Missing::Details);
+            let of_thread = events(thread.lost_events).into_iter().chain(details);
+            all.extend(of_thread.map(|missing| (Some(thread.id), missing)));
+        }
+        let of_session = events(self.lost_events).into_iter().chain(self.unwritten());
+        all.extend(of_session.map(|missing| (None, missing)));
+        all
+    }
+
+    /// Returns the events that the tracer held in memory when it ended; `None` if it wrote all.
+    #[must_use]
+    pub fn unwritten(&self) -> Option<Missing> {
+        let events = self.unwritten_events.filter(|events| *events > 0)?;
+        let has_ended = self.ended_by.is_some();
+        Some(Missing::Unwritten { events, has_ended })
+    }
+}

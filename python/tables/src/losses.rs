@@ -1,0 +1,76 @@
+//! Data that the trace lacks because the tracer lost it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_schema::SchemaRef;
+use atf::manifest::{Manifest, Missing};
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::session::Session;
+use crate::table::Table;
+
+/// The key of the losses in the metadata of schemas and files: a JSON array of messages.
+pub(crate) const KEY: &str = "atf.losses";
+
+/// Data that the trace lacks because the tracer lost it, or may have lost it, according to the
+/// manifest. No row is missing that the files contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Loss {
+    /// The thread's id; `None` for events of threads that have no files, and for unwritten events,
+    /// which any thread may lack.
+    pub thread: Option<u32>,
+    /// The lost data.
+    pub missing: Missing,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.thread, &self.missing) {
+            (Some(id), missing) => write!(f, "thread {id}: {missing}"),
+            (None, missing @ Missing::Unwritten { .. }) => missing.fmt(f),
+            (None, missing) => write!(f, "threads without files: {missing}"),
+        }
+    }
+}
+
+impl Session {
+    /// Returns the losses in the selected threads and times, and those that belong to no listed
+    /// thread.
+    #[must_use]
+    pub fn losses(&self, options: &Options) -> Vec<Loss> {
+        let losses = self.reader().manifest().map(Manifest::missing);
+        let losses = losses.into_iter().flatten();
+        let losses = losses.map(|(thread, missing)| Loss { thread, missing });
+        let is_selected = |loss: &Loss| {
+            let is_in_time = match loss.missing {
+                Missing::Events(loss) | Missing::Details(loss) => {
+                    loss.first_ns <= options.to_ns && loss.last_ns >= options.from_ns
+                }
+                Missing::Unwritten { .. } => true,
+            };
+            is_in_time && loss.thread.is_none_or(|id| options.selects(id))
+        };
+        losses.filter(is_selected).collect()
+    }
+
+    /// Returns the schema of a table with these options. Its metadata contains the losses.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] if a column does not exist or none is selected.
+    pub fn schema(&self, table: Table, options: &Options) -> Result<SchemaRef, Error> {
+        let schema = options.schema(table)?.as_ref().clone();
+        let losses = [(KEY.to_owned(), self.losses_as_json(options))];
+        Ok(Arc::new(schema.with_metadata(losses)))
+    }
+
+    /// Returns the losses as a JSON array of messages.
+    pub(crate) fn losses_as_json(&self, options: &Options) -> String {
+        let losses = self.losses(options).into_iter();
+        let losses = losses.map(|loss| loss.to_string().into());
+        serde_json::Value::Array(losses.collect()).to_string()
+    }
+}
