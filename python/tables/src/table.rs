@@ -261,8 +261,16 @@ const DETAILS: &[Column] = &[
         "function",
         "detail_function_payload.function_id",
     ),
-    register("x0", "first argument or return value", X_REGS),
-    register("x1", "second register", X_REGS),
+    register(
+        "x0",
+        "first register: the first argument or return value; always 0 in sessions of `atf record`, whose hooks cannot read it",
+        X_REGS,
+    ),
+    register(
+        "x1",
+        "second register; always 0 in sessions of `atf record`, as `x0`",
+        X_REGS,
+    ),
     register("x2", "third register", X_REGS),
     register("x3", "fourth register", X_REGS),
     register("x4", "fifth register", X_REGS),
