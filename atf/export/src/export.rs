@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use atf::analyze::{self, Options, ThreadTotals, Totals};
-use atf::manifest::Loss;
+use atf::manifest::{Loss, Missing};
 use atf::session::Problem;
 
 use crate::calls::Calls;
@@ -11,6 +11,7 @@ use crate::chrome::Chrome;
 use crate::csv::Csv;
 use crate::firefox::Firefox;
 use crate::folded;
+use crate::notes::lost;
 use crate::perfetto::Perfetto;
 use crate::speedscope::Speedscope;
 use crate::{Error, Process, ProcessInfo, Sink, TraceInfo};
@@ -114,7 +115,10 @@ pub fn export_to<'a>(
         let problems = analyze::calls(process.threads, &process.options(options), &mut calls)?;
         threads = calls.thread_count();
         let (totals, of_threads, lost_details) = calls.into_found();
-        let notes: Vec<_> = problems.iter().map(|it| it.error.to_string()).collect();
+        let lost = lost(process.lost_events(), Missing::Events);
+        let lost = lost.map(|lost| format!("threads without files: {lost}"));
+        let of_session = problems.iter().map(|it| it.error.to_string());
+        let notes: Vec<_> = lost.into_iter().chain(of_session).collect();
         sink.process_end(&notes)?;
         summary.add(
             &totals,

@@ -68,19 +68,11 @@ pub(crate) fn write(
             }
         }
         summary.is_cut |= is_cut(&tree);
-        let lost = lost_details(process, &tree.threads);
+        let lost = count_of(process.lost_details(&tree.threads));
         summary.add(&tree.threads, lost, tree.problems);
     }
     out.flush()?;
     Ok(summary)
-}
-
-/// Returns how many details of these threads the tracer lost.
-pub(crate) fn lost_details(process: &Process<'_>, threads: &[analyze::ThreadTotals]) -> u64 {
-    let listed = process.listed();
-    let read = listed.filter(|listed| threads.iter().any(|thread| thread.thread == listed.id));
-    read.map(|listed| count_of(listed.lost_details))
-        .fold(0, u64::saturating_add)
 }
 
 /// A stack as text.

@@ -1,20 +1,54 @@
-//! Notes on missing or damaged data in a thread.
+//! Notes on missing or damaged data.
 
-use atf::analyze::ThreadTotals;
-use atf::manifest::Loss;
+use atf::analyze::{ThreadTotals, Totals};
+use atf::manifest::{Loss, Missing};
 use atf::session::Problem;
+
+use crate::Process;
 
 /// Returns sentences about missing or damaged data in a thread, for formats that can include them.
 pub(crate) fn notes_of(
     totals: Option<&ThreadTotals>,
     lost_details: Option<Loss>,
-    unwritten: Option<u64>,
+    unwritten: Option<Missing>,
     problems: &[Problem],
 ) -> Vec<String> {
-    let problems = problems.iter().map(|problem| problem.error.to_string());
     let Some(totals) = totals else {
-        return problems.collect();
+        return told(problems).collect();
     };
+    let losses = [
+        lost(totals.lost_events, Missing::Events),
+        lost(lost_details, Missing::Details),
+        unwritten,
+    ];
+    let counts = counted(&Totals::of(&[*totals]));
+    counts
+        .chain(missing(losses))
+        .chain(told(problems))
+        .collect()
+}
+
+/// Returns sentences about missing or damaged data in a process, whose threads have these totals.
+pub(crate) fn notes_of_process(
+    process: &Process<'_>,
+    threads: &[ThreadTotals],
+    problems: &[Problem],
+) -> Vec<String> {
+    let of_threads = threads.iter().filter_map(|thread| thread.lost_events);
+    let events = of_threads.chain(process.lost_events()).reduce(Loss::plus);
+    let losses = [
+        lost(events, Missing::Events),
+        lost(process.lost_details(threads), Missing::Details),
+        process.unwritten(),
+    ];
+    let counts = counted(&Totals::of(threads));
+    counts
+        .chain(missing(losses))
+        .chain(told(problems))
+        .collect()
+}
+
+fn counted(totals: &Totals) -> impl Iterator<Item = String> + use<> {
     let counts = [
         (totals.open, "call open at the end", "calls open at the end"),
         (
@@ -29,28 +63,24 @@ pub(crate) fn notes_of(
         ),
     ];
     let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
-    let counts = counts.map(|(count, one, many)| match count {
+    counts.map(|(count, one, many)| match count {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
-    });
-    let losses = [(totals.lost_events, "event"), (lost_details, "detail")];
-    let losses = losses.into_iter().filter_map(|(loss, noun)| {
-        let Loss {
-            count,
-            first_ns,
-            last_ns,
-            ..
-        } = loss.filter(|loss| loss.count > 0)?;
-        let plural = if count == 1 { "" } else { "s" };
-        Some(format!(
-            "the tracer lost {count} {noun}{plural}, from {first_ns} to {last_ns} ns"
-        ))
-    });
-    let unwritten = unwritten.filter(|events| *events > 0).map(|events| {
-        format!(
-            "up to {events} events may be missing: the tracer did not write them before it ended"
-        )
-    });
-    let known = counts.chain(losses).chain(unwritten);
-    known.chain(problems).collect()
+    })
+}
+
+/// Returns a loss, ignoring a loss of 0.
+pub(crate) fn lost(loss: Option<Loss>, of: fn(Loss) -> Missing) -> Option<Missing> {
+    loss.filter(|loss| loss.count > 0).map(of)
+}
+
+fn missing(losses: [Option<Missing>; 3]) -> impl Iterator<Item = String> {
+    losses
+        .into_iter()
+        .flatten()
+        .map(|missing| missing.to_string())
+}
+
+fn told(problems: &[Problem]) -> impl Iterator<Item = String> {
+    problems.iter().map(|problem| problem.error.to_string())
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::slice;
 
-use atf::analyze::{Options, Threads};
+use atf::analyze::{Options, ThreadTotals, Threads};
 use atf::clock::MediaClock;
 use atf::index::IndexReader;
-use atf::manifest::ManifestThread;
+use atf::manifest::{Loss, ManifestThread, Missing};
 use atf::session::{ProcessName, Segments, SessionReader};
 use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
@@ -119,9 +119,30 @@ impl<'a> Process<'a> {
         manifests.flat_map(|manifest| &manifest.threads)
     }
 
-    /// Returns the maximum number of events per thread that the tracer may not have written.
-    pub(crate) fn unwritten(&self) -> Option<u64> {
-        self.sessions.last()?.manifest()?.unwritten_events
+    /// Returns the events that the tracer lost in threads that no manifest lists.
+    pub(crate) fn lost_events(&self) -> Option<Loss> {
+        let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
+        let losses = manifests.filter_map(|manifest| manifest.lost_events);
+        Some(self.on_clock(losses.reduce(Loss::plus)?))
+    }
+
+    /// Returns the details that the tracer lost in these threads.
+    pub(crate) fn lost_details(&self, threads: &[ThreadTotals]) -> Option<Loss> {
+        let is_read =
+            |listed: &&ManifestThread| threads.iter().any(|thread| thread.thread == listed.id);
+        let losses = self.listed().filter(is_read);
+        let losses = losses.filter_map(|listed| listed.lost_details);
+        Some(self.on_clock(losses.reduce(Loss::plus)?))
+    }
+
+    fn on_clock(&self, loss: Loss) -> Loss {
+        let [first_ns, last_ns] = [loss.first_ns, loss.last_ns].map(|ns| self.time(ns));
+        Loss::new(loss.count, first_ns, last_ns)
+    }
+
+    /// Returns the events that the tracer had not yet written when it ended.
+    pub(crate) fn unwritten(&self) -> Option<Missing> {
+        self.sessions.last()?.manifest()?.unwritten()
     }
 
     /// Returns the process id, from the name of its folder: 42 for `pid_42`, and for `pid_42_2` and

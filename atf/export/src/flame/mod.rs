@@ -2,7 +2,8 @@
 //! two traces.
 //!
 //! A frame's width is its total time, and the part without frames above it is its self time. A tree
-//! of 600,000 nodes, the maximum, takes 210 MB of memory.
+//! of 600,000 nodes, the maximum, takes 210 MB of memory. Lines above the frames say what is missing
+//! from the trace.
 
 mod svg;
 mod tree;
@@ -26,7 +27,7 @@ pub fn write(
     out: impl Write,
 ) -> Result<Summary, Error> {
     let (tree, summary) = Tree::of(processes, options)?;
-    svg::write(&tree, None, title, out)?;
+    svg::write(&tree, None, title, &tree.notes, out)?;
     Ok(summary)
 }
 
@@ -45,6 +46,9 @@ pub fn write_difference(
 ) -> Result<[Summary; 2], Error> {
     let (earlier, first) = Tree::of(before.0, before.1)?;
     let (tree, second) = Tree::of(after.0, after.1)?;
-    svg::write(&tree, Some(&tree.compared_with(&earlier)), title, out)?;
+    let before = earlier.notes.iter().map(|note| format!("before: {note}"));
+    let notes: Vec<_> = before.chain(tree.notes.iter().cloned()).collect();
+    let changes = tree.compared_with(&earlier);
+    svg::write(&tree, Some(&changes), title, &notes, out)?;
     Ok([first, second])
 }

@@ -10,8 +10,10 @@ const WIDTH: f64 = 1180.0;
 const MARGIN: f64 = 10.0;
 /// The height of a frame.
 const ROW: f64 = 16.0;
-/// The space above the frames.
+/// The space above the frames, without notes.
 const HEAD: f64 = 52.0;
+/// The maximum number of notes to show.
+const MOST_NOTES: usize = 8;
 /// Narrower frames are omitted, along with all frames above them.
 const NARROWEST: f64 = 0.1;
 /// The width of a letter.
@@ -33,11 +35,13 @@ pub(super) fn write(
     tree: &Tree,
     changes: Option<&Changes>,
     title: &str,
+    notes: &[String],
     mut out: impl Write,
 ) -> io::Result<()> {
     let (frames, left_out) = frames(tree);
     let deepest = frames.iter().map(|frame| frame.depth).max().unwrap_or(0);
-    let height = HEAD + (f64::from(deepest) + 1.0) * ROW + MARGIN;
+    let notes = shown(notes);
+    let height = HEAD + (notes.len() as f64 + f64::from(deepest) + 1.0) * ROW + MARGIN;
     let full = WIDTH + 2.0 * MARGIN;
     writeln!(
         out,
@@ -65,6 +69,15 @@ pub(super) fn write(
         r#"<text id="about" x="{MARGIN}" y="42">{}</text><text id="back" x="{right}" y="20" text-anchor="end" visibility="hidden">reset zoom</text><text id="search" x="{right}" y="42" text-anchor="end">search</text>"#,
         Escaped(&about)
     )?;
+    for (place, note) in notes.iter().enumerate() {
+        writeln!(
+            out,
+            r##"<text x="{MARGIN}" y="{}" fill="#b00000"><title>{}</title>{}</text>"##,
+            HEAD + (place as f64) * ROW + 6.0,
+            Escaped(note),
+            Escaped(&label(note, WIDTH)),
+        )?;
+    }
     let most = changes.map_or(0, |changes| greatest_change(&frames, changes));
     for frame in &frames {
         let y = height - MARGIN - (f64::from(frame.depth) + 1.0) * ROW;
@@ -92,6 +105,16 @@ pub(super) fn write(
     }
     writeln!(out, "<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>")?;
     out.flush()
+}
+
+/// Returns the first notes, and the number of further ones.
+fn shown(notes: &[String]) -> Vec<String> {
+    let mut shown: Vec<String> = notes.iter().take(MOST_NOTES).cloned().collect();
+    let more = notes.len().saturating_sub(shown.len());
+    if more > 0 {
+        shown.push(format!("and {more} more notes on missing or damaged data"));
+    }
+    shown
 }
 
 /// Returns the frames that are wide enough, and the number of frames that are not.

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use atf::analyze::Options;
 
-use crate::folded::{OTHERS, is_cut, lost_details, shallow, tree_of};
+use crate::export::count_of;
+use crate::folded::{OTHERS, is_cut, shallow, tree_of};
 use crate::names::name_of;
+use crate::notes::notes_of_process;
 use crate::{Error, Process, Summary};
 
 /// The functions, each below its caller. Functions with the same name share a node.
@@ -15,6 +17,8 @@ pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     /// Positions in `nodes`, by parent and name.
     places: HashMap<(usize, String), usize>,
+    /// Sentences about missing or damaged data.
+    pub(super) notes: Vec<String>,
 }
 
 /// A function with its chain of callers.
@@ -51,14 +55,16 @@ impl Tree {
                 ..Node::default()
             }],
             places: HashMap::new(),
+            notes: Vec::new(),
         };
         let mut summary = Summary::default();
         for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
             let tree = tree_of(process, options)?;
+            let label = (processes.len() > 1).then(|| format!("{} (pid {pid})", process.name()));
             // The positions of the current node and its ancestors.
-            let mut stack = vec![match processes.len() {
-                1 => ROOT,
-                _ => this.child(ROOT, &format!("{} (pid {pid})", process.name())),
+            let mut stack = vec![match &label {
+                None => ROOT,
+                Some(label) => this.child(ROOT, label),
             }];
             for node in shallow(&tree.nodes) {
                 let function = node.function_id.map(|id| process.function(id));
@@ -74,7 +80,13 @@ impl Tree {
                 }
             }
             summary.is_cut |= is_cut(&tree);
-            let lost = lost_details(process, &tree.threads);
+            let notes = notes_of_process(process, &tree.threads, &tree.problems);
+            this.notes
+                .extend(notes.into_iter().map(|note| match &label {
+                    Some(label) => format!("{label}: {note}"),
+                    None => note,
+                }));
+            let lost = count_of(process.lost_details(&tree.threads));
             summary.add(&tree.threads, lost, tree.problems);
         }
         this.add_up();

@@ -10,7 +10,7 @@ use atf_export::{
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::{CALL, FORMS, RETURN, exported, session, write_session};
+use crate::{CALL, FORMS, RETURN, exported, lacking, session, write_session};
 
 /// Checks everything that a sink may rely on.
 #[derive(Default)]
@@ -170,4 +170,23 @@ fn more_open_calls_than_are_kept_end_there_and_stay_nested() {
     let summary = export_to(&processes, &Options::default(), &mut checker).unwrap();
     assert_eq!(checker.calls, LIMIT + 10);
     assert_eq!(summary.problems.len(), 1, "the calls that were given up");
+}
+
+#[test]
+fn losses_of_the_session_are_noted_in_the_forms() {
+    let (folder, _) = session();
+    let session = lacking(&folder);
+    for form in [
+        Form::Chrome,
+        Form::Perfetto,
+        Form::Speedscope,
+        Form::Firefox,
+    ] {
+        let (out, _) = exported(&session, &Options::default(), form);
+        let text = String::from_utf8_lossy(&out);
+        let lost = "threads without files: the tracer lost 3 events, from 1700 to 1950 ns";
+        assert!(text.contains(lost), "{form:?}: {text}");
+        let unwritten = "up to 64 events of each thread are missing";
+        assert!(text.contains(unwritten), "{form:?}: {text}");
+    }
 }

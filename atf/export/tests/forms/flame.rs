@@ -5,7 +5,7 @@ use atf::session::SessionReader;
 use atf_export::{Process, flame};
 use roxmltree::Document;
 
-use crate::{CALL, RETURN, session, write_session};
+use crate::{CALL, RETURN, lacking, session, write_session};
 
 /// Returns a picture's frames: the title's first line, the rest of the title, `x`, `y`, width and
 /// colour.
@@ -99,4 +99,46 @@ fn changes_of_self_time_have_a_colour() {
     );
     assert!(frames[1].3.starts_with("rgb(245,"), "{}", frames[1].3);
     assert_eq!(frames[2].3, "rgb(60,60,245)");
+}
+
+#[test]
+fn lines_above_the_frames_say_what_is_missing() {
+    let (folder, session) = session();
+    let lacking = lacking(&folder);
+    let svg = drawn(&lacking);
+    let expected = [
+        "1 call open at the end",
+        "1 return without a call",
+        "the tracer lost 8 events, from 1700 to 1950 ns",
+        "the tracer still runs or was killed: up to 64 events of each thread are missing",
+    ];
+    assert_eq!(notes(&svg), expected.map(str::to_owned));
+    // The frames begin below the notes.
+    let top = |svg: &str| {
+        let tops = frames(svg).into_iter().map(|frame| frame.2[1]);
+        tops.fold(f64::INFINITY, f64::min)
+    };
+    assert_eq!(top(&svg), 52.0 + 4.0 * 16.0);
+    // A difference says which of the two lacks it.
+    let mut out = Vec::new();
+    let (before, after) = (
+        [Process::of_session(&lacking)],
+        [Process::of_session(&session)],
+    );
+    let options = Options::default();
+    flame::write_difference((&before, &options), (&after, &options), "", &mut out).unwrap();
+    let notes = notes(str::from_utf8(&out).unwrap());
+    assert_eq!(notes[2], format!("before: {}", expected[2]));
+    assert_eq!(notes[6], "the tracer lost 5 events, from 1800 to 1900 ns");
+    assert_eq!(notes.len(), 7);
+}
+
+/// Returns the lines about missing data.
+fn notes(svg: &str) -> Vec<String> {
+    let document = Document::parse(svg).unwrap();
+    let texts = document.descendants();
+    let texts = texts.filter(|node| node.attribute("fill") == Some("#b00000"));
+    let title =
+        |text: roxmltree::Node<'_, '_>| text.first_element_child()?.text().map(str::to_owned);
+    texts.filter_map(title).collect()
 }

@@ -112,6 +112,17 @@ fn session() -> (TempDir, SessionReader) {
     (folder, session)
 }
 
+/// Opens the session of [`session`] again, with further losses in its manifest.
+fn lacking(folder: &TempDir) -> SessionReader {
+    let session = folder.path().join("pid_42");
+    let path = session.join("manifest.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let losses = r#"{"lost_events": {"count": 3, "first_ns": 1700, "last_ns": 1950},
+        "unwritten_events": 64,"#;
+    std::fs::write(&path, text.replacen('{', losses, 1)).unwrap();
+    SessionReader::open(session).unwrap()
+}
+
 fn exported(session: &SessionReader, options: &Options, form: Form) -> (Vec<u8>, Summary) {
     let mut out = Vec::new();
     let summary = export(&[Process::of_session(session)], options, form, &mut out).unwrap();

@@ -281,9 +281,11 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         );
         assert!(messages.contains(&expected), "{command:?}: {messages}");
     }
-    let chrome = fs::read_to_string(folder.path().join("chrome.json")).unwrap();
-    let note = "up to 4160 events may be missing: the tracer did not write them before it ended";
-    assert!(chrome.contains(note), "{chrome}");
+    for file in ["chrome.json", "flame.svg"] {
+        let text = fs::read_to_string(folder.path().join(file)).unwrap();
+        let note = "the tracer was killed: up to 4160 events of each thread are missing";
+        assert!(text.contains(note), "{text}");
+    }
     let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
     let info = String::from_utf8(info.stdout).unwrap();
     assert!(info.contains("everything that was written"), "{info}");
