@@ -1,17 +1,25 @@
-/* Tests the accessors of wire version 1 with bytes typed by hand from the tables of S1 and S4. */
+/* Tests the accessors of wire version WIRE with bytes typed by hand from the sources' tables: S1 and
+ * S4 for version 1, S2 for version 2. */
 #ifdef SIDE_BY_SIDE
 #include "atf_wire.h"
-#define FUNCTION(record, verb, field) atf_v1_##record##_##verb##_##field
-#define CONSTANT(name) ATF_V1_##name
-typedef AtfV1IndexHeader AtfIndexHeader;
-typedef AtfV1IndexEvent IndexEvent;
-typedef AtfV1IndexFooter AtfIndexFooter;
-typedef AtfV1DetailHeader AtfDetailHeader;
-typedef AtfV1DetailEventHeader DetailEventHeader;
-typedef AtfV1DetailFunctionPayload DetailFunctionPayload;
-typedef AtfV1DetailFooter AtfDetailFooter;
+#define JOINED(before, wire, after) before##wire##after
+#define OF_WIRE(before, wire, after) JOINED(before, wire, after)
+#define FUNCTION(record, verb, field) OF_WIRE(atf_v, WIRE, _##record##_##verb##_##field)
+#define CONSTANT(name) OF_WIRE(ATF_V, WIRE, _##name)
+#define TYPE(name) OF_WIRE(AtfV, WIRE, name)
+typedef TYPE(IndexHeader) AtfIndexHeader;
+typedef TYPE(IndexEvent) IndexEvent;
+typedef TYPE(IndexFooter) AtfIndexFooter;
+typedef TYPE(DetailHeader) AtfDetailHeader;
+typedef TYPE(DetailEventHeader) DetailEventHeader;
+typedef TYPE(DetailFunctionPayload) DetailFunctionPayload;
+typedef TYPE(DetailFooter) AtfDetailFooter;
 #else
+#if WIRE == 1
 #include "atf_v1.h"
+#else
+#include "atf_v2.h"
+#endif
 #define FUNCTION(record, verb, field) atf_##record##_##verb##_##field
 #define CONSTANT(name) ATF_##name
 #endif
@@ -28,10 +36,10 @@ static void constants(void) {
     expect_bytes("detail header's magic", detail_header, "ATD2", 4);
     expect_bytes("detail footer's magic", detail_footer, "2DTA", 4);
     expect_bytes("index header's magic, string", CONSTANT(INDEX_HEADER_MAGIC), "ATI2", 5);
-    expect("index header's version", CONSTANT(INDEX_HEADER_VERSION), 1);
-    expect("detail header's version", CONSTANT(DETAIL_HEADER_VERSION), 1);
+    expect("index header's version", CONSTANT(INDEX_HEADER_VERSION), WIRE);
+    expect("detail header's version", CONSTANT(DETAIL_HEADER_VERSION), WIRE);
     expect("index header's event_size", CONSTANT(INDEX_HEADER_EVENT_SIZE), 32);
-    expect("no detail", CONSTANT(NO_DETAIL_SEQ), UINT32_MAX);
+    expect("no detail", CONSTANT(NO_DETAIL_SEQ), WIRE == 1 ? UINT32_MAX : UINT64_MAX);
     expect("windows", ATF_OS_WINDOWS, 5);
     expect("boottime", ATF_CLOCK_BOOTTIME, 3);
 }
@@ -39,13 +47,18 @@ static void constants(void) {
 static void index_header(void) {
     static const uint8_t bytes[] = {
         0x41, 0x54, 0x49, 0x32,                         /*  0 magic */
-        0x01, 0x01, 0x02, 0x05,                         /*  4 endian, version, arch, os */
+        0x01, WIRE, 0x02, 0x05,                         /*  4 endian, version, arch, os */
         0xA1, 0xA2, 0xA3, 0xA4,                         /*  8 flags */
         0xB1, 0xB2, 0xB3, 0xB4,                         /* 12 thread_id */
         0x03, 0xC1, 0xC2, 0xC3,                         /* 16 clock_type, _reserved1 */
+#if WIRE == 1
         0xC4, 0xC5, 0xC6, 0xC7,                         /* 20 _reserved2 */
         0x20, 0x1F, 0x1E, 0x1D,                         /* 24 event_size */
         0xD1, 0xD2, 0xD3, 0xD4,                         /* 28 event_count */
+#else
+        0x20, 0x1F, 0x1E, 0x1D,                         /* 20 event_size */
+        0xD1, 0xD2, 0xD3, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8, /* 24 event_count */
+#endif
         0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, /* 32 events_offset */
         0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, /* 40 footer_offset */
         0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, /* 48 time_start_ns */
@@ -61,9 +74,13 @@ static void index_header(void) {
     FIELD(index_header, thread_id, 0xB4B3B2B1u);
     BYTES(clock_type, 1);
     BYTES(_reserved1, 3);
-    FIELD(index_header, reserved2, 0xC7C6C5C4u);
     FIELD(index_header, event_size, 0x1D1E1F20u);
+#if WIRE == 1
+    FIELD(index_header, reserved2, 0xC7C6C5C4u);
     FIELD(index_header, event_count, 0xD4D3D2D1u);
+#else
+    FIELD(index_header, event_count, 0xD8D7D6D5D4D3D2D1u);
+#endif
     FIELD(index_header, events_offset, 0x1817161514131211u);
     FIELD(index_header, footer_offset, 0x2827262524232221u);
     FIELD(index_header, time_start_ns, 0x3837363534333231u);
@@ -75,22 +92,34 @@ static void index_event(void) {
     static const uint8_t bytes[] = {
         0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, /*  0 timestamp_ns */
         0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, /*  8 function_id */
+#if WIRE == 1
         0xA1, 0xA2, 0xA3, 0xA4,                         /* 16 thread_id */
         0xB1, 0xB2, 0xB3, 0xB4,                         /* 20 event_kind */
         0xC1, 0xC2, 0xC3, 0xC4,                         /* 24 call_depth */
         0xD1, 0xD2, 0xD3, 0xD4,                         /* 28 detail_seq */
+#else
+        0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, /* 16 detail_seq */
+        0x03,                                           /* 24 event_kind */
+        0xE1, 0xE2, 0xE3, 0xE4, 0xE5, 0xE6, 0xE7,       /* 25 _reserved */
+#endif
     };
     BEGIN(IndexEvent);
     FIELD(index_event, timestamp_ns, 0x1817161514131211u);
     FIELD(index_event, function_id, 0x2827262524232221u);
+#if WIRE == 1
     FIELD(index_event, thread_id, 0xA4A3A2A1u);
     FIELD(index_event, event_kind, 0xB4B3B2B1u);
     FIELD(index_event, call_depth, 0xC4C3C2C1u);
     FIELD(index_event, detail_seq, 0xD4D3D2D1u);
+#else
+    FIELD(index_event, detail_seq, 0x3837363534333231u);
+    BYTES(event_kind, 1);
+    BYTES(_reserved, 7);
+#endif
     END(index_event);
 }
 
-/* The fields add up to 64 with 24 reserved bytes; the time range comes before the byte count. */
+/* The time range comes before the byte count. */
 static void index_footer(void) {
     static const uint8_t bytes[] = {
         0x32, 0x49, 0x54, 0x41,                         /*  0 magic */
@@ -118,7 +147,7 @@ static void index_footer(void) {
 static void detail_header(void) {
     static const uint8_t bytes[] = {
         0x41, 0x54, 0x44, 0x32,                         /*  0 magic */
-        0x01, 0x01, 0x02, 0x03,                         /*  4 endian, version, arch, os */
+        0x01, WIRE, 0x02, 0x03,                         /*  4 endian, version, arch, os */
         0xA1, 0xA2, 0xA3, 0xA4,                         /*  8 flags */
         0xB1, 0xB2, 0xB3, 0xB4,                         /* 12 thread_id */
         0xC1, 0xC2, 0xC3, 0xC4,                         /* 16 _reserved1 */
@@ -151,20 +180,29 @@ static void detail_event_header(void) {
     static const uint8_t bytes[] = {
         0xA1, 0xA2, 0xA3, 0xA4,                         /*  0 total_length */
         0xB1, 0xB2, 0xC1, 0xC2,                         /*  4 event_type, flags */
+#if WIRE == 1
         0xD1, 0xD2, 0xD3, 0xD4,                         /*  8 index_seq */
         0xE1, 0xE2, 0xE3, 0xE4,                         /* 12 thread_id */
+#else
+        0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, /*  8 index_seq */
+#endif
         0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, /* 16 timestamp */
     };
     BEGIN(DetailEventHeader);
     FIELD(detail_event_header, total_length, 0xA4A3A2A1u);
     FIELD(detail_event_header, event_type, 0xB2B1u);
     FIELD(detail_event_header, flags, 0xC2C1u);
+#if WIRE == 1
     FIELD(detail_event_header, index_seq, 0xD4D3D2D1u);
     FIELD(detail_event_header, thread_id, 0xE4E3E2E1u);
+#else
+    FIELD(detail_event_header, index_seq, 0x2827262524232221u);
+#endif
     FIELD(detail_event_header, timestamp, 0x1817161514131211u);
     END(detail_event_header);
 }
 
+/* S2 does not describe a payload; the payload of S1 and S4 is recognized by its length. */
 static void detail_function_payload(void) {
     static const uint8_t bytes[] = {
         0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, /*  0 function_id */
