@@ -5,7 +5,6 @@ use std::mem::size_of;
 use atf::detail::DetailEvent;
 use atf::index::IndexEvent;
 
-use crate::memory::Plain;
 use crate::writer::NO_DETAIL;
 
 /// `AtfEvent`: an event of `index.atf`.
@@ -36,21 +35,6 @@ pub struct AtfEvent {
 const NO_DEPTH: u32 = u32::MAX;
 
 const _: () = assert!(size_of::<AtfEvent>() == 64);
-
-// SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfEvent {
-    const ZERO: Self = Self {
-        timestamp_ns: 0,
-        function_id: 0,
-        index_seq: 0,
-        detail_seq: 0,
-        thread_id: 0,
-        thread: 0,
-        event_kind: 0,
-        call_depth: 0,
-        reserved: [0; 2],
-    };
-}
 
 impl AtfEvent {
     #[inline]
@@ -94,21 +78,6 @@ pub struct AtfDetailEvent {
 }
 
 const _: () = assert!(size_of::<AtfDetailEvent>() == 64);
-
-// SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfDetailEvent {
-    const ZERO: Self = Self {
-        timestamp_ns: 0,
-        detail_seq: 0,
-        index_seq: 0,
-        offset: 0,
-        payload_size: 0,
-        thread_id: 0,
-        event_type: 0,
-        flags: 0,
-        reserved: [0; 2],
-    };
-}
 
 impl From<DetailEvent> for AtfDetailEvent {
     fn from(event: DetailEvent) -> Self {

@@ -51,28 +51,7 @@ pub struct AtfFileInfo {
 const _: () = assert!(size_of::<AtfFileInfo>() == 80);
 
 // SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfFileInfo {
-    const ZERO: Self = Self {
-        event_count: 0,
-        file_size: 0,
-        events_offset: 0,
-        events_end: 0,
-        footer_offset: 0,
-        bytes_after_footer: 0,
-        trailing_bytes: 0,
-        zero_tail_bytes: 0,
-        thread_id: 0,
-        flags: 0,
-        wire: 0,
-        arch: 0,
-        os: 0,
-        clock_type: 0,
-        completeness: 0,
-        count_source: 0,
-        checksum: 0,
-        reserved: [0; 1],
-    };
-}
+unsafe impl Plain for AtfFileInfo {}
 
 impl AtfFileInfo {
     /// Sets how the file ends.

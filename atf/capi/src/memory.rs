@@ -1,7 +1,7 @@
 //! Memory that belongs to C: strings, arrays and output pointers.
 
 use std::ffi::{CStr, c_char};
-use std::mem::{MaybeUninit, size_of};
+use std::mem::{self, MaybeUninit, size_of};
 use std::path::Path;
 
 use crate::status::{AtfStatus, Failure, Outcome};
@@ -188,7 +188,8 @@ const MOST_SIZED: usize = 4096;
 /// The type is `repr(C)`, and any bytes are a valid value.
 pub(crate) unsafe trait Plain: Copy {
     /// All members 0.
-    const ZERO: Self;
+    // SAFETY: the trait's contract makes any bytes a valid value, so zeros too.
+    const ZERO: Self = unsafe { mem::zeroed() };
 }
 
 fn check_array<T>(data: *const T, count: usize) -> Outcome<()> {

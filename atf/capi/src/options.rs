@@ -41,20 +41,7 @@ pub struct AtfWriteOptions {
 const _: () = assert!(size_of::<AtfWriteOptions>() == 24);
 
 // SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfWriteOptions {
-    const ZERO: Self = Self {
-        struct_size: 0,
-        wire: 0,
-        arch: 0,
-        os: 0,
-        clock_type: 0,
-        durability: 0,
-        survive_kill: 0,
-        verbatim: 0,
-        reserved: [0; 5],
-        buffer_size: 0,
-    };
-}
+unsafe impl Plain for AtfWriteOptions {}
 
 /// Reads the options, or returns the defaults for null.
 ///

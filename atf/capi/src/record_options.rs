@@ -48,24 +48,7 @@ const _: () = assert!(size_of::<AtfRecordOptions>() == 80);
 const NO_PAYLOADS: u64 = u64::MAX;
 
 // SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfRecordOptions {
-    const ZERO: Self = Self {
-        struct_size: 0,
-        overflow: 0,
-        window: 0,
-        trigger_on_stop: 0,
-        reserved: 0,
-        ring_events: 0,
-        ring_payload_size: 0,
-        interval_ns: 0,
-        max_threads: 0,
-        pre_roll_ns: 0,
-        post_roll_ns: 0,
-        segment_size: 0,
-        segment_duration_ns: 0,
-        segment_keep: 0,
-    };
-}
+unsafe impl Plain for AtfRecordOptions {}
 
 /// Reads the options; null selects the defaults.
 ///
@@ -169,19 +152,7 @@ pub struct AtfRecordSummary {
 const _: () = assert!(size_of::<AtfRecordSummary>() == 72);
 
 // SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfRecordSummary {
-    const ZERO: Self = Self {
-        threads: 0,
-        finalized: 0,
-        event_count: 0,
-        detail_count: 0,
-        time_start_ns: 0,
-        time_end_ns: 0,
-        lost_events: 0,
-        lost_details: 0,
-        segments: 0,
-    };
-}
+unsafe impl Plain for AtfRecordSummary {}
 
 impl From<RecordSummary> for AtfRecordSummary {
     fn from(summary: RecordSummary) -> Self {

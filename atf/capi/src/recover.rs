@@ -30,15 +30,7 @@ pub struct AtfRecoverOptions {
 const _: () = assert!(size_of::<AtfRecoverOptions>() == 8 + size_of::<usize>());
 
 // SAFETY: `repr(C)`, and all members are numbers or raw pointers, for which any bytes are valid.
-unsafe impl Plain for AtfRecoverOptions {
-    const ZERO: Self = Self {
-        struct_size: 0,
-        salvage: 0,
-        durability: 0,
-        reserved: [0; 2],
-        symbols_path: std::ptr::null(),
-    };
-}
+unsafe impl Plain for AtfRecoverOptions {}
 
 /// Recovers the session at `path` into `out`, which must not exist, and reports in JSON what was
 /// kept, set aside and dropped.

@@ -209,21 +209,7 @@ pub struct AtfThreadInfo {
 }
 
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
-unsafe impl memory::Plain for AtfThreadInfo {
-    const ZERO: Self = Self {
-        path: std::ptr::null(),
-        id: 0,
-        presence: 0,
-        is_listed: 0,
-        reserved: [0; 2],
-        name: std::ptr::null(),
-        lost_events: AtfLoss::NONE,
-        lost_details: AtfLoss::NONE,
-        cut: AtfCut::NONE,
-        is_cut: 0,
-        reserved2: [0; 7],
-    };
-}
+unsafe impl memory::Plain for AtfThreadInfo {}
 
 /// Describes the thread at a position, in ascending order of id; `ATF_NONE` after the last one.
 ///

@@ -1,7 +1,6 @@
 //! Facts about the recording, from a session's manifest.
 
 use std::ffi::c_char;
-use std::ptr;
 
 use atf::manifest::Cut;
 
@@ -65,16 +64,7 @@ pub struct AtfSessionFacts {
 }
 
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
-unsafe impl memory::Plain for AtfSessionFacts {
-    const ZERO: Self = Self {
-        lost_events: AtfLoss::NONE,
-        unwritten_events: 0,
-        clock_error_ns: 0,
-        ended_by: ptr::null(),
-        has_clock_error: 0,
-        reserved: [0; 7],
-    };
-}
+unsafe impl memory::Plain for AtfSessionFacts {}
 
 /// Reads the manifest's facts about the whole recording; zeros without a manifest.
 ///

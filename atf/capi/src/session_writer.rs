@@ -143,16 +143,7 @@ pub struct AtfSessionTotals {
 const _: () = assert!(size_of::<AtfSessionTotals>() == 48);
 
 // SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfSessionTotals {
-    const ZERO: Self = Self {
-        threads: 0,
-        finalized_or_unreadable: 0,
-        event_count: 0,
-        detail_count: 0,
-        time_start_ns: 0,
-        time_end_ns: 0,
-    };
-}
+unsafe impl Plain for AtfSessionTotals {}
 
 impl From<SessionTotals> for AtfSessionTotals {
     fn from(totals: SessionTotals) -> Self {

@@ -247,17 +247,7 @@ pub struct AtfThreadSummary {
 const _: () = assert!(size_of::<AtfThreadSummary>() == 48);
 
 // SAFETY: `repr(C)`, and all members are numbers.
-unsafe impl Plain for AtfThreadSummary {
-    const ZERO: Self = Self {
-        event_count: 0,
-        detail_count: 0,
-        time_start_ns: 0,
-        time_end_ns: 0,
-        thread_id: 0,
-        reserved: 0,
-        dropped_details: 0,
-    };
-}
+unsafe impl Plain for AtfThreadSummary {}
 
 impl From<ThreadSummary> for AtfThreadSummary {
     fn from(summary: ThreadSummary) -> Self {
