@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
+use crate::memory::put;
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::tag::{NotOpen, Tag};
 
@@ -43,6 +44,27 @@ impl<T: Object> Handle<T> {
             object: UnsafeCell::new(MaybeUninit::new(object)),
         }))
     }
+}
+
+/// Creates an object and writes its handle to `place`; null on failure.
+///
+/// # Safety
+///
+/// `place` is null or valid for writing a pointer.
+pub(crate) unsafe fn give<T: Object>(
+    place: *mut *mut Handle<T>,
+    make: impl FnOnce() -> Outcome<T>,
+) -> Outcome<()> {
+    if place.is_null() {
+        let message = format!("the output pointer for the {} is null", T::NAME);
+        return Err(Failure::new(AtfStatus::Argument, message));
+    }
+    // SAFETY: not null, so the caller guarantees that a pointer can be written.
+    unsafe { put(place, std::ptr::null_mut()) };
+    let made = Handle::give(make()?);
+    // SAFETY: as above.
+    unsafe { put(place, made) };
+    Ok(())
 }
 
 /// Accesses an object that several threads may read.

@@ -10,11 +10,11 @@ use atf::thread::ThreadReader;
 use crate::boundary;
 use crate::event::AtfEvent;
 use crate::file::{AtfChecksum, AtfFileInfo, known};
-use crate::handle::{self, Handle, Object};
+use crate::handle::{self, Handle, Object, give};
 use crate::memory::{self, Plain, argument, put, put_sized, required};
 use crate::options::open_options;
 use crate::problems::Problems;
-use crate::status::{AtfStatus, Failure, Outcome};
+use crate::status::{AtfStatus, Failure};
 
 /// `AtfIndexReader`.
 pub type AtfIndexReader = Handle<Index>;
@@ -80,24 +80,6 @@ impl Index {
         };
         scanned.into_iter().chain(known).collect()
     }
-}
-
-/// Creates a reader and passes its handle to C.
-///
-/// # Safety
-///
-/// `reader` is null or valid for writing a pointer.
-pub(crate) unsafe fn give<T: Object>(
-    reader: *mut *mut Handle<T>,
-    make: impl FnOnce() -> Outcome<T>,
-) -> Outcome<()> {
-    required(reader, "the output pointer for the reader is null")?;
-    // SAFETY: not null, so the caller guarantees that a pointer can be written.
-    unsafe { put(reader, std::ptr::null_mut()) };
-    let made = Handle::give(make()?);
-    // SAFETY: as above.
-    unsafe { put(reader, made) };
-    Ok(())
 }
 
 /// Opens an `index.atf`.

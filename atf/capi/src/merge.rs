@@ -8,8 +8,7 @@ use atf::session::Problem;
 
 use crate::boundary;
 use crate::event::AtfEvent;
-use crate::handle::{self, Handle, Object};
-use crate::index::give;
+use crate::handle::{self, Handle, Object, give};
 use crate::memory::{self, put, required};
 use crate::session::{AtfSessionReader, Session};
 use crate::status::{AtfStatus, Failure, c_string};

@@ -10,8 +10,8 @@ use atf::record::{LossCounter, Lost, Recording, ThreadRecorder};
 use atf::write::Event;
 
 use crate::boundary;
-use crate::handle::{self, Handle, Object};
-use crate::memory::{self, put, put_sized, required};
+use crate::handle::{self, Handle, Object, give};
+use crate::memory::{self, put, put_sized};
 use crate::record_options::{AtfRecordOptions, AtfRecordSummary, record_options};
 use crate::session_writer::AtfSessionWriter;
 use crate::status::{AtfStatus, Failure, Outcome};
@@ -93,10 +93,7 @@ pub unsafe extern "C" fn atf_recording_start(
     options: *const AtfRecordOptions,
     recording: *mut *mut AtfRecording,
 ) -> AtfStatus {
-    boundary::status(|| {
-        required(recording, "the output pointer for the recording is null")?;
-        // SAFETY: not null, so the caller guarantees that a pointer can be written.
-        unsafe { put(recording, std::ptr::null_mut()) };
+    let make = || {
         // SAFETY: guaranteed by this function's caller.
         let options = unsafe { record_options(options) }?;
         let start = |session| {
@@ -108,11 +105,10 @@ pub unsafe extern "C" fn atf_recording_start(
             })
         };
         // SAFETY: guaranteed by this function's caller.
-        let made = unsafe { handle::with(session, |session| session.record(start)) }?;
-        // SAFETY: as above.
-        unsafe { put(recording, Handle::give(made)) };
-        Ok(())
-    })
+        unsafe { handle::with(session, |session| session.record(start)) }
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(recording, make) })
 }
 
 /// Registers a thread, with its name unless `name` is null.
@@ -127,19 +123,15 @@ pub unsafe extern "C" fn atf_recording_thread(
     name: *const c_char,
     recorder: *mut *mut AtfRecorder,
 ) -> AtfStatus {
-    boundary::status(|| {
-        required(recorder, "the output pointer for the recorder is null")?;
-        // SAFETY: not null, so the caller guarantees that a pointer can be written.
-        unsafe { put(recorder, std::ptr::null_mut()) };
+    let make = || {
         // SAFETY: null or valid; guaranteed by this function's caller.
         let name = unsafe { memory::text(name) };
-        let body = |this: &Recording| Ok(this.thread(name.as_deref())?);
+        let body = |this: &Recording| Ok(Recorder::new(this.thread(name.as_deref())?));
         // SAFETY: guaranteed by this function's caller.
-        let made = unsafe { handle::with(recording, body) }?;
-        // SAFETY: as above.
-        unsafe { put(recorder, Handle::give(Recorder::new(made))) };
-        Ok(())
-    })
+        unsafe { handle::with(recording, body) }
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(recorder, make) })
 }
 
 /// Records an event of the calling thread. The first event registers the thread.

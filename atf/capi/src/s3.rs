@@ -12,7 +12,7 @@ use atf::write::{Event, ThreadWriter};
 use atf::{Clock, wire::DetailFunctionPayload};
 
 use crate::access::{telling, write_quickly};
-use crate::handle;
+use crate::handle::{self, Handle};
 use crate::memory::{self, argument};
 use crate::options::default_options;
 use crate::status::{AtfStatus, Failure, Outcome};
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn atf_writer_create(
         let options = default_options().clock_type(Clock(clock_type));
         let folder = session.join(format!("thread_{thread_id}"));
         let writer = ThreadWriter::create(folder, thread_id, &options)?;
-        Ok(Writer::give(writer))
+        Ok(Handle::give(Writer::new(writer)))
     };
     warning::value(std::ptr::null_mut(), |warnings| {
         make().map_err(|failure| warnings.add(failure))

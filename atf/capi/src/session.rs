@@ -11,8 +11,7 @@ use atf::session::{Presence, SessionReader, SessionSummary, ThreadEntry};
 
 use crate::boundary;
 use crate::clock::AtfTimingAnchor;
-use crate::handle::{self, Handle, Object};
-use crate::index::give;
+use crate::handle::{self, Handle, Object, give};
 use crate::memory::{self, put, put_sized, required};
 use crate::options::open_options;
 use crate::session_facts::AtfCut;

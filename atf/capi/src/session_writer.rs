@@ -11,8 +11,8 @@ use atf::write::{SessionTotals, SessionWriter};
 
 use crate::boundary;
 use crate::clock::{self, AtfTimingAnchor};
-use crate::handle::{self, Handle, Object};
-use crate::memory::{self, Plain, argument, put, put_sized, required, reserved_are_0};
+use crate::handle::{self, Handle, Object, give};
+use crate::memory::{self, Plain, argument, put_sized, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 use crate::writer::{AtfThreadWriter, Writer};
@@ -168,23 +168,20 @@ unsafe fn create(
     session: *mut *mut AtfSessionWriter,
     make: impl FnOnce(&Path, &atf::write::WriteOptions) -> atf::Result<SessionWriter>,
 ) -> Outcome<()> {
-    required(session, "the output pointer for the session is null")?;
-    // SAFETY: not null, so the caller guarantees that a pointer can be written.
-    unsafe { put(session, std::ptr::null_mut()) };
+    let make = || {
+        // SAFETY: guaranteed by this function's caller.
+        let folder = unsafe { memory::path(folder) }?;
+        // SAFETY: guaranteed by this function's caller.
+        let options = unsafe { write_options(options) }?;
+        let writer = make(folder, &options)?;
+        Ok(Session {
+            path: c_string(writer.path().as_os_str().as_encoded_bytes()),
+            writer: Arc::new(writer),
+            is_recorded: AtomicBool::new(false),
+        })
+    };
     // SAFETY: guaranteed by this function's caller.
-    let folder = unsafe { memory::path(folder) }?;
-    // SAFETY: guaranteed by this function's caller.
-    let options = unsafe { write_options(options) }?;
-    let writer = make(folder, &options)?;
-    let path = c_string(writer.path().as_os_str().as_encoded_bytes());
-    let made = Handle::give(Session {
-        writer: Arc::new(writer),
-        path,
-        is_recorded: AtomicBool::new(false),
-    });
-    // SAFETY: as above.
-    unsafe { put(session, made) };
-    Ok(())
+    unsafe { give(session, make) }
 }
 
 /// Creates a session in `folder`, which is created if missing.
@@ -251,16 +248,11 @@ pub unsafe extern "C" fn atf_session_writer_thread(
     thread_id: u32,
     writer: *mut *mut AtfThreadWriter,
 ) -> AtfStatus {
-    boundary::status(|| {
-        required(writer, "the output pointer for the writer is null")?;
-        // SAFETY: not null, so the caller guarantees that a pointer can be written.
-        unsafe { put(writer, std::ptr::null_mut()) };
-        // SAFETY: guaranteed by this function's caller.
-        let made = unsafe { handle::with(session, |this| Ok(this.writer.thread(thread_id)?)) }?;
-        // SAFETY: as above.
-        unsafe { put(writer, Writer::give(made)) };
-        Ok(())
-    })
+    let body = |this: &Session| Ok(Writer::new(this.writer.thread(thread_id)?));
+    // SAFETY: guaranteed by this function's caller.
+    let make = || unsafe { handle::with(session, body) };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(writer, make) })
 }
 
 /// Sets the manifest's executables and libraries, replacing earlier ones.

@@ -8,8 +8,8 @@ use atf::{DetailEventType, EventKind};
 
 use crate::access::{using, write_quickly};
 use crate::boundary;
-use crate::handle::{self, Handle, Object};
-use crate::memory::{self, Plain, argument, put, put_sized, required, reserved_are_0};
+use crate::handle::{self, Handle, Object, give};
+use crate::memory::{self, Plain, argument, put, put_sized, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Failure, Outcome, Record, c_string};
 use crate::warning;
@@ -38,14 +38,14 @@ impl Object for Writer {
 }
 
 impl Writer {
-    pub(crate) fn give(writer: ThreadWriter) -> *mut AtfThreadWriter {
-        Handle::give(Self {
+    pub(crate) fn new(writer: ThreadWriter) -> Self {
+        Self {
             writer,
             failure: None,
             warnings: Vec::new(),
             told: 0,
             untold: 0,
-        })
+        }
     }
 
     /// The position of the next index event.
@@ -290,20 +290,17 @@ pub unsafe extern "C" fn atf_writer_open(
     options: *const AtfWriteOptions,
     writer: *mut *mut AtfThreadWriter,
 ) -> AtfStatus {
-    boundary::status(|| {
-        required(writer, "the output pointer for the writer is null")?;
-        // SAFETY: not null, so the caller guarantees that a pointer can be written.
-        unsafe { put(writer, std::ptr::null_mut()) };
+    let make = || {
         // SAFETY: guaranteed by this function's caller.
         let session = unsafe { memory::path(session_dir) }?;
         // SAFETY: guaranteed by this function's caller.
         let options = unsafe { write_options(options) }?;
         let folder = session.join(format!("thread_{thread_id}"));
-        let made = Writer::give(ThreadWriter::create(folder, thread_id, &options)?);
-        // SAFETY: as above.
-        unsafe { put(writer, made) };
-        Ok(())
-    })
+        let writer = ThreadWriter::create(folder, thread_id, &options)?;
+        Ok(Writer::new(writer))
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(writer, make) })
 }
 
 /// Writes an event without details.

@@ -532,6 +532,27 @@ fn the_functions_of_s3_take_a_stack_after_the_registers() {
 }
 
 #[test]
+fn a_null_output_pointer_is_refused_before_anything_is_created() {
+    let folder = TempDir::new().unwrap();
+    let root = path(folder.path(), "session");
+    let refused = |status, name: &str| {
+        assert_eq!(status, AtfStatus::Argument);
+        assert!(text(atf_last_error_message()).contains(name));
+    };
+    let (at, none) = (root.as_ptr(), ptr::null_mut());
+    refused(
+        call!(atf_session_writer_create(at, ptr::null(), none)),
+        "AtfSessionWriter",
+    );
+    let none = ptr::null_mut();
+    refused(
+        call!(atf_writer_open(at, 1, ptr::null(), none)),
+        "AtfThreadWriter",
+    );
+    assert!(!folder.path().join("session").exists());
+}
+
+#[test]
 fn closed_handles_and_other_kinds_are_refused() {
     let folder = TempDir::new().unwrap();
     let root = path(folder.path(), "session");
