@@ -1,6 +1,6 @@
 //! Every command and example in the documents and in `--help` produces the documented result.
 //!
-//! [`table`] defines how each example is tested; an example that is not in the table fails.
+//! Commands run as written, unless [`table`] says otherwise; other examples must be in the table.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ use std::process::Output;
 
 use atf_docs::{Example, examples, is_shown, sessions};
 use sandbox::{Sandbox, root};
-use table::{BLOCKS, HELP, How, SPANS};
+use table::{BLOCKS, HELP, How, SPANS, STAND_FOR};
 
 /// The documents whose examples are run.
 const DOCUMENTS: [&str; 18] = [
@@ -40,6 +40,9 @@ const DOCUMENTS: [&str; 18] = [
 
 /// The documents whose Python blocks are all run by `python/tools/pages.py`.
 const PYTHON: [&str; 3] = ["docs/archive.md", "docs/python.md", "docs/spark.md"];
+
+/// The document whose commands are all run by `.ci/tutorial`, which downloads sources.
+const TUTORIAL: &str = "docs/record.md";
 
 fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -99,16 +102,24 @@ fn every_block_of_the_documents_gives_its_result() {
             is_elsewhere(first, ".ci/python", path);
             continue;
         }
-        let is_it =
-            |(_, (place, line, _)): &(_, &(&str, &str, How))| *place == path && *line == first;
-        let Some((at, (.., how))) = BLOCKS.iter().enumerate().find(is_it) else {
-            unknown.push(format!("{path}: {first}"));
-            continue;
+        let is_it = |(place, line, _): &(&str, &str, How)| *place == path && *line == first;
+        let how = match (BLOCKS.iter().position(is_it), language.as_str()) {
+            (Some(at), _) => {
+                known.insert(at);
+                BLOCKS[at].2
+            }
+            (None, "sh") if path == TUTORIAL => How::Elsewhere("downloads", ".ci/tutorial", path),
+            (None, "sh" | "console") => How::Runs(0, None),
+            (None, _) => {
+                unknown.push(format!("{path}: {first}"));
+                continue;
+            }
         };
-        known.insert(at);
-        match *how {
+        match how {
             How::Runs(status, None) if language == "console" => {
-                for (command, shown) in sessions(&block) {
+                let commands = sessions(&block);
+                assert!(!commands.is_empty(), "{path}: no `$ ` in:\n{block}");
+                for (command, shown) in commands {
                     runs(&sandbox, &command, status, &shown);
                 }
             }
@@ -173,18 +184,11 @@ fn every_command_within_a_sentence_runs() {
         if !is_command(&span) || is_bench_or_group(&span) {
             continue;
         }
-        let Some(at) = SPANS.iter().position(|(text, _)| *text == span) else {
-            panic!("{path}: command not in docs/tests/examples/table.rs: {span}");
-        };
-        if known.insert(at) {
-            classified(&sandbox, &span, SPANS[at].1);
+        if known.insert(span.clone()) {
+            classified(&sandbox, &span, SPANS);
         }
     }
-    let gone: Vec<_> = (0..SPANS.len())
-        .filter(|at| !known.contains(at))
-        .map(|at| SPANS[at].0)
-        .collect();
-    assert!(gone.is_empty(), "in no document: {gone:#?}");
+    assert_none_is_gone(SPANS, &known);
 }
 
 /// Returns whether a command runs benchmarks, which take minutes. Checks the group's name with the
@@ -205,12 +209,29 @@ fn is_bench_or_group(span: &str) -> bool {
     !group.starts_with("-- --markdown")
 }
 
-fn classified(sandbox: &Sandbox, command: &str, how: How) {
-    match how {
-        How::Runs(status, instead) => runs(sandbox, instead.unwrap_or(command), status, ""),
+fn classified(sandbox: &Sandbox, command: &str, table: &[(&str, How)]) {
+    let listed = table.iter().find(|(text, _)| *text == command);
+    match listed.map_or(How::Runs(0, None), |(_, how)| *how) {
+        How::Runs(status, Some(instead)) => runs(sandbox, instead, status, ""),
+        How::Runs(status, None) => runs(sandbox, &filled_in(command), status, ""),
         How::Elsewhere(why, place, words) if !why.is_empty() => is_elsewhere(command, place, words),
         other => panic!("{command}: {other:?} does not apply to a command"),
     }
+}
+
+/// Replaces words that stand for something.
+fn filled_in(command: &str) -> String {
+    let fill = |text: String, (words, meant): &(&str, &str)| {
+        text.replace(&format!(" {words} "), &format!(" {meant} "))
+    };
+    STAND_FOR.iter().fold(format!(" {command} "), fill)
+}
+
+/// Checks that each entry of a table is an example.
+fn assert_none_is_gone(table: &[(&str, How)], known: &BTreeSet<String>) {
+    let gone = table.iter().filter(|(text, _)| !known.contains(*text));
+    let gone: Vec<_> = gone.collect();
+    assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
 /// Checks that the packages, tests and folders in a cargo command exist.
@@ -275,24 +296,15 @@ fn every_example_of_a_help_text_runs() {
             let help = String::from_utf8(output.stdout).expect("UTF-8");
             texts += 1;
             for (example, _) in sessions(&help) {
-                let Some(at) = HELP.iter().position(|(text, _)| *text == example) else {
-                    panic!(
-                        "{command} --help: example not in docs/tests/examples/table.rs: {example}"
-                    );
-                };
-                if known.insert(at) {
-                    classified(&sandbox, &example, HELP[at].1);
+                if known.insert(example.clone()) {
+                    classified(&sandbox, &example, HELP);
                 }
             }
             commands.extend(subcommands(&help).map(|name| format!("{command} {name}")));
         }
     }
     assert!(texts > 20, "only {texts} help texts");
-    let gone: Vec<_> = (0..HELP.len())
-        .filter(|at| !known.contains(at))
-        .map(|at| HELP[at].0)
-        .collect();
-    assert!(gone.is_empty(), "in no help text: {gone:#?}");
+    assert_none_is_gone(HELP, &known);
 }
 
 /// Returns the subcommands in a help text, except for `help`.
