@@ -1,44 +1,8 @@
 //! Formats names, counts and times for people.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
-/// Text that may come from a file or its name. Escapes everything that could control a terminal:
-/// control characters, line breaks, and marks that change the writing direction.
-#[derive(Debug)]
-pub(crate) struct Printable<T>(pub(crate) T);
-
-impl<T: fmt::Display> fmt::Display for Printable<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(Escaping(f), "{}", self.0)
-    }
-}
-
-/// Forwards text, escaping characters that control a terminal.
-struct Escaping<'a, 'b>(&'a mut fmt::Formatter<'b>);
-
-impl fmt::Write for Escaping<'_, '_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if !text.chars().any(steers) {
-            return self.0.write_str(text);
-        }
-        for letter in text.chars() {
-            if steers(letter) {
-                write!(self.0, "{}", letter.escape_unicode())?;
-            } else {
-                self.0.write_char(letter)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn steers(letter: char) -> bool {
-    letter.is_control()
-        || matches!(
-            letter,
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        )
-}
+pub(crate) use atf_conformance::report::Printable;
 
 /// `1 event`, `2 events`.
 pub(crate) struct Counted<'a>(pub(crate) u64, pub(crate) &'a str);
@@ -128,14 +92,6 @@ impl fmt::Display for Hex<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn terminal_control_characters_are_escaped() {
-        let name = "a\u{1b}[31m\r\n\u{202e}\u{9b}z";
-        let text = Printable(name).to_string();
-        assert_eq!(text, "a\\u{1b}[31m\\u{d}\\u{a}\\u{202e}\\u{9b}z");
-        assert_eq!(Printable("größe→λ").to_string(), "größe→λ");
-    }
 
     #[test]
     fn spans_are_exact_to_three_digits() {

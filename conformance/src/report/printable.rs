@@ -1,17 +1,31 @@
 //! Makes text from files, names and programs safe for reports.
 
+use std::fmt::{self, Write as _};
+
 /// Text that may come from a file or a file name. Escapes everything that could control a terminal
 /// (control characters, line breaks, bidirectional marks) and everything that XML cannot represent.
 #[derive(Debug)]
 pub struct Printable<T>(pub T);
 
-impl<T: std::fmt::Display> std::fmt::Display for Printable<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for letter in self.0.to_string().chars() {
+impl<T: fmt::Display> fmt::Display for Printable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaping(f), "{}", self.0)
+    }
+}
+
+/// Forwards text, escaping characters that must not be in a report.
+struct Escaping<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl fmt::Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if !text.chars().any(steers) {
+            return self.0.write_str(text);
+        }
+        for letter in text.chars() {
             if steers(letter) {
-                write!(f, "{}", letter.escape_unicode())?;
+                write!(self.0, "{}", letter.escape_unicode())?;
             } else {
-                write!(f, "{letter}")?;
+                self.0.write_char(letter)?;
             }
         }
         Ok(())
@@ -43,5 +57,18 @@ pub(super) fn clipped(text: &str, letters: usize) -> String {
                 text.get(..end).unwrap_or_default()
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_controls_a_terminal_or_cannot_be_xml_is_escaped() {
+        let name = "a\u{1b}[31m\r\n\u{202e}\u{9b}\u{ffff}z";
+        let text = Printable(name).to_string();
+        assert_eq!(text, "a\\u{1b}[31m\\u{d}\\u{a}\\u{202e}\\u{9b}\\u{ffff}z");
+        assert_eq!(Printable("größe→λ").to_string(), "größe→λ");
     }
 }
