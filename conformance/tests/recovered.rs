@@ -8,7 +8,6 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use atf::Wire;
@@ -121,16 +120,7 @@ fn damage(trace: &mut Trace, has_ring: &mut bool, random: &mut Random) -> String
 }
 
 fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in walkdir::WalkDir::new(path) {
-        let entry = entry.unwrap();
-        if entry.file_type().is_file() {
-            let name = entry.path().strip_prefix(path).unwrap();
-            let bytes = fs::read(entry.path()).unwrap();
-            files.insert(name.to_string_lossy().into_owned(), bytes);
-        }
-    }
-    files
+    atf_samples::tree(path).unwrap()
 }
 
 /// Returns the broken structural rules with their files.

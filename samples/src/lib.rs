@@ -11,7 +11,9 @@
     reason = "a file that cannot be is a mistake in a test"
 )]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 pub mod files;
 
@@ -19,4 +21,26 @@ pub mod files;
 #[must_use]
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// Returns all files below a folder, by their relative names.
+///
+/// # Errors
+///
+/// If a folder or file cannot be read.
+pub fn tree(folder: &Path) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(&next)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap_or(&path);
+                files.insert(name.to_string_lossy().into_owned(), fs::read(&path)?);
+            }
+        }
+    }
+    Ok(files)
 }

@@ -73,18 +73,5 @@ fn without_details(version: u8) -> Vec<u8> {
 
 /// Returns all files below a path, by their relative names.
 fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    let mut open = vec![path.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let entry = entry.unwrap().path();
-            if entry.is_dir() {
-                open.push(entry);
-            } else {
-                let name = entry.strip_prefix(path).unwrap().to_str().unwrap();
-                files.insert(name.to_owned(), fs::read(&entry).unwrap());
-            }
-        }
-    }
-    files
+    atf_samples::tree(path).unwrap()
 }

@@ -15,18 +15,7 @@ const SMALL: &str = "sample-small/session_20260105_101500/pid_4242";
 
 /// Returns all files below a folder with their bytes.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            let below = tree(&path).into_iter();
-            files.extend(below.map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
-        } else {
-            files.insert(name, fs::read(&path).unwrap());
-        }
-    }
-    files
+    atf_samples::tree(folder).unwrap()
 }
 
 fn dump(folder: &Path, path: &str) -> Vec<Value> {

@@ -12,6 +12,7 @@ use atf::rewrite::{RecoverOptions, Report};
 use atf::session::MANIFEST_FILE;
 use atf::write::Durability;
 use atf_conformance::corpus;
+use atf_samples::tree;
 
 use super::{EINTR, Extent, FAULTS, Fault, Layer, Plan, Tally};
 
@@ -39,7 +40,7 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
         source: BTreeMap::new(),
     };
     damaged_session(&case.root.join("in"))?;
-    case.source = files(&case.root.join("in"))?;
+    case.source = tree(&case.root.join("in"))?;
     let (result, log) = case.recover(Plan::Count)?;
     let mut tally = Tally {
         calls: log.len() as u64,
@@ -49,7 +50,7 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
         tally.faults.push(format!("without a fault: {error}"));
         return Ok(tally);
     }
-    case.expected = files(&case.root.join("out"))?;
+    case.expected = tree(&case.root.join("out"))?;
     let written: usize = case.expected.values().map(Vec::len).sum();
     let calls = (0..tally.calls)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
@@ -101,8 +102,8 @@ struct Case<'a> {
     recovers: Recover<'a>,
     root: PathBuf,
     /// The result of a run without faults, and the files of its source.
-    expected: BTreeMap<PathBuf, Vec<u8>>,
-    source: BTreeMap<PathBuf, Vec<u8>>,
+    expected: BTreeMap<String, Vec<u8>>,
+    source: BTreeMap<String, Vec<u8>>,
 }
 
 impl Case<'_> {
@@ -119,7 +120,7 @@ impl Case<'_> {
     fn run(&self, plan: Plan) -> Result<(), String> {
         let system = |error: io::Error| format!("the test itself: {error}");
         let (result, log) = self.recover(plan).map_err(system)?;
-        if files(&self.root.join("in")).map_err(system)? != self.source {
+        if tree(&self.root.join("in")).map_err(system)? != self.source {
             return Err("changes its input".to_owned());
         }
         let at = match plan {
@@ -127,7 +128,7 @@ impl Case<'_> {
             _ => None,
         };
         let at = at.map_or("", String::as_str);
-        let out = files(&self.root.join("out"));
+        let out = tree(&self.root.join("out"));
         let is_for_ever = matches!(plan, Plan::Call(_, _, Extent::ForEver));
         match result {
             Err(error) => {
@@ -167,18 +168,18 @@ impl Case<'_> {
 
     /// Returns whether these are the files of a run without faults, except that the manifest may
     /// have been rewritten.
-    fn is_expected(&self, out: &BTreeMap<PathBuf, Vec<u8>>) -> bool {
-        let is_same = |(name, expected): (&PathBuf, &Vec<u8>)| {
+    fn is_expected(&self, out: &BTreeMap<String, Vec<u8>>) -> bool {
+        let is_same = |(name, expected): (&String, &Vec<u8>)| {
             let says = |bytes: &[u8]| format!("{:?}", Manifest::parse(bytes));
             out.get(name).is_some_and(|found| {
-                let is_manifest = name.ends_with(MANIFEST_FILE);
+                let is_manifest = Path::new(name).ends_with(MANIFEST_FILE);
                 found == expected || (is_manifest && says(found) == says(expected))
             })
         };
         out.len() == self.expected.len() && self.expected.iter().all(is_same)
     }
 
-    fn differs(&self, out: &BTreeMap<PathBuf, Vec<u8>>) -> String {
+    fn differs(&self, out: &BTreeMap<String, Vec<u8>>) -> String {
         let names = self.expected.keys().chain(out.keys());
         let names = names.filter(|name| self.expected.get(*name) != out.get(*name));
         format!("{:?}", names.collect::<std::collections::BTreeSet<_>>())
@@ -231,23 +232,4 @@ pub(super) fn not_found(error: io::Error) -> io::Result<()> {
         io::ErrorKind::NotFound => Ok(()),
         _ => Err(error),
     }
-}
-
-/// Returns all files and folders below a folder, with the bytes of each file.
-pub(super) fn files(path: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
-    let mut files = BTreeMap::new();
-    let mut open = vec![path.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?.path();
-            if entry.is_dir() {
-                open.push(entry);
-            } else {
-                let bytes = fs::read(&entry)?;
-                let name = entry.strip_prefix(path).unwrap_or(&entry).to_path_buf();
-                files.insert(name, bytes);
-            }
-        }
-    }
-    Ok(files)
 }

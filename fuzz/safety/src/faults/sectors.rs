@@ -10,8 +10,9 @@ use atf::detail::DetailReader;
 use atf::rewrite::{DropReason, RecoverOptions, Report};
 use atf::thread::{Linked, ThreadReader};
 use atf_samples::files::{Bytes, DetailFile, DetailRecord, IndexFile, crc32c};
+use atf_samples::tree;
 
-use super::recovering::{files, not_found};
+use super::recovering::not_found;
 use super::{Layer, Recover, Tally};
 
 /// The size of a sector in bytes.
@@ -105,7 +106,7 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
                 "wire {version}, {state:?}: {failed} reads of a lost file"
             ));
         }
-        let source = files(&from)?;
+        let source = tree(&from)?;
         let ring = Some(&session.ring).filter(|ring| !ring.is_empty());
         if source
             .values()
