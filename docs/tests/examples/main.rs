@@ -17,7 +17,7 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS, STAND_FOR};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 18] = [
+const DOCUMENTS: [&str; 19] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",
@@ -33,6 +33,7 @@ const DOCUMENTS: [&str; 18] = [
     "docs/spark.md",
     "docs/speed.md",
     "docs/tables.md",
+    "docs/tests.md",
     "docs/conformance/README.md",
     "docs/conformance/ci.md",
     "docs/conformance/protocol.md",
