@@ -23,7 +23,7 @@ pub trait CallVisitor {
     ///
     /// # Errors
     ///
-    /// The visitor's.
+    /// The visitor's errors.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
 
     /// Receives a folder of the thread. The calls and returns that follow are in its files. A
@@ -32,28 +32,28 @@ pub trait CallVisitor {
     ///
     /// # Errors
     ///
-    /// The visitor's.
+    /// The visitor's errors.
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Self::Error>;
 
     /// Receives the start of a call, which is inside all calls that have started but not ended.
     ///
     /// # Errors
     ///
-    /// The visitor's.
+    /// The visitor's errors.
     fn call_start(&mut self, call: &CallStart) -> Result<(), Self::Error>;
 
     /// Receives the end of the innermost call that has started but not ended.
     ///
     /// # Errors
     ///
-    /// The visitor's.
+    /// The visitor's errors.
     fn call_end(&mut self, call: &CallEnd) -> Result<(), Self::Error>;
 
     /// Receives a return without a call, at `now_ns` nanoseconds.
     ///
     /// # Errors
     ///
-    /// The visitor's.
+    /// The visitor's errors.
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Self::Error>;
 
     /// Receives a thread's totals and its problems, which show how its events differ from what the
@@ -61,7 +61,7 @@ pub trait CallVisitor {
     ///
     /// # Errors
     ///
-    /// The visitor's.
+    /// The visitor's errors.
     fn thread_end(
         &mut self,
         totals: Option<&ThreadTotals>,
@@ -123,7 +123,7 @@ impl ThreadFolder<'_> {
 pub struct CallStart {
     /// The call's event.
     pub event: IndexEvent,
-    /// The time in nanoseconds: clipped to the time range, and never less than before.
+    /// The time in nanoseconds, clipped to the time range; times never decrease.
     pub start_ns: u64,
     /// The call's depth among the open calls.
     pub depth: Depth,
@@ -139,10 +139,10 @@ pub struct CallEnd {
     pub event: Option<IndexEvent>,
     /// The start time, as in the [`CallStart`].
     pub start_ns: u64,
-    /// The time in nanoseconds: clipped to the time range, and never less than before. If no event ended
+    /// The time in nanoseconds, clipped to the time range; times never decrease. If no event ended
     /// the call, it is the time of the thread's last event.
     pub end_ns: u64,
-    /// How long it was the innermost open call, in nanoseconds.
+    /// How long the call was the innermost open one, in nanoseconds.
     pub self_ns: u64,
     /// The call's depth among the open calls.
     pub depth: Depth,
@@ -165,8 +165,8 @@ pub struct CallEnd {
 ///
 /// # Errors
 ///
-/// The visitor's, and [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are among
-/// the problems.
+/// The visitor's errors, and [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are
+/// among the problems.
 pub fn calls<'a, V: CallVisitor>(
     threads: impl Into<Threads<'a>>,
     options: &Options,
@@ -200,13 +200,13 @@ pub fn calls<'a, V: CallVisitor>(
 /// Passes a thread's calls to a visitor.
 struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
-    /// The folders so far, and the position of the folder that the visitor saw last.
+    /// The folders so far, and the index of the one that the visitor saw last.
     folders: Vec<Files<'a>>,
     folder: usize,
-    /// The open calls, outermost first: those that the visitor has seen, followed by those before
-    /// the time range.
+    /// The open calls, outermost first: those that the visitor has seen, followed by those from
+    /// before the time range.
     open: VecDeque<Open>,
-    /// How many of them the visitor has seen.
+    /// How many of the open calls the visitor has seen.
     seen: usize,
     /// The number of the next call.
     next: u64,
@@ -215,7 +215,7 @@ struct Calls<'v, 'a, V: CallVisitor> {
 
 struct Open {
     number: u64,
-    /// The position of the folder in which it started.
+    /// The index of the folder in which the call started.
     folder: usize,
     start: CallStart,
     self_ns: u64,
@@ -261,8 +261,8 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         }
     }
 
-    /// Shows the visitor the calls that were open before the time range. They may have started in earlier
-    /// folders.
+    /// Shows the visitor the calls that were open before the time range. They may have started in
+    /// earlier folders.
     fn show_all(&mut self) {
         while let Some(call) = self.open.get(self.seen) {
             let (start, folder) = (call.start, call.folder);

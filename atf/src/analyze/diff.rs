@@ -72,7 +72,7 @@ pub struct Figures {
     pub calls: Spread,
     /// The self times in nanoseconds.
     pub self_ns: Spread,
-    /// The total times in nanoseconds. Functions with the same name are added up.
+    /// The total times in nanoseconds. The times of functions with the same name are added up.
     pub total_ns: Spread,
 }
 

@@ -40,8 +40,8 @@ pub struct LastOfThread {
     pub open: Vec<Span>,
     /// How many calls were open, including those not in `open`.
     pub open_count: u64,
-    /// How many of them were given up because too many were [open](CallStack::LIMIT). They may have
-    /// returned.
+    /// How many of the open calls were given up because too many were [open](CallStack::LIMIT).
+    /// They may have returned.
     pub given_up: u64,
     /// The outermost open call that was not given up. It may be missing from `open`.
     pub outermost: Option<Span>,

@@ -2,17 +2,17 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | which functions are hot, how long do their calls take | [`functions()`] |
+//! | which functions are hot, and how long do their calls take | [`functions()`] |
 //! | under which callers | [`tree()`] |
-//! | who calls a function, what does it call | [`pairs()`] |
+//! | who calls a function, and what does it call | [`pairs()`] |
 //! | what was running when the trace ended | [`last()`] |
 //! | each call, in the order of the events | [`calls()`] |
 //! | what changed between runs of a program | [`diff()`] |
 //!
-//! Each function except the last takes a [`SessionReader`], the [`Segments`] of a process, a
+//! Each function except [`diff()`] takes a [`SessionReader`], the [`Segments`] of a process, a
 //! [`ThreadReader`] or an [`IndexReader`]. It reads all events once, several threads in parallel,
 //! except that [`calls()`] reads one thread after another. Results do not depend on the number of
-//! cores. The last function compares results of [`functions()`].
+//! cores. [`diff()`] compares results of [`functions()`].
 //!
 //! # Time
 //!
@@ -37,15 +37,15 @@
 //! # Problems
 //!
 //! Events are verified as they are read. Results contain everything that can be read, and
-//! `problems` shows how this differs from what the tracer wrote: they are the problems with which a
-//! [merge](crate::merge) of all events would end. If more than 262,144 calls are open at once, the
+//! `problems` shows how this differs from what the tracer wrote. A [merge](crate::merge) of all
+//! events would end with the same problems. If more than 262,144 calls are open at once, the
 //! outermost are given up, which is also a problem.
 //!
 //! # Cost
 //!
 //! About 60 ns per event on one core. Memory does not grow with the number of events; each function
-//! documents what it does grow with. At any one time, the results of about five threads per core
-//! are in memory.
+//! documents what it grows with. At any one time, the results of about five threads per core are in
+//! memory.
 
 mod calls;
 mod diff;
@@ -94,11 +94,10 @@ pub struct Options {
     pub from_ns: u64,
     /// The end of the time range in nanoseconds, inclusive; the greatest time by default.
     pub to_ns: u64,
-    /// How many functions to list separately; 2²⁰ by default. All further functions share one
-    /// entry.
+    /// How many functions to list separately; 2²⁰ by default. The rest share one entry.
     pub max_functions: usize,
     /// How many nodes of a tree, or pairs of functions, to list separately; a million by default.
-    /// All further ones share one entry.
+    /// The rest share one entry.
     pub max_nodes: usize,
     /// How many threads to read in parallel; `None`, the default, for one per core.
     pub jobs: Option<NonZero<usize>>,
@@ -119,7 +118,7 @@ setters!(Options {
 });
 
 impl Default for Options {
-    /// All threads, all times.
+    /// Selects all threads and all times.
     fn default() -> Self {
         Self {
             threads: BTreeSet::new(),
@@ -134,7 +133,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Converts a timestamp to the clock of the results.
+    /// Converts a timestamp to the results' clock.
     fn time(&self, timestamp_ns: u64) -> u64 {
         match &self.clock {
             Some(clock) => clock.to_media_ns_or_zero(timestamp_ns),
@@ -222,7 +221,7 @@ pub struct ThreadTotals {
     pub events: u64,
     /// The number of calls that overlap the time range.
     pub calls: u64,
-    /// How many of these calls no event ended.
+    /// How many of these calls were not ended by an event.
     pub open: u64,
     /// The number of returns without a call.
     pub unmatched: u64,
@@ -260,7 +259,7 @@ pub struct Totals {
     pub events: u64,
     /// The number of calls that overlap the time range.
     pub calls: u64,
-    /// How many of these calls no event ended.
+    /// How many of these calls were not ended by an event.
     pub open: u64,
     /// The number of returns without a call.
     pub unmatched: u64,
@@ -278,7 +277,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds up threads.
+    /// Adds up the totals of `threads`.
     #[must_use]
     pub fn of(threads: &[ThreadTotals]) -> Self {
         let mut all = Self::default();

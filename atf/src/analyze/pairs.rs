@@ -92,7 +92,7 @@ type Key = (Option<u64>, u64);
 struct ByPair(Table<Key, ()>);
 
 impl Observer for ByPair {
-    /// The pair, and the callee.
+    /// The place of the pair's row, and the callee's id.
     type Place = (Place, u64);
 
     fn call(&mut self, caller: Option<Self::Place>, call: &Began<'_>) -> Self::Place {

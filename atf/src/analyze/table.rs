@@ -11,8 +11,8 @@ use super::walk::Ended;
 pub struct Times {
     /// The number of calls.
     pub calls: u64,
-    /// How many of these calls no event ended, because they were still open after the thread's last
-    /// event, or were given up when too many calls were open
+    /// How many of these calls were not ended by an event, because they were still open after the
+    /// thread's last event, or were given up when too many calls were open
     /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)).
     pub open: u64,
     /// How long one of these calls was the innermost open call, in nanoseconds.
@@ -62,7 +62,7 @@ struct Row<K, V> {
     times: Times,
     /// How many calls are open.
     active: u32,
-    /// When the first of them began.
+    /// When the first of the open calls began.
     since_ns: u64,
     value: V,
 }

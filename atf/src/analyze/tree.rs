@@ -33,7 +33,7 @@ pub struct Node {
     /// How many callers are above it: 0 for outermost calls.
     pub depth: u32,
     /// The function's calls through these callers. Their total time is their self time plus the
-    /// total time of the nodes below.
+    /// total times of the node's children.
     pub times: Times,
 }
 

@@ -214,7 +214,7 @@ impl Files<'_> {
 }
 
 impl End<'_> {
-    /// Returns the problem of calls that were given up, if there are any.
+    /// Returns a problem if any calls were given up.
     pub(super) fn given_up(&self, count: u64) -> Option<Error> {
         let kind = ErrorKind::TooManyOpenCalls {
             given_up: count,

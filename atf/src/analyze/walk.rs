@@ -18,7 +18,7 @@ pub(super) trait Observer {
     /// A call begins, inside `caller`.
     fn call(&mut self, caller: Option<Self::Place>, call: &Began<'_>) -> Self::Place;
 
-    /// The innermost call ran for a time.
+    /// The innermost call ran for `ns` nanoseconds.
     fn spend(&mut self, place: Self::Place, ns: u64);
 
     /// A call ended.
@@ -95,7 +95,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         }
     }
 
-    /// Takes the event at position `seq`.
+    /// Takes event `seq`.
     fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
         let now_ns = self.advance(self.options.time(event.timestamp_ns));
         let mut ended = Ok(());
@@ -170,7 +170,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         ended
     }
 
-    /// Sets the clock to an event's time, unless the time is earlier. Returns the clock's time.
+    /// Advances the clock to an event's time, unless that is earlier. Returns the clock's time.
     fn advance(&mut self, timestamp_ns: u64) -> u64 {
         let is_earlier = timestamp_ns < mem::replace(&mut self.before_ns, timestamp_ns);
         let before_ns = self.clock_ns.unwrap_or(timestamp_ns);
