@@ -36,7 +36,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// Returns whether the checksum proves the events intact. An IEEE checksum also does.
+    /// Returns whether the checksum proves the events intact. An IEEE checksum proves this, too.
     pub(crate) fn proves_the_events(self) -> bool {
         matches!(self, Self::Good | Self::Ieee { .. })
     }

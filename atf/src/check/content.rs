@@ -131,8 +131,8 @@ pub(crate) fn detail(
     }
 }
 
-/// Checks that a detail event repeats the values of its index event. The places are in the detail
-/// file.
+/// Checks that a detail event repeats the values of its index event. The places it reports are in
+/// the detail file.
 pub(crate) fn agreement(
     wire: Wire,
     event: &IndexEvent,

@@ -25,8 +25,8 @@ impl Events {
         }
     }
 
-    /// Checks the events up to the one at position `seq`, and on to the end of its block. Returns
-    /// the event, unless it is in an earlier block or does not exist.
+    /// Checks the events through event `seq` and the rest of its block. Returns event `seq`, unless
+    /// it is in an earlier block or does not exist.
     pub(super) fn up_to(
         &mut self,
         seq: u64,
@@ -61,7 +61,7 @@ impl Events {
     }
 }
 
-/// What the check remembers of earlier events to compare the next one with.
+/// What the check remembers of earlier events, to compare with the next.
 #[derive(Debug)]
 struct Order {
     /// Whether events of this wire version have reserved bytes.
@@ -119,7 +119,7 @@ impl Order {
     }
 }
 
-/// The offset of an event that was read.
+/// Returns the offset of an event that was read.
 fn event_offset(index: &IndexReader, seq: u64) -> Result<u64, Error> {
     let offset = index.event_offset(seq);
     offset.ok_or_else(|| Error::internal("an event that was read has an offset"))

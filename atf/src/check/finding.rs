@@ -12,7 +12,7 @@ pub enum Verdict {
     Accept,
     /// Read the events that can be recovered.
     Recover,
-    /// Refuse it.
+    /// Reject it.
     Reject,
 }
 
@@ -73,7 +73,7 @@ pub struct Finding {
     pub rule: &'static Rule,
     /// The first place.
     pub place: Place,
-    /// The problem at the first place: found against expected.
+    /// The problem at the first place: what was found and what was expected.
     pub message: String,
     /// The number of places in the file.
     pub count: u64,

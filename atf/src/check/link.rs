@@ -71,7 +71,7 @@ impl<'a> Pair<'a> {
         Ok(())
     }
 
-    /// Returns the index event at a position, or `None` if it is in a hole.
+    /// Returns index event `seq`, or `None` if it is in a hole.
     fn event(&self, index: &mut IndexCursor<'_>, seq: u64) -> Result<Option<IndexEvent>, Error> {
         let thread_id = self.index.header().thread_id;
         match index.bytes(seq)? {

@@ -87,7 +87,8 @@ pub fn check(path: &Path, output: &mut dyn Output) {
     });
 }
 
-/// Checks the bytes of one index or detail file, as if they were read from `path`, which need not exist.
+/// Checks the bytes of one index or detail file, as if they were read from `path`, which need not
+/// exist.
 pub fn check_bytes(path: &Path, kind: FileKind, bytes: Vec<u8>, output: &mut dyn Output) {
     match kind {
         FileKind::Index => index_file(path, IndexReader::from_bytes(bytes), output),

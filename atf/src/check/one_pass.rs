@@ -1,9 +1,9 @@
 //! Checks a thread's details and links while its files are being opened, so that each byte is read
 //! once.
 //!
-//! This covers details that break no rule and are linked in order, in no more memory than a block
-//! of each file. At the first detail that does not qualify, this check ends, and the details are
-//! read again to report their findings.
+//! This covers details that break no rule and are linked in order, and takes no more memory than a
+//! block of each file. At the first detail that does not qualify, this check ends, and the details
+//! are read again to report their findings.
 
 use std::path::Path;
 

@@ -29,8 +29,8 @@ pub fn text_with_rule(problem: &Error) -> String {
     }
 }
 
-/// Returns the rule that a file breaks if a reader reports `problem` about it. Returns `None` if
-/// the problem does not concern the file's contents, for example if the file cannot be read.
+/// Returns the rule broken by a file in which a reader found `problem`. Returns `None` if the
+/// problem does not concern the file's contents, for example if the file cannot be read.
 #[must_use]
 pub fn rule_of(kind: Kind, problem: &Error) -> Option<&'static Rule> {
     if *problem.kind() == ErrorKind::SymbolicLink {

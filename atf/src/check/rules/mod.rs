@@ -24,10 +24,10 @@ pub struct Rule {
     pub binds: &'static [Party],
     /// What the reader does with a file that breaks it.
     pub reader: ReaderDoes,
-    /// Other verdicts on such a file that are equally correct.
+    /// Other verdicts that are equally correct for such a file.
     pub allows: &'static [Verdict],
-    /// Why a file that breaks a `Reject` rule must be refused: a sentence from a source, or the
-    /// harm of reading the file.
+    /// Why a file that breaks a `Reject` rule must be rejected: a sentence from a source, or the
+    /// harm that reading it would do.
     pub because: Option<&'static str>,
     /// The records, fields and enumerations it concerns.
     pub about: &'static [&'static str],
@@ -99,7 +99,7 @@ pub enum ReaderDoes {
     Warn,
     /// Returns the recovered events and reports what is missing.
     Recover,
-    /// Refuses the file.
+    /// Rejects the file.
     Reject,
 }
 
@@ -129,7 +129,7 @@ pub fn decision(topic: &str) -> Option<&'static Decision> {
 }
 
 /// Rules about what a tracer recorded and how it named its threads. Recovery keeps content that
-/// breaks them unchanged, because a fix would be made up.
+/// breaks them unchanged, because any fix would be invented.
 const OF_CONTENT: [&str; 9] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",
