@@ -72,7 +72,7 @@ impl Error {
         this
     }
 
-    /// Creates an error for too little memory for the contents of a file.
+    /// Creates the error for too little memory to hold a file's contents.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
         Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))

@@ -12,7 +12,6 @@ pub(crate) trait Footer: Sized {
     /// Its first four bytes.
     const MAGIC: [u8; 4];
 
-    /// The record.
     const RECORD: Record;
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self;

@@ -23,7 +23,7 @@ pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {
 }
 
 /// Reads the header of a newly opened file. An empty file is not damaged; its writer just never
-/// wrote its buffer.
+/// flushed its buffer.
 pub(crate) fn read_first(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     match input.size() {
         0 => Err(input

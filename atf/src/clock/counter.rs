@@ -184,7 +184,7 @@ impl CounterClock {
         Some(())
     }
 
-    /// Returns the time at a reading of the counter.
+    /// Converts a reading of the counter to a time.
     #[inline]
     fn at(&self, ticks: u64) -> u64 {
         loop {

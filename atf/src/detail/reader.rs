@@ -195,9 +195,8 @@ impl DetailReader {
         &self.framing.completeness
     }
 
-    /// Returns why there is no further event although the section continues, as
-    /// [`ErrorKind::BadTotalLength`] or [`ErrorKind::EventCutShort`] at that
-    /// [`offset`](Error::offset).
+    /// Returns why the events stop before the end of their section: [`ErrorKind::BadTotalLength`]
+    /// or [`ErrorKind::EventCutShort`] at the [`offset`](Error::offset) where they stop.
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
         self.framing.problem.as_ref()

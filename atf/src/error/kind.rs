@@ -33,7 +33,7 @@ pub enum ErrorKind {
     Overwritten,
     /// The file was truncated after it was opened.
     UnexpectedEnd {
-        /// How many bytes the read is missing.
+        /// By how many bytes the read fell short.
         missing: u64,
     },
 
@@ -199,7 +199,7 @@ pub enum ErrorKind {
         /// The maximum.
         max: u64,
     },
-    /// An event is earlier than the previous one.
+    /// An event is earlier than its predecessor.
     TimeGoesBack {
         /// The event's timestamp in nanoseconds.
         found: u64,
@@ -286,7 +286,8 @@ pub enum ErrorKind {
     /// The manifest lists a thread that has no folder.
     MissingFolder,
 
-    /// The manifest is larger than [`OpenOptions::manifest_limit`](crate::OpenOptions::manifest_limit).
+    /// The manifest is larger than
+    /// [`OpenOptions::manifest_limit`](crate::OpenOptions::manifest_limit).
     ManifestTooLarge {
         /// The file's size in bytes.
         found: u64,

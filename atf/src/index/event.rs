@@ -84,7 +84,7 @@ impl IndexEvent {
         }
     }
 
-    /// Decodes an event from a file with this wire version and thread in its header. Any bytes are
+    /// Decodes an event from a file whose header states this wire version and thread. Any bytes are
     /// a valid event.
     #[must_use]
     #[inline]

@@ -85,7 +85,7 @@ impl IndexHeader {
         self.event_count > 0 && end == Some(self.footer_offset)
     }
 
-    /// Detects a header in the layout of one wire version with the `version` byte of another: the
+    /// Detects a header in the layout of one wire version with the `version` byte of the other: the
     /// bytes do not fit the stated version, and the fields that distinguish the two versions fit
     /// the other.
     fn check_layout(&self, bytes: &[u8; Self::SIZE]) -> Result<()> {

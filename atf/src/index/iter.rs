@@ -94,7 +94,8 @@ impl Block<'_> {
 
 /// The number of events in the first read: 4 KiB. Each further read is twice as large.
 const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
-/// The most events to buffer: 64 KiB, so that the scan and the caller find them in the cache.
+/// The maximum number of events to buffer: 64 KiB, so that the scan and the caller find them in the
+/// cache.
 const MOST: usize = (64 << 10) / IndexEvent::SIZE;
 
 impl<'a> Events<'a> {

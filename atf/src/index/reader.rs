@@ -229,8 +229,8 @@ impl IndexReader {
         (seq < self.event_count()).then(|| self.offset_of(seq))
     }
 
-    /// Returns whether all bytes of the event at position `seq` could be read when the file was probed
-    /// for unreadable ranges.
+    /// Returns whether all bytes of event `seq` could be read when the file was probed for
+    /// unreadable ranges.
     pub(crate) fn is_readable(&self, seq: u64) -> bool {
         let place = self.offset_of(seq)..self.offset_of(seq.saturating_add(1));
         !self.input.unreadable().overlaps(&place)
@@ -355,8 +355,8 @@ impl IndexReader {
     }
 
     /// Returns what is known about the checksum without reading events: `None` if the footer has a
-    /// checksum that no pass over all events has compared yet. Callers that read only some events
-    /// can use this to check whether the file was verified.
+    /// checksum that no pass over all events has compared yet. A caller that reads only some events
+    /// can thus learn whether the file was verified.
     ///
     /// The comparison is part of [`scan`](Self::scan), of [`checksum`](Self::checksum), of reading
     /// [`events`](Self::events) to the end, and of a [merge](crate::merge) of all events.
@@ -375,7 +375,7 @@ impl IndexReader {
     /// ([`known_checksum`](Self::known_checksum)), [`ErrorKind::ChecksumMismatch`] and
     /// [`ErrorKind::Gap`].
     ///
-    /// These are the problems with which [`events`](Self::events) ends.
+    /// [`events`](Self::events) ends with these problems.
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
         let missing = self.missing_events();
@@ -418,8 +418,8 @@ impl IndexReader {
         Ok(self.scanned.get_or_init(|| scanned))
     }
 
-    /// Finds the holes (blocks that never reached the disk, and read as zeros) in one pass over the
-    /// file. There are no holes if a matching checksum shows that the zeros were written.
+    /// Finds the holes (blocks that never reached the disk and therefore read as zeros) in one pass
+    /// over the file. There are no holes if a matching checksum shows that the zeros were written.
     #[must_use]
     pub fn holes(&self) -> Holes<'_> {
         Holes::new(self)

@@ -31,8 +31,8 @@ impl IndexReader {
     }
 
     /// Reads events into `records`, starting at position `seq`, and returns how many were read.
-    /// These are fewer than fit at the end of the events, before unreadable events, or if the file
-    /// was truncated after it was opened.
+    /// Reads fewer than fit at the end of the events, before unreadable events, and if the file was
+    /// truncated after it was opened.
     ///
     /// # Errors
     ///

@@ -59,9 +59,9 @@ impl Scan {
 /// Where timestamps decrease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Disorder {
-    /// The position of the first event that is earlier than the previous one.
+    /// The position of the first event that is earlier than its predecessor.
     pub first_seq: u64,
-    /// The number of such events.
+    /// The number of events that are earlier than their predecessors.
     pub count: u64,
 }
 
@@ -330,7 +330,7 @@ impl Part {
 
 /// The counts of a block.
 struct Counts {
-    /// The number of events earlier than the previous one.
+    /// The number of events that are earlier than their predecessors.
     back: u64,
     kinds: KindCounts,
     links: Links,
@@ -391,7 +391,8 @@ fn count_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> u64 {
     back
 }
 
-/// 32-bit counts suffice: a block has far fewer than 2³² events.
+/// Counts the kinds of events in a block. 32-bit counts suffice: a block has far fewer than 2³²
+/// events.
 #[inline]
 fn count_kinds(
     events: &[[u8; IndexEvent::SIZE]],
@@ -414,7 +415,7 @@ fn count_kinds(
     }
 }
 
-/// Returns the position of the first event that is earlier than the previous one.
+/// Returns the position of the first event that is earlier than its predecessor.
 fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> Option<u64> {
     let position = events.iter().position(|bytes| {
         let time = timestamp_ns(bytes);

@@ -22,8 +22,8 @@ pub struct EventSlice<'a> {
 }
 
 impl<'a> EventSlice<'a> {
-    /// Creates a slice of the whole events in `bytes`, from a file with this wire version and
-    /// thread in its header. Ignores a partial event at the end. Any bytes are valid events.
+    /// Creates a slice of the whole events in `bytes`, from a file whose header states this wire
+    /// version and thread. Ignores a partial event at the end. Any bytes are valid events.
     #[must_use]
     pub fn new(wire: Wire, thread_id: u32, bytes: &'a [u8]) -> Self {
         Self {

@@ -43,7 +43,7 @@ impl SparseIndex {
         self.times.extend(times);
     }
 
-    /// Appends the samples that come after these.
+    /// Appends the samples of the events that follow.
     pub(super) fn append(&mut self, mut next: Self) {
         self.times.append(&mut next.times);
     }

@@ -55,8 +55,8 @@ impl IndexReader {
                     let event = cursor.get(seq)?;
                     Ok(event.map_or(u64::MAX, |event| event.timestamp_ns))
                 };
-                // Search for one after the other, because each search stays within the cursor's
-                // buffer.
+                // Search for one bound after the other, so that each search stays within the
+                // cursor's buffer.
                 let [start] = find([start], &mut time_at)?;
                 let [end] = find([end], &mut time_at)?;
                 [start, end]
