@@ -111,7 +111,7 @@ impl DetailFollower {
         self.finalized.as_ref()
     }
 
-    /// Returns why a finalized file has no further event although the section continues, like
+    /// Returns why the events of a finalized file stop before the end of their section, like
     /// [`DetailReader::framing_problem`](crate::detail::DetailReader::framing_problem).
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
@@ -238,7 +238,7 @@ impl DetailFollower {
         }))
     }
 
-    /// Returns the next event found in the file, and keeps the file's state if there is one.
+    /// Returns the next event found in the file. Keeps the file's state if there is such an event.
     fn step(&mut self, mut look: Look) -> Result<Option<DetailEvent>> {
         let event = match look.footer.take() {
             Some(footer) => {

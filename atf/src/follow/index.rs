@@ -14,9 +14,10 @@ use crate::thread::INDEX_FILE;
 use crate::wire::offset;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
-/// The most events read per poll: 128 KiB.
+/// The maximum number of events read per poll: 128 KiB.
 const MOST: usize = (128 << 10) / IndexEvent::SIZE;
-/// The most bytes read per poll: the last event again, new events, and the bytes after them.
+/// The maximum number of bytes read per poll: the last event again, new events, and the bytes after
+/// them.
 const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZE) as u64;
 
 /// Follows an `index.atf` of either wire version while it is being written.
@@ -188,8 +189,8 @@ impl IndexFollower {
         Ok(Polled::New(event))
     }
 
-    /// If all certain events were returned, examines the file again. Returns the result of the poll
-    /// if there are still none.
+    /// If all certain events were returned, examines the file again. Returns the poll's result if
+    /// there are still no new ones.
     fn look<T>(&mut self) -> Result<Option<Polled<T>>> {
         if self.given < self.buffer.len() {
             return Ok(None);

@@ -36,8 +36,8 @@
 //! - bytes that could begin a footer, until later bytes settle it;
 //! - zeros, which mean "not yet", and an event followed only by zeros, which may be half-written in
 //!   a preallocated file. Zeros that remain when the file is finalized are a hole, which a reader
-//!   also returns. (One case is undecidable: a half-written event that is the last one to fit into
-//!   the preallocated space);
+//!   also returns. One case is undecidable: a half-written event that is the last one to fit into
+//!   the preallocated space;
 //! - all events that do not directly follow the header, because only the footer proves where they
 //!   begin.
 //!

@@ -150,7 +150,7 @@ impl SessionFollower {
         self.manifest.as_ref()
     }
 
-    /// Returns the function names from that manifest.
+    /// Returns the function names from the manifest as last read.
     #[must_use]
     pub fn symbols(&self) -> Symbols<'_> {
         Symbols::new(self.manifest.as_ref(), &self.places)

@@ -113,7 +113,7 @@ impl ThreadFollower {
         &self.detail
     }
 
-    /// From now on, returns events without details, for callers that continue after an error in
+    /// Makes later polls return events without details, for callers that continue after an error in
     /// `detail.atf`.
     pub fn ignore_details(&mut self) {
         self.ignores_details = true;
@@ -175,7 +175,7 @@ impl ThreadFollower {
         }
     }
 
-    /// Advances to a detail. Returns `None` while it is uncertain whether there is one.
+    /// Advances to detail `seq`. Returns `None` while it is uncertain whether that detail exists.
     fn find(&mut self, seq: u64) -> Result<Option<Option<DetailEvent>>> {
         loop {
             if let Some(seen) = self.seen.filter(|seen| seen.seq >= seq) {
