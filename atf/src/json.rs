@@ -1,12 +1,12 @@
-//! JSON objects and names for this crate's types, without a macro crate that every user would have
-//! to build.
+//! Serializes this crate's types as JSON, without a macro crate that every user would have to
+//! build.
 
 /// Implements `Serialize` for structs: writes all fields in this order, under their own names or
 /// the names after `as`. A field is omitted if the function after `unless` returns true.
 macro_rules! objects {
     ($($type:ty { $($field:ident $(as $name:literal)? $(unless $is_absent:path)?),* $(,)? })*) => {$(
         impl $type {
-            /// Adds the members of its object.
+            /// Adds this value's members to `object`.
             pub(crate) fn serialize_members<M: serde_core::ser::SerializeMap>(
                 &self,
                 object: &mut M,

@@ -55,7 +55,7 @@ pub(super) struct Object<'a, 'p> {
     members: BTreeMap<Cow<'a, str>, &'a RawValue>,
 }
 
-/// A JSON text, and the problems with its values.
+/// JSON text, and the problems with its values.
 pub(super) struct Reader<'a> {
     text: &'a str,
     /// The text's offset in the file.
@@ -395,7 +395,7 @@ pub(super) fn message(error: &serde_json::Error) -> String {
         .map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
-/// Converts line and column, both counted from 1, to a byte offset; the parser counts columns in
+/// Converts the parser's line and column, both counted from 1, to a byte offset. Columns are in
 /// bytes.
 fn byte_offset(text: &str, line: usize, column: usize) -> usize {
     let lines = text.split_inclusive('\n').take(line.saturating_sub(1));

@@ -35,7 +35,7 @@ pub(crate) use read::{bytes_in_session, unknown_keys};
 pub(crate) const TIMESCALE: &str = "an i32 greater than 0";
 
 impl Loss {
-    /// Returns the sum of this loss and another one of different events.
+    /// Returns the sum of this loss and a loss of other events.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

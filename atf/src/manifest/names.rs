@@ -1,4 +1,4 @@
-//! Adds names, and how the process ended, to the text of a manifest.
+//! Adds names, or the signal that ended the process, to a manifest's text.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

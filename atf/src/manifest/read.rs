@@ -169,7 +169,7 @@ pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> 
     }
     let once = members.iter().filter_map(|(key, _)| last.remove_entry(key));
     let valid = |(key, raw): (&Cow<'_, str>, &&RawValue)| {
-        // A value that is merely well-formed, such as 1e999, would make strict parsers refuse the
+        // A value that is merely well-formed, such as 1e999, would make strict parsers reject the
         // new file.
         serde_json::from_str::<Value>(raw.get()).ok()?;
         Some((key.to_string(), (*raw).to_owned()))

@@ -22,7 +22,7 @@ impl Manifest {
         self.encode_with(&[])
     }
 
-    /// Encodes the manifest and appends further members, with their values unchanged.
+    /// Encodes the manifest and appends the `unknown` members, with their values unchanged.
     pub(crate) fn encode_with(&self, unknown: &[(String, Box<RawValue>)]) -> Result<Vec<u8>> {
         let text = serde_json::to_vec_pretty(&All {
             known: self,
