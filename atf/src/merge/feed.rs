@@ -73,7 +73,7 @@ pub(super) struct Feed<'m> {
     /// The available records not yet examined.
     left: Range<usize>,
     part: Part,
-    /// The most events to read or verify at once.
+    /// The maximum number of events to read or verify at once.
     size: usize,
     /// Verifies the events just before they are merged, if all are selected.
     pass: Option<Pass>,
@@ -124,7 +124,7 @@ impl<'m> Feed<'m> {
         self.first_seq
     }
 
-    /// Returns how many events at most are still to come from [`next`](Self::next).
+    /// Returns the maximum number of events still to come from [`next`](Self::next).
     pub(super) fn left(&self) -> u64 {
         self.unread().saturating_add(self.left.len() as u64)
     }

@@ -112,7 +112,7 @@ impl<'m> Lane<'m> {
         Ok(())
     }
 
-    /// Returns how many events at most are still to come.
+    /// Returns the maximum number of events still to come.
     pub(super) fn left(&self) -> u64 {
         let at_hand = self.end.saturating_sub(self.at) as u64;
         self.feed.left().saturating_add(at_hand)

@@ -9,7 +9,7 @@ use crate::error::Error;
 /// A thread that failed: its rank among the threads, and the error.
 pub(super) type Failure = (usize, Error);
 
-/// Repeatedly takes the event that is least by time and thread.
+/// Repeatedly takes the earliest event, breaking ties by thread.
 ///
 /// Finds many turns before returning their events. Each turn depends on the previous one, whereas
 /// events can be returned without waiting.
@@ -34,7 +34,7 @@ impl<'m> Lanes<'m> {
         }
     }
 
-    /// Returns how many events at most are still to come.
+    /// Returns the maximum number of events still to come.
     pub(super) fn left(&self) -> u64 {
         self.lanes
             .iter()
@@ -57,7 +57,7 @@ impl<'m> Lanes<'m> {
     ///
     /// # Errors
     ///
-    /// The failure of a thread. The thread has no more events.
+    /// A thread's failure. That thread has no more events.
     #[cold]
     #[inline(never)]
     pub(super) fn load(&mut self) -> Result<bool, Failure> {

@@ -59,7 +59,7 @@ const MOST_OPEN: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergedEvent {
-    /// The position of its process among the merged ones; 0 if there is only one.
+    /// The position of the event's process among the merged processes; 0 if there is only one.
     pub process: u32,
     /// The id in the name of the thread's folder.
     pub thread: u32,
@@ -225,8 +225,8 @@ impl Merge {
         Self::of(sources, problems)
     }
 
-    /// Merges threads of one session without the session's own problems, for example to read its
-    /// threads one after the other.
+    /// Merges threads of one session without reporting the session's own problems, for example to
+    /// read its threads one after the other.
     ///
     /// ```
     /// use atf::merge::Merge;
@@ -320,7 +320,7 @@ impl Merge {
     }
 
     /// Returns the known problems: those of the sessions, those of threads that could not be
-    /// opened, and those of the other threads that their ends or earlier iterations revealed.
+    /// opened, and those that the other threads' ends or earlier iterations revealed.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let opened = self.opened();

@@ -16,10 +16,10 @@ impl Merge {
     /// return the same events as [`events`](Self::events).
     ///
     /// Events with equal timestamps stay together, so a trace with few distinct timestamps has
-    /// fewer parts. A sample of the timestamps determines their sizes. Searching for the bounds
-    /// requires ordered threads: the first call reads all events, on `count` cores, to find out
-    /// which threads are ordered, and reads unordered threads a second time. If a read fails, there
-    /// is only one part.
+    /// fewer parts. A sample of the timestamps determines the parts' sizes. Searching for the
+    /// bounds requires ordered threads: the first call reads all events, on `count` cores, to find
+    /// out which threads are ordered, and reads unordered threads a second time. If a read fails,
+    /// there is only one part.
     ///
     /// Each part has its own buffers, which together stay within the [budget](Self::buffer_budget).
     ///

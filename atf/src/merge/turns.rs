@@ -5,12 +5,12 @@ use super::key::{Key, Packing};
 use super::lane::Lane;
 use super::tree::LoserTree;
 
-/// The most turns to find at once, so that their events are still in the cache when they are
-/// returned.
+/// The maximum number of turns to find at once, so that their events are still in the cache when
+/// they are returned.
 const MOST: usize = 512;
 /// After how many consecutive turns of one thread to predict its next turns.
 const FORESEEN: u32 = 3;
-/// The most turns to predict at once.
+/// The maximum number of turns to predict at once.
 const LONGEST_RUN: usize = 256;
 
 /// Some consecutive events of one thread.
