@@ -33,7 +33,7 @@ pub struct Drain {
 struct Outlet {
     payloads: Payloads,
     losses: Arc<Losses>,
-    /// Details, or events, outside every window.
+    /// The discarded details, or whole events, from outside every window.
     let_go: LetGo,
     totals: Drained,
 }

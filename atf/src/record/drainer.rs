@@ -26,8 +26,8 @@ use updates::Updates;
 /// The interval between manifest writes while the manifest changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The pause between two manifest writes, as a multiple of the duration of the last one: with very
-/// many threads, the manifest is large.
+/// The pause after a manifest write, as a multiple of the write's duration: with very many threads,
+/// the manifest is large.
 const MANIFEST_REST: u32 = 50;
 
 /// Drains all rings into the threads' files and keeps the manifest up to date.
@@ -302,7 +302,7 @@ impl Drainer {
     fn prepare_end(&mut self, requests: &Requests) {
         let triggers = &self.shared.triggers;
         let is_asked = triggers.is_ending() && requests.triggers > triggers.served();
-        // Without such windows, every later event is recorded.
+        // Without windows, every later event is recorded.
         let windows = self.windows.as_ref();
         let asks = windows.is_none_or(|windows| windows.ask_for_later(now_ns()));
         let is_over = self.is_flight() && !asks;
@@ -311,7 +311,7 @@ impl Drainer {
         }
         if is_asked && is_over && self.shared.lock().error.is_none() {
             self.session.set_unwritten_events(None);
-            // Its error is reported at the end.
+            // Any error is reported at the end.
             let _ = self.store_manifest();
         }
     }
@@ -320,7 +320,7 @@ impl Drainer {
     fn list_new_threads(&mut self) {
         let is_complete = self.session.thread_count() == self.listed_threads;
         if !is_complete && self.manifest_size <= MOST_LISTED_AT_ONCE {
-            // Its error is reported at the end.
+            // Any error is reported at the end.
             let _ = self.store_manifest();
         }
     }
@@ -361,7 +361,7 @@ impl Drainer {
             self.session.set_unwritten_events(unwritten);
         }
         if requests.is_manifest || is_due {
-            // Its error is reported at the end.
+            // Any error is reported at the end.
             let _ = self.store_manifest();
         }
     }

@@ -50,9 +50,9 @@
 //!
 //! # After a kill
 //!
-//! A ring is in the memory of this process: SIGKILL loses all events that were not drained, or only
-//! drained into the buffer of the thread's writer. Until the recording stops, the manifest records
-//! the maximum number of events that both may hold (`unwritten_events`). With
+//! A ring is in the memory of this process: SIGKILL loses all events that were not drained, or were
+//! drained only into the buffer of the thread's writer. Until the recording stops, the manifest
+//! records the maximum number of events that both may hold (`unwritten_events`). With
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call writes
 //! to the thread's files, whose buffers outlive the process. That takes longer, but once a call has
 //! returned, its event is safe.
@@ -108,7 +108,7 @@ setters!(Capacity {
 
 impl Default for Capacity {
     /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads. At ten million events per second, a drain that
-    /// runs every millisecond uses a sixth of the events.
+    /// runs every millisecond finds a sixth of the event slots full.
     fn default() -> Self {
         Self {
             events: 1 << 16,

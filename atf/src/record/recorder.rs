@@ -191,7 +191,7 @@ impl Recorder {
         self.losses.is_closed()
     }
 
-    /// Refuses events that the format forbids, so that the writer accepts every event in the ring
+    /// Rejects events that the format forbids, so that the writer accepts every event in the ring
     /// and the reserved sequence numbers stay correct.
     #[inline]
     fn check(&mut self, event: &Event) -> Result<(), Lost> {
@@ -218,7 +218,7 @@ impl Recorder {
     fn count(&mut self, timestamp_ns: u64) -> u64 {
         self.last_timestamp = timestamp_ns;
         let seq = self.next.index_seq;
-        // No program runs long enough to record 2⁶⁴ events.
+        // No program lives long enough to record 2⁶⁴ events.
         self.next.index_seq = seq.wrapping_add(1);
         seq
     }

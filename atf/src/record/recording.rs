@@ -49,9 +49,10 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] at a field of the capacity or at `keep`; [`ErrorKind::NeedsRings`] at
-    /// `window` or `segment` if the session [survives a kill](crate::write::WriteOptions::survive_kill); [`ErrorKind::Io`] if
-    /// the manifest cannot be written or the drain's thread cannot be started.
+    /// [`ErrorKind::OutOfRange`] at a field of the capacity or at `keep`; [`ErrorKind::NeedsRings`]
+    /// at `window` or `segment` if the session [survives a
+    /// kill](crate::write::WriteOptions::survive_kill); [`ErrorKind::Io`] if the manifest cannot be
+    /// written or the drain's thread cannot be started.
     pub fn start(session: impl Into<Arc<SessionWriter>>, options: &RecordOptions) -> Result<Self> {
         Self::start_on(session, options, |work| {
             let thread = thread::Builder::new().name("atf-drain".to_owned());
@@ -243,8 +244,8 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// The first error of the recording so far; [`ErrorKind::AlreadyFinalized`] after the recording
-    /// was stopped; [`ErrorKind::Forked`].
+    /// The recording's first error so far; [`ErrorKind::AlreadyFinalized`] after the recording was
+    /// stopped; [`ErrorKind::Forked`].
     pub fn write_manifest(&self) -> Result<()> {
         self.shared.check_process()?;
         let mut state = self.shared.lock();
@@ -265,7 +266,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// The first error of the recording so far; [`ErrorKind::AlreadyFinalized`] if the recording was
+    /// The recording's first error so far; [`ErrorKind::AlreadyFinalized`] if the recording was
     /// stopped; [`ErrorKind::Forked`].
     pub fn flush(&self, deadline: Duration) -> Result<bool> {
         self.shared.check_process()?;
@@ -296,7 +297,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// The first error of the recording: [`ErrorKind::Io`], the error of a thread that could not be
+    /// The recording's first error: [`ErrorKind::Io`], the error of a thread that could not be
     /// registered, or [`ErrorKind::LimitReached`] if a file cannot count all events. The rest of
     /// the session is finalized all the same. [`ErrorKind::AlreadyFinalized`] if the recording was
     /// already stopped; [`ErrorKind::Forked`].

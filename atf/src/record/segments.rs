@@ -11,8 +11,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::setters::setters;
 use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 
-/// When a recording continues in another session. Segments let it run indefinitely, although files
-/// hold a limited number of events, and disks a limited number of bytes.
+/// When a recording continues in another session. Segments let a recording run indefinitely,
+/// although files hold a limited number of events, and disks a limited number of bytes.
 ///
 /// Each segment is a valid session. The first is the one that the recording was started with, and
 /// the others are created next to it: `pid_42` is followed by `pid_42_segment_000002`. Existing
@@ -31,8 +31,8 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segment {
-    /// The size at which a segment ends: bytes of all its events and details. The drain checks it
-    /// once per pass, so a segment may exceed it by the contents of the rings.
+    /// The size at which a segment ends: that of all its events and details, in bytes. The drain
+    /// checks it once per pass, so a segment may exceed it by the contents of the rings.
     pub size: Option<u64>,
     /// The age at which a segment ends.
     pub duration: Option<Duration>,

@@ -20,7 +20,7 @@ pub(super) struct Shared {
     pub(super) options: RecordOptions,
     pub(super) number: u64,
     pub(super) state: Mutex<State>,
-    /// Signals changes of `state`.
+    /// Signals changes to `state`.
     pub(super) changed: Condvar,
     pub(super) triggers: Arc<Triggers>,
     /// Events of threads that are not registered.

@@ -10,8 +10,8 @@ use crate::clock::now_ns;
 /// How often a waiting thread checks.
 const LOOKING: Duration = Duration::from_millis(1);
 
-/// The maximum number of triggers that the drain distinguishes per pass. For any others, it
-/// receives only the first and last time, and keeps everything in between.
+/// The maximum number of triggers that the drain distinguishes per pass. For the rest, it receives
+/// only the first and last time, and keeps everything in between.
 const SLOTS: usize = 64;
 
 /// Triggers a recording's [windows](super::Window). Takes no lock and allocates no memory, so
@@ -51,7 +51,7 @@ pub(super) struct Calls {
     since: Option<Instant>,
 }
 
-/// No time.
+/// Stands for the absence of a time.
 const NEVER: u64 = u64::MAX;
 
 impl Trigger {
@@ -67,16 +67,16 @@ impl Trigger {
     /// Like [`fire`](Self::fire), in a process that may end once the trigger is served, for example
     /// in the handler of a fatal signal. The manifest has no `unwritten_events` once all requested
     /// events have been written or counted as lost, provided the trigger requests nothing later. If
-    /// the process lives on, they are back in the manifest about a second later.
+    /// the process lives on, `unwritten_events` is back in the manifest about a second later.
     pub fn fire_last(&self) -> u64 {
         // Set before the trigger, so that the drain sees it when it serves the trigger.
         self.0.is_ending.store(true, Ordering::Release);
         self.0.fire()
     }
 
-    /// Fires at the time that `read_clock` reads from the [`now_ns`] clock, and returns it, for
-    /// example for an event. In contrast to [`fire_at`](Self::fire_at), the drain discards nothing
-    /// that the trigger requests while the time is on its way, unless that takes over a second.
+    /// Fires at the time that `read_clock` reads from the [`now_ns`] clock, and returns that time,
+    /// for example for an event. Unlike with [`fire_at`](Self::fire_at), the drain discards nothing
+    /// that the trigger requests while this call is in progress, unless that takes over a second.
     #[inline]
     pub fn fire_with(&self, read_clock: impl FnOnce() -> u64) -> u64 {
         self.0.fire_with(read_clock)
@@ -87,7 +87,7 @@ impl Trigger {
         self.0.fire_at(timestamp_ns);
     }
 
-    /// Waits until all recorded events that the triggers have requested so far are passed to the
+    /// Waits until all recorded events requested by triggers so far have been handed to the
     /// operating system. Returns whether that happened before the deadline. Sleeps without a lock,
     /// as the handler of a fatal signal must.
     #[must_use]
@@ -107,7 +107,7 @@ impl Trigger {
 impl Calls {
     /// Returns whether any of the calls may be about to store a time. Ignores abandoned calls.
     pub(super) fn are_busy(&mut self, begun: u32, now: Instant) -> bool {
-        // There are fewer calls than were abandoned, so some have ended after all.
+        // If there are fewer calls than were abandoned, some have ended after all.
         self.left = self.left.min(begun);
         if self.begun != begun {
             (self.begun, self.since) = (begun, None);

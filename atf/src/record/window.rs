@@ -9,7 +9,8 @@ use crate::setters::setters;
 ///
 /// A trigger at time `t` requests everything from `t - pre_roll` to `t + post_roll`, both
 /// inclusive, on all threads. Everything else is discarded and does not count as lost. Timestamps
-/// must come from [`now_ns`](crate::clock::now_ns), because the drain compares them with it.
+/// must come from [`now_ns`](crate::clock::now_ns), because the drain compares them with that
+/// clock.
 ///
 /// The rings hold events until they are older than the pre-roll. A ring that is more than half full
 /// discards its oldest events early, so the pre-roll is also limited to half of the

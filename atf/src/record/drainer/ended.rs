@@ -9,7 +9,8 @@ use crate::error::Result;
 /// The memory limit for the events of finished threads, in bytes. A single thread may exceed it.
 const MOST_ENDED: usize = 512 << 20;
 
-/// The most finished threads whose files stay open: a process may often open only 1024.
+/// The maximum number of finished threads whose files stay open: many systems limit a process to
+/// 1024 open files.
 const MOST_OPEN: usize = 128;
 
 /// The rings of finished threads, in the order in which the threads finished.
@@ -93,7 +94,7 @@ impl Ended {
         Some(kept)
     }
 
-    /// Takes a ring to be given up, if the rings take too much memory or too many open files.
+    /// Takes a ring to be given up, if the rings take up too much memory or too many open files.
     fn take_excess(&mut self) -> Option<Kept> {
         if self.open > MOST_OPEN {
             let at = self.rings.iter().position(|kept| kept.is_open)?;
@@ -136,8 +137,8 @@ impl Drainer {
         }
     }
 
-    /// Discards the events of the threads that ended first if all ended threads together take too
-    /// much memory or too many open files: a program may start a thread for each piece of work.
+    /// Discards the events of the threads that ended first if all ended threads together take up
+    /// too much memory or too many open files: a program may start a thread for each piece of work.
     pub(super) fn release_ended(&mut self) {
         while let Some(windows) = &self.windows
             && let Some(mut kept) = self.ended.take_excess()
@@ -195,7 +196,7 @@ mod tests {
             assert_eq!(kept, [2, 3, 4]);
             let buffers = drainer.ended.rings().map(|ring| ring.output.buffer_size());
             let size = drainer.ended.size - buffers.sum::<usize>();
-            // Each has 1000 events of 32 bytes with a payload of 1 byte.
+            // Each ring holds 1000 events of 32 bytes, each with a 1-byte payload.
             assert!((3 * 33_000..4 * 33_000).contains(&size), "{size}");
             let expected = match lanes {
                 Lanes::Both => (2000, 0),
@@ -273,13 +274,13 @@ mod tests {
         drop(recorder);
         pass(&mut drainer);
         assert_eq!(told(&mut drainer)?, (None, vec![one]));
-        // Without losses, the thread gets no files.
+        // Thread 1 loses nothing, so it gets no files.
         drainer.session.set_thread_name(1, "gone");
         drop(new_thread(&mut drainer, 1)?);
         pass(&mut drainer);
         assert_eq!(told(&mut drainer)?, (None, vec![one]));
         assert_eq!(drainer.shared.lock().live, 0);
-        // Nothing else about the thread is kept either.
+        // Its name is not kept either.
         drainer.session.thread(1)?;
         drainer.store_manifest()?;
         let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
