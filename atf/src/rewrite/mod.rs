@@ -1,5 +1,5 @@
-//! Rewrites traces: recovers crashed ones, converts between wire versions, removes private data, and cuts
-//! out a time range.
+//! Rewrites traces: recovers crashed ones, converts between wire versions, removes private data,
+//! and cuts out a time range.
 //!
 //! | function | the new trace |
 //! |---|---|
@@ -184,7 +184,7 @@ pub struct CutOptions<'a> {
 }
 
 impl Default for CutOptions<'_> {
-    /// All threads, all times.
+    /// Selects all threads and all times.
     fn default() -> Self {
         Self {
             from_ns: 0,
@@ -214,9 +214,9 @@ setters!(CutOptions<'a> {
 ///
 /// [`OutputExists`](crate::ErrorKind::OutputExists) and
 /// [`OutputInside`](crate::ErrorKind::OutputInside) at `out`;
-/// [`NotASession`](crate::ErrorKind::NotASession) if there is nothing to recover at `path`; the errors
-/// of [`ThreadReader::open`](crate::thread::ThreadReader::open) if `path` is the folder of one
-/// thread and its index cannot be read; [`Io`](crate::ErrorKind::Io) if the new trace cannot be
+/// [`NotASession`](crate::ErrorKind::NotASession) if there is nothing to recover at `path`; the
+/// errors of [`ThreadReader::open`](crate::thread::ThreadReader::open) if `path` is the folder of
+/// one thread and its index cannot be read; [`Io`](crate::ErrorKind::Io) if the new trace cannot be
 /// written. After an error there is nothing at `out`.
 pub fn recover(
     path: impl AsRef<Path>,
@@ -304,8 +304,8 @@ pub fn scrub(
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
 
-/// Writes the part of a session in a time range to `out`, which must not exist. Recovers the session
-/// if needed.
+/// Writes the part of a session in a time range to `out`, which must not exist. Recovers the
+/// session if needed.
 ///
 /// An event is in the range if the greatest timestamp up to it is, so a thread's events stay
 /// together even where timestamps decrease. Events keep their details. If a thread has events after

@@ -124,7 +124,8 @@ fn last_confirmed(
     Ok((detail.header().events_offset, 0))
 }
 
-/// Returns the position that the detail's index event links to, if that event has the same timestamp.
+/// Returns the position that the detail's index event links to, if that event has the same
+/// timestamp.
 fn confirmed(
     index: &IndexReader,
     events: &mut IndexCursor<'_>,

@@ -315,8 +315,8 @@ pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Returns whether two paths have the same content: both are regular files with equal bytes, or neither
-/// exists. Unreadable files are never the same.
+/// Returns whether two paths have the same content: both are regular files with equal bytes, or
+/// neither exists. Unreadable files are never the same.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     compare(one, other).unwrap_or(false)
 }

@@ -1,6 +1,6 @@
 //! Events that were set aside, and bytes that were dropped.
 
-/// How many ranges a [`SetAside`] lists; further events are only counted.
+/// How many ranges a [`SetAside`] lists; the remaining events are only counted.
 const RUNS: usize = 64;
 
 /// Events written to a separate file.

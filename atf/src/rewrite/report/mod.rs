@@ -11,14 +11,15 @@ pub use aside::{DropReason, Dropped, EventRange, SetAside};
 
 pub use note::{Effect, Note, NoteKind, Notes, Place};
 
-/// How many unreadable ranges per file the report lists; further ones are only counted.
+/// How many unreadable ranges per file the report lists; the rest are only counted.
 const RANGES: usize = 64;
 
-/// The report of [`recover`](super::recover), [`convert`](super::convert), [`scrub`](super::scrub) or
-/// [`cut`](super::cut).
+/// The report of [`recover`](super::recover), [`convert`](super::convert), [`scrub`](super::scrub)
+/// or [`cut`](super::cut).
 ///
-/// [`Display`](std::fmt::Display) formats it as text, serde as JSON. `offset` is in bytes from the start of the
-/// file, `size` in bytes, `count` in elements, and `seq` is a position counted from 0, all in the original file.
+/// [`Display`](std::fmt::Display) formats it as text, serde as JSON. `offset` is in bytes from the
+/// start of the file, `size` in bytes, `count` in elements, and `seq` is a position counted from 0,
+/// all in the original file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Report {
@@ -178,7 +179,7 @@ impl ThreadReport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
-    /// All of them.
+    /// All events in the file.
     pub kept: u64,
     /// Events from `ring.atf`, the buffer of a killed writer.
     pub from_ring: u64,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::check::rules::Rule;
 use crate::error::Error;
 
-/// How many places a [`Note`] lists; further ones are only counted.
+/// How many places a [`Note`] lists; the rest are only counted.
 const PLACES: usize = 8;
 
 /// A place in an original file, and what it contains.
@@ -168,7 +168,7 @@ pub enum NoteKind {
     /// The file was not finalized.
     NotFinalized,
     /// The file is damaged: its footer contradicts it, or the bytes where an event should start are
-    /// not one.
+    /// not an event.
     Damaged,
     /// A header contradicts a more trusted source: the footer, the events or the other file.
     HeaderDisagrees,
@@ -220,8 +220,8 @@ pub enum NoteKind {
     DetailMissing,
     /// An unreadable detail file. It is copied to `unreadable`, unless the trace is scrubbed.
     DetailFileUnreadable,
-    /// A `ring.atf`, the buffer of a killed writer, that does not belong to the thread's files. It is copied to
-    /// `unreadable`, unless the trace is scrubbed.
+    /// A `ring.atf`, the buffer of a killed writer, that does not belong to the thread's files. It
+    /// is copied to `unreadable`, unless the trace is scrubbed.
     RingNotRead,
     /// Calls open at the start or end of a cut that were given up because too many were
     /// [open](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no

@@ -25,8 +25,8 @@ pub(super) enum Part {
 pub(super) struct Cutting {
     from_ns: u64,
     to_ns: u64,
-    /// The greatest timestamp so far. It decides where an event is, so the cut is one run of events
-    /// even where timestamps decrease.
+    /// The greatest timestamp so far. It decides where an event is relative to the cut, so the cut
+    /// is one run of events even where timestamps decrease.
     clock_ns: u64,
     stack: CallStack,
     has_begun: bool,
@@ -60,7 +60,7 @@ impl Cutting {
         }
     }
 
-    /// Returns whether the event at a position is inside.
+    /// Returns whether event `seq` is inside the cut.
     pub(super) fn contains(&self, seq: u64) -> bool {
         self.inside.contains(&seq)
     }
@@ -82,8 +82,8 @@ impl Cutting {
         }
     }
 
-    /// Follows the open calls up to the event at a position. Returns where that event is, and adds
-    /// the events that precede it in the new thread.
+    /// Follows the open calls up to event `seq`. Returns where that event is relative to the cut,
+    /// and adds the events that precede it in the new thread.
     fn step(&mut self, seq: u64, event: &IndexEvent, added: &mut Added) -> Part {
         self.clock_ns = self.clock_ns.max(event.timestamp_ns);
         let next = seq.saturating_add(1);
@@ -167,7 +167,8 @@ fn blank(call: &Span) -> IndexEvent {
 }
 
 impl Walk<'_, '_> {
-    /// Returns where an event is, and writes the events that precede it in the new thread.
+    /// Returns where event `seq` is relative to the cut, and writes the events that precede it in
+    /// the new thread.
     pub(super) fn cut(&mut self, seq: u64, event: &IndexEvent) -> Result<Part, Failure> {
         let Some(cutting) = &mut self.cutting else {
             return Ok(Part::Inside);

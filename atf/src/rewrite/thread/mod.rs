@@ -227,7 +227,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         })
     }
 
-    /// Handles the event at a position, and returns what to do next.
+    /// Handles event `seq`, and returns what to do next.
     fn step(&mut self, seq: u64, bytes: &[u8; IndexEvent::SIZE]) -> Result<Next, Failure> {
         let index = self.pair.index;
         if !index.is_readable(seq) {
