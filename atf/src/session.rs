@@ -29,7 +29,7 @@ pub(crate) const MANIFEST_PART: &str = "manifest.json.part";
 pub const THREAD_FOLDER: &str = "thread_";
 /// The prefix of a process folder's name, followed by the process id in decimal.
 const PROCESS_FOLDER: &str = "pid_";
-/// The most process folders that an error lists.
+/// The maximum number of process folders that an error lists.
 const MOST_NAMED: usize = 100;
 
 /// Reads a session: a folder with `manifest.json` and a `thread_N` folder for each thread.
@@ -196,7 +196,7 @@ impl SessionReader {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The position of its process among the merged ones; 0 if there is only one.
+    /// The position of the problem's process among the merged processes; 0 if there is only one.
     pub process: u32,
     /// The id in the name of the thread's folder; `None` if the session itself has the problem.
     pub thread: Option<u32>,
@@ -241,7 +241,7 @@ impl ThreadEntry {
         &self.path
     }
 
-    /// Returns what exists at that path.
+    /// Returns what exists at the folder's path.
     #[must_use]
     pub fn presence(&self) -> Presence {
         self.presence
@@ -476,7 +476,7 @@ impl ProcessName {
 ///
 /// # Errors
 ///
-/// An error of the operating system if the folder cannot be listed.
+/// An operating system error if the folder cannot be listed.
 pub fn is_session(folder: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();

@@ -112,7 +112,8 @@ impl Segments {
         (first.segment > 1 && !is_cut).then(|| 1..=first.segment.saturating_sub(1))
     }
 
-    /// Returns the problems of the sessions themselves, and an error for each gap between two segments.
+    /// Returns the problems of the sessions themselves, and an error for each gap between two
+    /// segments.
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
         problems(&self.sessions)
@@ -165,8 +166,8 @@ pub struct ThreadSegment<'a> {
     pub entry: &'a ThreadEntry,
     /// Its entry in the segment's manifest.
     pub listed: Option<&'a ManifestThread>,
-    /// Whether a segment, or the thread's folder in one, is missing between the previous folder and this
-    /// one.
+    /// Whether a segment, or the thread's folder in one, is missing between the previous folder and
+    /// this one.
     pub is_after_gap: bool,
 }
 

@@ -65,7 +65,8 @@ impl Unreadable {
         self.next(range.start) < range.end
     }
 
-    /// Returns the offset of the first unreadable byte at or after `offset`, or the greatest offset.
+    /// Returns the offset of the first unreadable byte at or after `offset`, or the greatest
+    /// offset.
     #[inline]
     pub(crate) fn next(&self, offset: u64) -> u64 {
         if self.0.is_empty() {

@@ -195,8 +195,8 @@ pub enum Paired {
 
 /// How many calls are open at an event, including the event's own.
 ///
-/// Existing tracers count from 1 and record a return with the depth of its call; derived depths
-/// follow this.
+/// Existing tracers count from 1 and record a return with the depth of its call; derived depths do
+/// the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Depth {
     /// As the tracer recorded it, in wire version 1.

@@ -21,7 +21,7 @@ pub(crate) fn ticks() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// Other processors' counters are not used, because reading the system clock takes hardly longer
+/// Other processors' counters are not used, because reading the system clock is hardly slower
 /// there.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn is_invariant() -> bool {

@@ -21,7 +21,7 @@ pub(crate) fn file_size_limit() -> io::Result<u64> {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: the pointer is that of such a struct, which the call writes and does not keep.
+    // SAFETY: the pointer refers to such a struct, which the call writes and does not keep.
     check(unsafe { getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) })?;
     #[allow(clippy::useless_conversion, reason = "some systems have it signed")]
     limit.rlim_cur.try_into().map_err(io::Error::other)
@@ -45,7 +45,7 @@ mod linux {
     pub(crate) fn boottime() -> libc::timespec {
         // SAFETY: zeros are valid for its integers.
         let mut time: libc::timespec = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is that of a `timespec`, which the call writes and does not keep.
+        // SAFETY: the pointer refers to a `timespec`, which the call writes and does not keep.
         let status = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut time) };
         debug_assert_eq!(status, 0, "every Linux since 2.6.39 has this clock");
         time
