@@ -207,7 +207,7 @@ impl Wire {
         self.pick(decoded::IndexEvent::DETAIL_SEQ_NONE)
     }
 
-    /// Returns the most events that an index header can count.
+    /// Returns the maximum number of events that an index header can count.
     pub(crate) const fn most_events(self) -> u64 {
         match self
             .pick(const { in_each(Record::IndexHeader, "event_count") })

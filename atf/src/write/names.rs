@@ -1,4 +1,4 @@
-//! Adds names, and how the process ended, to an existing session.
+//! Adds names, or the signal that ended the process, to an existing session's manifest.
 
 use std::path::Path;
 

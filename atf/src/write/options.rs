@@ -39,8 +39,8 @@ pub struct WriteOptions {
     /// wrote it has returned. For power loss, see [`durability`](Self::durability).
     pub survive_kill: bool,
     /// Whether events are written unchecked, for tools that copy another tracer's events.
-    /// Otherwise, events of unknown kind or earlier than the previous one are refused, as the
-    /// format requires of tracers.
+    /// Otherwise, the writer rejects events of unknown kind or earlier than their predecessor,
+    /// which the format forbids tracers to write.
     pub verbatim: bool,
     /// The size of each file's buffer in bytes, at least 4 KiB.
     pub buffer_size: usize,
@@ -86,8 +86,8 @@ pub enum Durability {
     /// No guarantee: the system decides when to write. The traced program never waits.
     #[default]
     None,
-    /// Finalized files: finalizing synchronizes the files, the folder and its name, and the events
-    /// before the header with their count.
+    /// Finalized files: finalizing synchronizes the files (the events before the header with their
+    /// count), the folder and the folder's name.
     Finalize,
     /// Everything flushed: files are synchronized after each buffer is written.
     EachFlush,

@@ -227,7 +227,7 @@ impl Section {
     /// Writes the buffer to the file. On failure, `size` includes the whole events that reached the
     /// file; the rest of the buffer is lost.
     pub(super) fn flush(&mut self) -> Result<()> {
-        // Do not call `buffered`, which would borrow the file, too.
+        // Do not call `buffered`, which would also borrow the file.
         let bytes = self.buffer.bytes().get(..self.filled);
         let bytes = bytes.ok_or_else(no_room)?;
         self.crc.update(bytes);

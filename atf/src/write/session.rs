@@ -100,9 +100,9 @@ impl SessionWriter {
         Self::create_on(Arc::new(Disk), folder, options)
     }
 
-    /// Creates a folder `session_<YYYYMMDD>_<HHMMSS>/pid_<pid>` below `root`, for the current time
-    /// in UTC and this process (S0, S1). Processes that start in the same second share the outer
-    /// folder.
+    /// Creates a folder `session_<YYYYMMDD>_<HHMMSS>/pid_<pid>` below `root`, named after the
+    /// current time (UTC) and this process's id (S0, S1). Processes that start in the same second
+    /// share the outer folder.
     ///
     /// # Errors
     ///
@@ -348,9 +348,9 @@ impl SessionWriter {
     /// names. It replaces the previous manifest atomically.
     ///
     /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
-    /// process leaves one that lists its threads. Not yet known, and therefore missing, are the
-    /// times, and whether open threads without details will have any. Names and losses set later
-    /// are written with the next thread, the next call, or [`finalize`](Self::finalize).
+    /// process leaves a manifest that lists its threads. The times, and whether open threads
+    /// without details will have any, are not yet known and therefore missing. Names and losses set
+    /// later are written with the next thread, the next call, or [`finalize`](Self::finalize).
     ///
     /// ```
     /// use atf::write::{SessionWriter, WriteOptions};
@@ -379,7 +379,7 @@ impl SessionWriter {
         Ok(())
     }
 
-    /// Writes the manifest if anything has changed since it was last written, and returns its size in
+    /// Writes the manifest if anything has changed since the last write, and returns its size in
     /// bytes.
     ///
     /// Unlike [`write_manifest`](Self::write_manifest), it does not list new threads until the next
@@ -404,7 +404,7 @@ impl SessionWriter {
 
     /// Writes the final manifest. No thread can be added afterwards.
     ///
-    /// It also lists threads whose writers were dropped without being finalized.
+    /// The manifest also lists threads whose writers were dropped without being finalized.
     ///
     /// # Errors
     ///

@@ -148,9 +148,9 @@ impl Storage for Disk {
 
 /// Like [`Disk`], but a file is open only during a write.
 ///
-/// For a writer inside a program that does not know about the writer. Such a program may close file
-/// descriptors that it did not open, and reuse their numbers for its own files. The writer's
-/// threads also do not count towards the program's descriptor limit.
+/// For writers inside a program that does not know about them. Such a program may close file
+/// descriptors that it did not open, and reuse their numbers for its own files. Also, the program's
+/// descriptor limit does not limit the number of writers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefDisk;
 

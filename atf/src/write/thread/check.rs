@@ -98,7 +98,7 @@ impl ThreadWriter {
         Err(self.refusal(kind, field))
     }
 
-    /// Returns an error about a refused value.
+    /// Returns an error about a rejected value.
     #[cold]
     pub(super) fn refusal(&self, kind: ErrorKind, field: &'static str) -> Error {
         Error::new(kind)

@@ -271,7 +271,7 @@ impl ThreadWriter {
     ///
     /// - [`ErrorKind::TimeGoesBack`] at `timestamp_ns` and [`ErrorKind::OutOfRange`] at
     ///   `event_kind`, unless [`verbatim`](WriteOptions::verbatim) is set;
-    ///   [`ErrorKind::LimitReached`] at `event_count`: the event is refused, but later ones may be
+    ///   [`ErrorKind::LimitReached`] at `event_count`: the event is rejected, but later ones may be
     ///   accepted.
     /// - [`ErrorKind::AlreadyFinalized`].
     /// - [`ErrorKind::Io`], returned again by each later call.
@@ -284,8 +284,9 @@ impl ThreadWriter {
         self.write_slowly(event.timestamp_ns, event.function_id, kind, depth)
     }
 
-    /// Writes an event that needs room, a closer check or a refusal. This is a separate function,
-    /// so that `write` is small enough to be inlined, and takes numbers, which fit into registers.
+    /// Writes an event that needs room or a closer check, or rejects it. This is a separate
+    /// function, so that `write` is small enough to be inlined, and takes numbers, which fit into
+    /// registers.
     #[cold]
     #[inline(never)]
     fn write_slowly(

@@ -177,7 +177,7 @@ impl ThreadWriter {
         self.room_end = most.min(left).saturating_mul(IndexEvent::SIZE);
     }
 
-    /// Continues as if `events` and `details` were already written.
+    /// Continues as if this many events and details were already written.
     #[cfg(test)]
     pub(in crate::write) fn count_from(&mut self, events: u64, details: u64) {
         self.next_index_seq = events;

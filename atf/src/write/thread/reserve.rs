@@ -156,8 +156,8 @@ impl ThreadWriter {
     /// not yet reserved, the number is skipped.
     ///
     /// The link of its index event is removed. If the event has already left the buffer, its link
-    /// stays, because files are never rewritten, and leads to a detail without a payload. Either
-    /// way, the detail counts as one of the
+    /// stays, because files are never rewritten, and then leads to a detail without a payload.
+    /// Either way, the detail counts as one of the
     /// [`dropped_details`](super::ThreadSummary::dropped_details).
     ///
     /// ```
@@ -197,7 +197,7 @@ impl ThreadWriter {
         self.drop_details(at..at.saturating_add(1)).map(drop)
     }
 
-    /// Drops the reserved details of all events before this one and returns their number, for
+    /// Drops the reserved details of all events before event `index_seq` and returns how many, for
     /// tracers whose details arrive in order but may get lost.
     ///
     /// # Errors
@@ -210,8 +210,7 @@ impl ThreadWriter {
         self.drop_details(0..end)
     }
 
-    /// Returns the detail reserved for the index event at a position, unless the detail was
-    /// dropped.
+    /// Returns the detail reserved for event `index_seq`, unless the detail was dropped.
     #[must_use]
     pub fn reserved_detail(&self, index_seq: u64) -> Option<ReservedDetail> {
         let queue = &self.reserved.queue;
