@@ -18,9 +18,9 @@
  * program: a bug in the library is reported as ATF_ERROR_PANIC.
  *
  * Handles. Functions that create a handle set it to NULL on failure. Each handle is freed by its
- * own close function, which accepts NULL; every other function returns ATF_ERROR_ARGUMENT for NULL.
- * For a handle of another kind, and for any of the last 1024 closed handles, they return
- * ATF_ERROR_HANDLE. Never pass any other invalid pointer.
+ * own close function, which accepts NULL; for NULL, every other function returns
+ * ATF_ERROR_ARGUMENT. For a handle of another kind, and for any of the last 1024 closed handles,
+ * all functions return ATF_ERROR_HANDLE. Never pass any other invalid pointer.
  *
  * Threads. Different handles can be used on different threads at once. Use a writer or an AtfMerge
  * on one thread at a time; any number of threads can use a reader or an AtfSessionWriter at once.
@@ -162,7 +162,7 @@ typedef struct AtfTimingAnchor {
 AtfStatus atf_anchor_to_media(const AtfTimingAnchor *anchor, uint64_t host_time_ns,
                               AtfMediaTime *media_time);
 
-/** Converts a recording time, in any timescale, to a timestamp. The errors are the same. */
+/** Converts a recording time, in any timescale, to a timestamp. Fails like atf_anchor_to_media. */
 AtfStatus atf_anchor_to_host_ns(const AtfTimingAnchor *anchor, AtfMediaTime media_time,
                                 uint64_t *host_time_ns);
 
@@ -206,7 +206,7 @@ typedef struct AtfWriteOptions {
     uint8_t durability;
     /** 1: an event survives SIGKILL once the function that writes it has returned. */
     uint8_t survive_kill;
-    /** 1: events whose time goes backwards or whose kind is unknown are written, not refused. */
+    /** 1: events whose time goes backwards or whose kind is unknown are written, not rejected. */
     uint8_t verbatim;
     /** 0. */
     uint8_t reserved[5];
@@ -373,8 +373,8 @@ void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 
 /**
  * Sets the options for all later calls of atf_writer_create in the program; NULL for the defaults.
- * The clock_type argument of atf_writer_create overrides the one in options. Use it to set
- * survive_kill and durability for S3's functions.
+ * The clock_type argument of atf_writer_create overrides the one in options. Use this function to
+ * set survive_kill and durability for S3's functions.
  */
 AtfStatus atf_writer_set_default_options(const AtfWriteOptions *options);
 
@@ -389,7 +389,7 @@ AtfThreadWriter *atf_writer_create(const char *session_dir, uint32_t thread_id,
 /**
  * Writes an index event and returns its index_seq, or UINT32_MAX on an error. detail_seq is
  * UINT32_MAX for no detail, or the number of details so far, including dropped ones
- * (atf_writer_drop_detail). Any other value is refused. [S3]
+ * (atf_writer_drop_detail). Any other value is rejected. [S3]
  */
 uint32_t atf_write_index_event(AtfThreadWriter *writer, uint64_t timestamp_ns,
                                uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
@@ -473,8 +473,8 @@ AtfStatus atf_session_writer_create(const char *folder, const AtfWriteOptions *o
                                     AtfSessionWriter **session);
 
 /**
- * Creates a session in root/session_YYYYMMDD_HHMMSS/pid_N, from the current time (UTC) and this
- * process's id.
+ * Creates a session in root/session_YYYYMMDD_HHMMSS/pid_N, named after the current time (UTC) and
+ * this process's id.
  */
 AtfStatus atf_session_writer_create_in(const char *root, const AtfWriteOptions *options,
                                        AtfSessionWriter **session);
@@ -484,7 +484,7 @@ const char *atf_session_writer_path(const AtfSessionWriter *session);
 
 /**
  * Creates a writer for a thread, independent of the others. ATF_ERROR_EXISTS: the thread already
- * has one. If the manifest has already been written, it is rewritten to include this thread.
+ * has a writer. If the manifest has already been written, it is rewritten to include this thread.
  */
 AtfStatus atf_session_writer_thread(const AtfSessionWriter *session, uint32_t thread_id,
                                     AtfThreadWriter **writer);
@@ -507,7 +507,7 @@ AtfStatus atf_session_writer_set_thread_name(const AtfSessionWriter *session, ui
 
 /**
  * Sets how many events of a thread the tracer lost, and how many details of recorded events,
- * replacing earlier numbers; NULL for none. The thread's writer may be created later. Call it
+ * replacing earlier numbers; NULL for none. The thread's writer may be created later. Call this
  * before atf_session_writer_finish.
  */
 AtfStatus atf_session_writer_set_losses(const AtfSessionWriter *session, uint32_t thread_id,
@@ -518,9 +518,10 @@ AtfStatus atf_session_writer_add_timing_anchor(const AtfSessionWriter *session,
                                                const AtfTimingAnchor *anchor);
 
 /**
- * Writes the current manifest, so that it survives a crash. Call it after setting modules and
- * symbols and before opening threads. From then on, opening a thread rewrites it. Later settings
- * are written by the next call, by opening the next thread, or by atf_session_writer_finish.
+ * Writes the current manifest, so that it survives a crash. Call this after setting modules and
+ * symbols and before opening threads. From then on, opening a thread rewrites the manifest. Later
+ * settings are written by the next call, by opening the next thread, or by
+ * atf_session_writer_finish.
  */
 AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 
@@ -675,13 +676,13 @@ AtfStatus atf_index_info(const AtfIndexReader *reader, AtfFileInfo *info, size_t
 /** The number of events that can be read; 0 if reader is invalid. */
 uint64_t atf_index_event_count(const AtfIndexReader *reader);
 
-/** Reads the event at a position; ATF_NONE after the last one. */
+/** Reads event index_seq; ATF_NONE after the last one. */
 AtfStatus atf_index_get(const AtfIndexReader *reader, uint64_t index_seq, AtfEvent *event);
 
 /**
- * Reads up to capacity events from a position on. After the last one: ATF_NONE, or ATF_ERROR_DAMAGED
- * if there are problems (atf_index_problem). Large batches are fast. On an error the first *count
- * events are valid.
+ * Reads up to capacity events, starting with event first_seq. After the last one: ATF_NONE, or
+ * ATF_ERROR_DAMAGED if there are problems (atf_index_problem). Large batches are fast. On an error
+ * the first *count events are valid.
  */
 AtfStatus atf_index_read(const AtfIndexReader *reader, uint64_t first_seq, AtfEvent *events,
                          size_t capacity, size_t *count);
@@ -719,7 +720,7 @@ AtfStatus atf_detail_info(const AtfDetailReader *reader, AtfFileInfo *info, size
 /** The number of events that can be read; 0 if reader is invalid. */
 uint64_t atf_detail_event_count(const AtfDetailReader *reader);
 
-/** Reads the event at a position. After the last one: ATF_NONE, or ATF_ERROR_DAMAGED as for an index. */
+/** Reads event detail_seq. After the last one: ATF_NONE, or ATF_ERROR_DAMAGED as for an index. */
 AtfStatus atf_detail_get(const AtfDetailReader *reader, uint64_t detail_seq,
                          AtfDetailEvent *event);
 
@@ -763,14 +764,14 @@ AtfStatus atf_thread_index(const AtfThreadReader *thread, AtfIndexReader **reade
 AtfStatus atf_thread_detail(const AtfThreadReader *thread, AtfDetailReader **reader);
 
 /**
- * The detail that the index event at a position links to. ATF_NONE: the event has no link.
- * ATF_ERROR_LINK: the link is dangling.
+ * The detail that index event index_seq links to. ATF_NONE: the event has no link. ATF_ERROR_LINK:
+ * the link is dangling.
  */
 AtfStatus atf_thread_forward(const AtfThreadReader *thread, uint64_t index_seq,
                              AtfDetailEvent *detail);
 
 /**
- * The index event that the detail at a position links to. ATF_NONE: there is no such detail.
+ * The index event that detail detail_seq links to. ATF_NONE: there is no such detail.
  * ATF_ERROR_LINK: the link is dangling.
  */
 AtfStatus atf_thread_backward(const AtfThreadReader *thread, uint64_t detail_seq,
@@ -920,7 +921,7 @@ AtfStatus atf_merge_open(const AtfSessionReader *session, uint64_t time_start_ns
 /**
  * Reads the next events, up to capacity. After the last one: ATF_NONE, or ATF_ERROR_DAMAGED if
  * there are problems (atf_merge_problem). If a thread cannot be read any further, its events end
- * there; the others continue.
+ * there; the other threads continue.
  */
 AtfStatus atf_merge_next(AtfMerge *merge, AtfEvent *events, size_t capacity, size_t *count);
 

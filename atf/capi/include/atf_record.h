@@ -76,7 +76,7 @@ typedef struct AtfRecorder AtfRecorder;
 #define ATF_WINDOW_OFF 0u
 /** Details are recorded only in windows around triggers; their events always. */
 #define ATF_WINDOW_DETAILS 1u
-/** Events and details are recorded only in windows around triggers, like in a flight recorder. */
+/** Events and details are recorded only in windows around triggers, as in a flight recorder. */
 #define ATF_WINDOW_ALL 2u
 
 /** The ring_payload_size of a tracer without details. */
@@ -159,8 +159,8 @@ AtfStatus atf_recording_start(const AtfSessionWriter *session, const AtfRecordOp
  * Records an event of the calling thread and sets *index_seq; index_seq may be NULL. The arguments
  * are those of atf_writer_write. The thread is registered with its first event, and finalized when
  * it ends. ATF_LOST_EVENT: the ring is full, the recording has stopped, or the thread cannot be
- * registered, in which case atf_recording_stop returns the reason. ATF_LOST_REFUSED: its time goes
- * backwards, or its kind is unknown.
+ * registered, in which case atf_recording_stop returns the reason. ATF_LOST_REFUSED: the event's
+ * time goes backwards, or its kind is unknown.
  */
 AtfStatus atf_recording_record(const AtfRecording *recording, uint64_t timestamp_ns,
                                uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
@@ -205,9 +205,9 @@ AtfStatus atf_recording_trigger_last(const AtfRecording *recording, uint64_t *ti
 AtfStatus atf_recording_trigger_at(const AtfRecording *recording, uint64_t timestamp_ns);
 
 /**
- * Waits until all recorded data that the triggers so far request has been passed to the operating
- * system. ATF_TIMEOUT: not done within deadline_ns. Signal handlers may call it, including those of
- * fatal signals.
+ * Waits until all the data requested by triggers so far has been handed to the operating system.
+ * ATF_TIMEOUT: not done within deadline_ns. Signal handlers may call it, including those of fatal
+ * signals.
  */
 AtfStatus atf_recording_wait_for_triggers(const AtfRecording *recording, uint64_t deadline_ns);
 
@@ -221,8 +221,8 @@ AtfStatus atf_recording_set_window_open(const AtfRecording *recording, int is_op
 /**
  * Stops recording and finalizes all threads and the session; summary may be NULL. Events whose
  * recording calls have already returned are in the trace; later events are lost, and their calls
- * report it. Returns the recording's first error; in that case the rest of the session is still
- * finalized, but summary is not written. ATF_ERROR_STATE: the recording has already stopped.
+ * report the loss. Returns the recording's first error; in that case the rest of the session is
+ * still finalized, but summary is not written. ATF_ERROR_STATE: the recording has already stopped.
  */
 AtfStatus atf_recording_stop(const AtfRecording *recording, AtfRecordSummary *summary,
                              size_t summary_size);

@@ -49,8 +49,8 @@ pub(crate) unsafe fn telling<R>(
     unsafe { handle::with_mut(writer, body) }
 }
 
-/// Writes an event without a detail at a position below `end`; `None` if the handle is not open or
-/// the position is not below `end`. Reporting a failure is left to the caller.
+/// Writes an event without a detail if its position is below `end`. Returns `None` if it is not, or
+/// if the handle is not open. Leaves it to the caller to report a failure.
 ///
 /// # Safety
 ///

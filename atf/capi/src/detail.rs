@@ -170,8 +170,8 @@ pub unsafe extern "C" fn atf_detail_event_count(reader: *const AtfDetailReader) 
     })
 }
 
-/// Reads the event at a position. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED` if there
-/// are problems with the events.
+/// Reads event `detail_seq`. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED` if there are
+/// problems with the events.
 ///
 /// # Safety
 ///

@@ -103,7 +103,8 @@ pub(crate) unsafe fn with_mut<T: Object, R>(
     let handle = unsafe { open(handle) }?;
     let spoil = Spoil::of(handle);
     let object = handle.object.get().cast::<T>();
-    // SAFETY: the tag proves that the object exists; the caller guarantees that nobody else uses it.
+    // SAFETY: the tag proves that the object exists; the caller guarantees that nobody else uses
+    // it.
     let object = unsafe { &mut *object };
     let result = body(object);
     std::mem::forget(spoil);
@@ -122,7 +123,8 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
     // SAFETY: guaranteed by this function's caller.
     let tag = unsafe { tag(handle) }?;
     let take = || {
-        // SAFETY: the tag proves that this is a handle of `T`; its memory is kept until it is buried.
+        // SAFETY: the tag proves that this is a handle of `T`; its memory is kept until it is
+        // buried.
         let object = unsafe { (*handle).object.get() };
         // SAFETY: the object existed, and the closed tag keeps all others away from it.
         unsafe { object.cast::<T>().read() }

@@ -63,7 +63,7 @@ impl Index {
         }
     }
 
-    /// The thread id that its events are reported with.
+    /// The thread id reported with the events.
     fn thread(&self) -> u32 {
         match self.files {
             Files::OfThread(_, Some(folder)) => folder,
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn atf_index_event_count(reader: *const AtfIndexReader) ->
     })
 }
 
-/// Reads the event at a position; `ATF_NONE` after the last one.
+/// Reads event `index_seq`; `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
@@ -198,13 +198,13 @@ pub unsafe extern "C" fn atf_index_get(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Reads up to `capacity` events from a position on. After the last one: `ATF_NONE`, or
-/// `ATF_ERROR_DAMAGED` if there are problems with the events.
+/// Reads up to `capacity` events, starting with event `first_seq`. After the last one: `ATF_NONE`,
+/// or `ATF_ERROR_DAMAGED` if there are problems with the events.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle; `events` is null or valid for writing `capacity` events; `count` is
-/// null or valid.
+/// `reader` is null or a handle; `events` is null or valid for writing `capacity` events; `count`
+/// is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_read(
     reader: *const AtfIndexReader,

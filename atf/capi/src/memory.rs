@@ -207,7 +207,7 @@ fn check_array<T>(data: *const T, count: usize) -> Outcome<()> {
     }
 }
 
-/// Refuses reserved members that are not 0: the caller expects a later version of the library or
+/// Rejects reserved members that are not 0: the caller expects a later version of the library or
 /// did not initialize them.
 pub(crate) fn reserved_are_0(are: bool) -> Outcome<()> {
     if are {

@@ -37,7 +37,8 @@ impl Merging {
     }
 }
 
-/// Opens a merge of the events of all threads from `time_start_ns` to `time_end_ns`, both inclusive.
+/// Opens a merge of the events of all threads from `time_start_ns` to `time_end_ns`, both
+/// inclusive.
 ///
 /// # Safety
 ///
@@ -68,7 +69,7 @@ pub unsafe extern "C" fn atf_merge_open(
 
 /// Reads the next events, up to `capacity`. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED`
 /// if there are problems. If a thread cannot be read any further, its events end there with a
-/// problem; the others continue.
+/// problem; the other threads continue.
 ///
 /// # Safety
 ///

@@ -190,7 +190,7 @@ pub unsafe extern "C" fn atf_recording_record_with_detail(
 }
 
 /// Passes everything recorded before this call to the operating system. Returns `ATF_TIMEOUT` if
-/// that takes longer.
+/// that takes longer than `deadline_ns`.
 ///
 /// # Safety
 ///
@@ -248,7 +248,7 @@ pub unsafe extern "C" fn atf_recording_trigger_last(
     })
 }
 
-/// Triggers the recording's window at this time.
+/// Triggers the recording's window at `timestamp_ns`.
 ///
 /// # Safety
 ///
@@ -266,8 +266,8 @@ pub unsafe extern "C" fn atf_recording_trigger_at(
     boundary::status(|| unsafe { handle::with(recording, body) })
 }
 
-/// Waits until all events that the triggers have requested so far are passed to the operating
-/// system. Returns `ATF_TIMEOUT` if that takes longer.
+/// Waits until all the data requested by triggers so far has been handed to the operating system.
+/// Returns `ATF_TIMEOUT` if that takes longer than `deadline_ns`.
 ///
 /// # Safety
 ///

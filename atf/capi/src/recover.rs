@@ -102,8 +102,8 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_string_free(string: *mut c_char) {
     if !string.is_null() {
-        // SAFETY: the caller guarantees that it comes from `atf_recover`, which used `into_raw`, and
-        // that its length is unchanged.
+        // SAFETY: the caller guarantees that it comes from `atf_recover`, which used `into_raw`,
+        // and that its length is unchanged.
         drop(unsafe { CString::from_raw(string) });
     }
 }

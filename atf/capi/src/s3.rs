@@ -3,7 +3,7 @@
 //! If a function cannot return an error, the writer keeps the error
 //! ([`atf_writer_error`](crate::writer::atf_writer_error)), the thread keeps it
 //! ([`atf_last_error_status`](crate::status::atf_last_error_status)), and a warning reports it
-//! ([`warning`]). None of them ends the traced program.
+//! ([`warning`]). None of these functions ends the traced program.
 
 use std::ffi::c_char;
 use std::mem::offset_of;
@@ -110,7 +110,8 @@ unsafe fn write_and_report(
 ///
 /// # Safety
 ///
-/// As for [`atf_write_index_event`]; `payload` is null or a payload, followed by `stack_size` bytes.
+/// As for [`atf_write_index_event`]; `payload` is null or a payload, followed by `stack_size`
+/// bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_write_detail_event(
     writer: *mut AtfThreadWriter,

@@ -210,7 +210,7 @@ pub struct AtfThreadInfo {
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
 unsafe impl memory::Plain for AtfThreadInfo {}
 
-/// Describes the thread at a position, in ascending order of id; `ATF_NONE` after the last one.
+/// Describes the thread at `position`, in ascending order of id; `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn atf_session_thread_info(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// Opens the thread at a position. Problems of one thread do not affect the others.
+/// Opens the thread at `position`. Problems of one thread do not affect the others.
 ///
 /// # Safety
 ///
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn atf_session_module_count(session: *const AtfSessionRead
     })
 }
 
-/// Reads the module at a position; `ATF_NONE` after the last one. Its strings are valid until the
+/// Reads the module at `position`; `ATF_NONE` after the last one. Its strings are valid until the
 /// session is closed, and null if the manifest has none.
 ///
 /// # Safety
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn atf_session_timing_anchor_count(
     boundary::value(0, || unsafe { handle::with(session, count) })
 }
 
-/// Reads the timing anchor at a position; `ATF_NONE` after the last one.
+/// Reads the timing anchor at `position`; `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
@@ -406,7 +406,7 @@ pub unsafe extern "C" fn atf_session_symbol_count(session: *const AtfSessionRead
     })
 }
 
-/// Reads the symbol at a position; `ATF_NONE` after the last one. Its name is valid until the
+/// Reads the symbol at `position`; `ATF_NONE` after the last one. Its name is valid until the
 /// session is closed, and null if the manifest has none.
 ///
 /// # Safety

@@ -203,7 +203,8 @@ pub unsafe extern "C" fn atf_session_writer_create(
     })
 }
 
-/// Creates a session in `root/session_YYYYMMDD_HHMMSS/pid_N`.
+/// Creates a session in `root/session_YYYYMMDD_HHMMSS/pid_N`, named after the current time (UTC)
+/// and this process's id.
 ///
 /// # Safety
 ///

@@ -83,7 +83,8 @@ impl<W: Word> Tag<W> {
         self.change(kind, SPOILT);
     }
 
-    /// Changes the tag atomically. The next thread to change it sees all earlier changes to the object.
+    /// Changes the tag atomically. The next thread to change it sees all earlier changes to the
+    /// object.
     fn change(&self, from: u64, to: u64) -> bool {
         self.0.swap(from, to, Ordering::AcqRel, Ordering::Acquire)
     }

@@ -81,8 +81,8 @@ impl Warnings {
         self.list.append(warnings);
     }
 
-    /// Calls the program's callback. Failures inside the callback are not reported, to avoid endless
-    /// recursion.
+    /// Calls the program's callback. Failures inside the callback are not reported, to avoid
+    /// endless recursion.
     fn tell(self) {
         if self.list.is_empty() || IS_TELLING.try_with(Cell::get).unwrap_or(true) {
             return;

@@ -31,7 +31,7 @@ pub(crate) fn header() -> String {
     text
 }
 
-/// The last word of a text.
+/// Returns the last word of `text`.
 fn last_word(text: &str) -> &str {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     &text[text.rfind(|c| !is_word(c)).map_or(0, |at| at + 1)..]

@@ -27,8 +27,8 @@ use atf_capi::writer::*;
 use tempfile::TempDir;
 use zerocopy::FromZeros;
 
-/// Calls a function. The tests pass only valid arguments: NUL-terminated strings, valid output pointers,
-/// and handles of this library that are open, recently closed or null.
+/// Calls a function. The tests pass only valid arguments: NUL-terminated strings, valid output
+/// pointers, and handles of this library that are open, recently closed or null.
 macro_rules! call {
     ($call:expr) => {{
         // SAFETY: as above.

@@ -28,7 +28,8 @@ use support::{Link, accepted, compile, graded, package, present};
 const THREADS: usize = 4;
 /// The number of kills during writing.
 const KILLS: usize = 50;
-/// The maximum number of attempts: on a loaded machine, the tracer may not have run before the kill.
+/// The maximum number of attempts: on a loaded machine, the tracer may not have run before the
+/// kill.
 const MOST_KILLS: usize = 100;
 /// Sizes of a writer's buffer, used in turn.
 const BUFFERS: [u64; 3] = [4 << 10, 16 << 10, 128 << 10];
