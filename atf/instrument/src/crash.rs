@@ -57,7 +57,8 @@ pub(crate) fn arm() {
     }
 }
 
-/// Triggers, waits until the events are written, and lets the program end as it would have anyway.
+/// Fires the trigger, waits until the events are written, and lets the program end as it would have
+/// anyway.
 extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     thread::keep_errno(|| write_last(PATIENCE));
     signals::restore(signal);
@@ -65,8 +66,8 @@ extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     unsafe { libc::raise(signal) };
 }
 
-/// Triggers, waits until the events are written, and calls the program's handler, which may return
-/// or jump elsewhere. Without a handler, lets the program die as it would have anyway.
+/// Fires the trigger, waits until the events are written, and calls the program's handler, which
+/// may return or jump elsewhere. Without a handler, lets the program die as it would have anyway.
 extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     thread::keep_errno(|| match signals::has_handler(signal) {
         true => {
@@ -90,7 +91,7 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     }
 }
 
-/// Triggers and waits until the events are written.
+/// Fires the trigger and waits until the events are written.
 fn write_last(patience: Duration) {
     let process = process::recorded().filter(|_| !thread::is_own_thread());
     if let Some(process) = process {
@@ -139,7 +140,7 @@ impl Waits {
 pub(crate) struct HandlerStack(*mut c_void);
 
 impl HandlerStack {
-    /// Sets such a stack for the calling thread, unless the program has already set one.
+    /// Sets up a handler stack for the calling thread, unless the program has already set one.
     pub(crate) fn new() -> Option<Self> {
         // SAFETY: zeros are valid for a pointer and numbers.
         let mut stack: libc::stack_t = unsafe { mem::zeroed() };
@@ -173,7 +174,7 @@ impl HandlerStack {
 }
 
 impl Drop for HandlerStack {
-    /// Unsets the calling thread's stack, unless the program has set another.
+    /// Unsets the calling thread's signal stack, unless the program has installed its own.
     fn drop(&mut self) {
         // SAFETY: zeros are valid for a pointer and numbers.
         let mut stack: libc::stack_t = unsafe { mem::zeroed() };

@@ -21,7 +21,7 @@
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |
 //! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again at the next return |
 //! | the program closes descriptors that it does not know | files are open only while being written |
-//! | a signal handler leaves a hook that it interrupted by `siglongjmp` | the thread's later events are lost, and counted |
+//! | a signal handler uses `siglongjmp` to leave a hook that it interrupted | the thread's later events are lost, and counted |
 //! | `ATF_FUNCTIONS` or `ATF_MIN_SIZE` leaves calls out | depths count only recorded calls, as when other modules are left out |
 //! | `dlopen`, `dlclose` | modules are looked up when their functions are called; a module that is loaded again gets a new id |
 

@@ -40,7 +40,7 @@ pub(crate) struct Process {
     clock: Option<Arc<CounterClock>>,
     /// Counts events of threads that are not registered.
     pub(crate) losses: LossCounter,
-    /// Whether the user has been told about such a thread.
+    /// Whether the user has been told about an unregistered thread.
     has_complained: AtomicBool,
 }
 

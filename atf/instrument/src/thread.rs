@@ -43,7 +43,7 @@ struct State {
     last_ns: u64,
     /// The functions that have not yet returned.
     frames: Vec<usize>,
-    /// The number of further functions that have not yet returned.
+    /// The number of functions beyond those in `frames` that have not yet returned.
     excess: u64,
     /// The module of the most recent function.
     module: Range,
@@ -220,7 +220,7 @@ impl State {
         self.depth()
     }
 
-    /// Returns the depth of the returning call. The calls above it were left by `longjmp`.
+    /// Returns the depth of the returning call. The calls inside it were left by `longjmp`.
     fn leave(&mut self, function: usize) -> u32 {
         if self.excess > 0 {
             self.excess = self.excess.saturating_sub(1);
