@@ -11,8 +11,8 @@ use crate::cpp::{self, Limited};
 /// The maximum length of a C++ name to demangle, in bytes.
 const LONGEST_CPP: usize = 1 << 14;
 
-/// The time limit for one C++ name: a damaged one of 90 bytes can take hours, a real one takes 10
-/// µs.
+/// The time limit for one C++ name: a corrupt 90-byte name can take hours, while a valid one takes
+/// about 10 µs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Starts a thread for work that may take very long. Nothing waits for the thread to end.

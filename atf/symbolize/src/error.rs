@@ -29,7 +29,7 @@ pub enum ErrorKind {
     OtherBuild {
         /// The file's build id in hexadecimal, if it has one.
         found: Option<String>,
-        /// The module's.
+        /// The module's build id.
         expected: String,
     },
     /// It has no function symbols.

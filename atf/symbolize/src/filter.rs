@@ -86,7 +86,7 @@ impl Rule {
     }
 }
 
-/// Splits a text at the commas between globs.
+/// Splits `text` at the commas between globs.
 fn split(text: &str) -> Vec<&str> {
     let (mut braces, mut is_class, mut is_escaped) = (0_u32, false, false);
     text.split(|character| {

@@ -24,7 +24,7 @@ pub struct Search {
 pub struct Found {
     /// The file, and its functions.
     pub file: Option<(PathBuf, SymbolTable)>,
-    /// The files that exist but were refused, with the reasons, in search order.
+    /// The files that exist but were rejected, with the reasons, in search order.
     pub refused: Vec<Error>,
 }
 
@@ -48,8 +48,9 @@ impl Search {
     }
 
     /// Finds the first file with all functions, or otherwise the first with only exported
-    /// functions. A file with a build id other than the module's is refused; if the module's is
-    /// unknown, build ids are not compared. Build ids are hexadecimal, with or without dashes.
+    /// functions. A file with a build id other than the module's is rejected; if the module has no
+    /// known build id, build ids are not compared. Build ids are hexadecimal, with or without
+    /// dashes.
     #[must_use]
     pub fn find(&self, path: Option<&str>, build_id: Option<&str>) -> Found {
         let build_id = build_id.map(|id| id.replace('-', "").to_ascii_lowercase());

@@ -12,14 +12,15 @@ use crate::demangle::{Demangler, Spawn, short, spawn};
 use crate::error::{Error, ErrorKind};
 use crate::file::{Fault, LIMIT, Parts};
 
-/// The longest name in a file, in bytes; longer ones are ignored.
+/// The maximum length of a name in bytes; longer names are ignored.
 const LONGEST: usize = 1 << 16;
 
 /// The functions of an executable, a library or a file with its debug information.
 ///
-/// Offsets are relative to the module's base address, where its first byte is in memory: the
-/// address of an ELF file's first loaded segment, rounded down to a page of 4 KiB, or of `__TEXT`
-/// in a Mach-O file. In the program this is `dlpi_addr` plus that segment's `p_vaddr`.
+/// Offsets are relative to the module's base address: that of an ELF file's first loaded segment,
+/// rounded down to a page of 4 KiB, or that of `__TEXT` in a Mach-O file. In a running program, the
+/// base address of an ELF module is `dlpi_addr` plus the segment's `p_vaddr`, likewise rounded
+/// down.
 ///
 /// The names come from `.symtab`, which includes `static` functions, or else from `.dynsym`. If an
 /// address has several names, the first rule that distinguishes them decides: a name with a size
@@ -89,7 +90,7 @@ pub(crate) struct Symbol {
     pub(crate) name: u32,
 }
 
-/// In order of preference.
+/// The binding of a symbol, in order of preference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Binding {
     Global,
