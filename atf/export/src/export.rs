@@ -69,7 +69,7 @@ impl Summary {
 ///
 /// # Errors
 ///
-/// An error of the output, or an internal one. Read errors are in the summary.
+/// Output errors and internal errors. Read errors are in the summary.
 pub fn export<'a>(
     processes: &[Process<'a>],
     options: &Options,
@@ -95,7 +95,7 @@ pub fn export<'a>(
 ///
 /// # Errors
 ///
-/// An error of the sink, or an internal one. Read errors are in the summary.
+/// The sink's errors and internal errors. Read errors are in the summary.
 pub fn export_to<'a>(
     processes: &[Process<'a>],
     options: &Options,

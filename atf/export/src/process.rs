@@ -152,8 +152,8 @@ impl<'a> Process<'a> {
         Some(ProcessName::of(self.sessions.first()?.path())?.pid)
     }
 
-    /// Returns an id for each process: its own, or its position from 1 if ids are missing or not
-    /// unique, as may happen with processes from several machines.
+    /// Returns an id for each process: its own, or its position, counted from 1, if ids are missing
+    /// or not unique, as may happen with processes from several machines.
     pub(crate) fn pids(processes: &[Self]) -> Vec<u32> {
         let own: Option<Vec<u32>> = processes.iter().map(Self::pid).collect();
         let differ = |own: &Vec<u32>| own.iter().collect::<BTreeSet<_>>().len() == own.len();
@@ -161,7 +161,7 @@ impl<'a> Process<'a> {
         own.filter(differ).unwrap_or_else(positions)
     }
 
-    /// Returns its name: the first module's, or else its folder's.
+    /// Returns the process's name: its first module's, or else its folder's.
     #[must_use]
     pub fn name(&self) -> String {
         let session = self.sessions.first();

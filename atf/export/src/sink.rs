@@ -64,7 +64,7 @@ pub struct TraceInfo {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProcessInfo {
-    /// Its id, or its position from 1 if the trace does not contain the id.
+    /// Its id, or its position, counted from 1, if the trace does not contain the id.
     pub pid: u32,
     /// Its name.
     pub name: String,
@@ -78,8 +78,8 @@ pub struct ProcessInfo {
 pub struct Thread {
     /// Its process's [id](ProcessInfo::pid).
     pub pid: u32,
-    /// Its position among all threads of the export, from 1. Formats use it as the thread's id,
-    /// because ATF's ids start at 0, which some tools treat as the idle thread.
+    /// Its position among all threads of the export, counted from 1. Formats use it as the thread's
+    /// id, because ATF's ids start at 0, which some tools treat as the idle thread.
     pub number: u32,
     /// The id in its folder's name.
     pub id: u32,
@@ -119,7 +119,7 @@ pub struct End<'a> {
     pub start_ns: u64,
     /// The time of its end in nanoseconds, or of the thread's last event if no event ended it.
     pub end_ns: u64,
-    /// How long it was the innermost open call, in nanoseconds.
+    /// How long the call was the innermost open one, in nanoseconds.
     pub self_ns: u64,
     /// Its depth among the open calls.
     pub depth: Depth,

@@ -19,7 +19,7 @@ use tree::Tree;
 ///
 /// # Errors
 ///
-/// An error of the output, or an internal one. Read errors are in the summary.
+/// Output errors and internal errors. Read errors are in the summary.
 pub fn write(
     processes: &[Process<'_>],
     options: &Options,

@@ -110,7 +110,8 @@ impl Tree {
         place
     }
 
-    /// Adds up the total times: each node is after its parent.
+    /// Sums the total times, children first: iterates in reverse, since each node comes after its
+    /// parent.
     fn add_up(&mut self) {
         for place in (0..self.nodes.len()).rev() {
             let Some(node) = self.nodes.get_mut(place) else {

@@ -1,6 +1,6 @@
 //! The messages of Perfetto's `trace.proto` that an export needs, with the fields that it sets.
 //!
-//! Numbers and types come from `protos/perfetto/trace` in Perfetto, which never changes them so
+//! Numbers and types come from `protos/perfetto/trace` in Perfetto, which never changes them, so
 //! that old traces stay readable.
 
 use prost::Message;

@@ -55,15 +55,15 @@ fn packets_have_the_bytes_of_the_published_messages() {
         b"\x28\x80\x80\x80\x80\xa0\x05",
     ];
     assert_eq!(*thread, expected.concat());
-    // trusted_packet_sequence_id (10) 1; interned_data (12): debug_annotation_names (3) of iid (1) and name
-    // (2); sequence_flags (13) 1: state cleared; trace_packet_defaults (59): track_event_defaults (11):
-    // track_uuid (11).
+    // trusted_packet_sequence_id (10) 1; interned_data (12): debug_annotation_names (3) of iid (1)
+    // and name (2); sequence_flags (13) 1: state cleared; trace_packet_defaults (59):
+    // track_event_defaults (11): track_uuid (11).
     assert!(defaults.starts_with(b"\x50\x01\x62"));
     let head = b"\x1a\x06\x08\x01\x12\x02x0\x1a\x06\x08\x02\x12\x02x1";
     assert!(defaults.windows(head.len()).any(|found| found == head));
     assert!(defaults.ends_with(b"\x68\x01\xda\x03\x09\x5a\x07\x58\x81\x80\x80\x80\xa0\x05"));
-    // timestamp (8) 300; sequence 1; track_event (11): type (9) 1, name_iid (10) 1; interned_data (12):
-    // event_names (2): iid (1) 1, name (2); sequence_flags (13) 2: needs state.
+    // timestamp (8) 300; sequence 1; track_event (11): type (9) 1, name_iid (10) 1; interned_data
+    // (12): event_names (2): iid (1) 1, name (2); sequence_flags (13) 2: needs state.
     let expected: &[&[u8]] = &[
         b"\x40\xac\x02\x50\x01\x5a\x04\x48\x01\x50\x01",
         b"\x62\x0a\x12\x08\x08\x01\x12\x04main\x68\x02",
@@ -83,8 +83,8 @@ fn registers_are_annotations_and_notes_are_instants() {
     let (_folder, session) = session();
     let (trace, _) = exported(&session, &Options::default(), Form::Perfetto);
     let contains = |wanted: &[u8]| trace.windows(wanted.len()).any(|found| found == wanted);
-    // debug_annotations (4): name_iid (1), pointer_value (7): x0 0xabc at the call, end_x0 0xdef at the
-    // return.
+    // debug_annotations (4): name_iid (1), pointer_value (7): x0 0xabc at the call, end_x0 0xdef at
+    // the return.
     assert!(contains(b"\x22\x05\x08\x01\x38\xbc\x15"));
     assert!(contains(b"\x22\x05\x08\x0d\x38\xef\x1b"));
     // x7 9, end_sp 0x7ff0; uint_value (3): end_stack_size 16.
