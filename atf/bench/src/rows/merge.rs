@@ -278,7 +278,7 @@ impl Input {
         Ok(std::fs::remove_dir_all(self.session)?)
     }
 
-    /// Checks that both ways see the same events in the same order.
+    /// Checks a merge's sum, which depends on the events and their order.
     fn check(&self, sum: u64) -> Result<()> {
         if black_box(sum) == self.sum {
             Ok(())

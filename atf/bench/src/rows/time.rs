@@ -154,7 +154,7 @@ fn bisect(records: &[[u8; EVENT_SIZE]], queries: &[(u64, u64)]) -> u64 {
     })
 }
 
-/// Checks that both ways find the same events.
+/// Checks that a plain binary search finds the same events.
 fn check(events: &Events, queries: &[(u64, u64)], sum: u64) -> Result<()> {
     if sum == bisect(events.records(), queries) {
         Ok(())
