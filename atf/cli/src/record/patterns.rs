@@ -70,7 +70,7 @@ fn lacks_segments(sessions: &[PathBuf]) -> bool {
 fn modules(sessions: &[PathBuf]) -> Option<Modules> {
     let mut all = Modules::new();
     for session in sessions {
-        // An unreadable session was already reported when it was finished.
+        // An unreadable session was reported when it was finished.
         if let Ok(session) = SessionReader::open(session)
             && let Some(manifest) = session.manifest()
         {
