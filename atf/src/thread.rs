@@ -283,7 +283,7 @@ impl ThreadReader {
             .collect()
     }
 
-    /// Returns every known problem that makes the readable events differ from the written ones: the
+    /// Returns every known reason why the readable events may differ from what was written: the
     /// problems of the [index](IndexReader::problems) and of the [details](DetailReader::problems),
     /// details that cannot be opened, an ignored `ring.atf`, files that do not belong together and,
     /// once all events have been read and if the details could be opened,

@@ -16,7 +16,6 @@ pub(crate) struct Context {
     pub(crate) shrink: u64,
     /// Whether to measure memory with a session of more than 3 GB.
     pub(crate) large: bool,
-    /// The measurements.
     pub(crate) report: Report,
     folder: TempDir,
 }

@@ -26,7 +26,6 @@ impl Stream {
             .ok_or_else(io::Error::last_os_error)
     }
 
-    /// Writes one record.
     #[inline]
     pub(crate) fn write<T: IntoBytes + Immutable>(&mut self, record: &T) -> io::Result<()> {
         let bytes = record.as_bytes();

@@ -17,7 +17,6 @@ pub(crate) struct Row {
     /// The speed that the work should reach, as a multiple of the baseline's. `None` for a bound:
     /// work that any program must do and that atf cannot make faster.
     pub(crate) goal: Option<f64>,
-    /// The times.
     pub(crate) comparison: Comparison,
     /// How much work one run does.
     pub(crate) amount: Amount,
@@ -78,9 +77,7 @@ impl Row {
 /// A fact with one figure: how a cost grows, how much memory something takes, or how much it reads.
 #[derive(Debug)]
 pub(crate) struct Fact {
-    /// The fact.
     pub(crate) what: String,
-    /// The figures.
     pub(crate) figure: String,
 }
 

@@ -103,7 +103,7 @@ typedef enum AtfStatus {
     ATF_TIMEOUT = 19
 } AtfStatus;
 
-/** The offset for errors that are not at a position in a file. */
+/** The value for errors that have no offset in a file. */
 #define ATF_NO_OFFSET UINT64_MAX
 
 /** The name of a status, for example "ATF_OK"; never NULL. */
@@ -396,7 +396,7 @@ uint32_t atf_write_index_event(AtfThreadWriter *writer, uint64_t timestamp_ns,
                                uint32_t detail_seq);
 
 /**
- * Writes the detail of the index event at index_seq. Details must be written in the order they were
+ * Writes the detail of index event index_seq. Details must be written in the order they were
  * reserved: any that were reserved earlier but not yet written are dropped, with a warning. payload
  * is followed by stack_size bytes, at most 256. The detail's event_type follows from the event's
  * kind: FUNCTION_CALL for a call, else FUNCTION_RETURN. [S3]

@@ -106,7 +106,7 @@ unsafe fn write_and_report(
     })
 }
 
-/// Writes the detail of the index event at `index_seq`.
+/// Writes the detail of index event `index_seq`.
 ///
 /// # Safety
 ///

@@ -62,8 +62,8 @@ impl Writer {
         Ok(self.writer.write_index(event, detail_seq)?)
     }
 
-    /// Writes the detail of the event at `index_seq`; its type follows from the event's kind. An
-    /// exception ends its call like a return and has no type of its own.
+    /// Writes the detail of event `index_seq`; its type follows from the event's kind. An exception
+    /// ends its call like a return and has no type of its own.
     ///
     /// Details are written in the order of their events, so any that were reserved earlier but not
     /// yet written are lost.

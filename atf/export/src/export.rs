@@ -131,7 +131,6 @@ pub fn export_to<'a>(
 }
 
 impl Summary {
-    /// Adds a process.
     pub(crate) fn add(
         &mut self,
         threads: &[ThreadTotals],

@@ -295,7 +295,6 @@ fn build_id(notes: &[u8]) -> Option<String> {
     }
 }
 
-/// The type of `dlclose`.
 type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// Unloads a module. Its addresses may later belong to another module.

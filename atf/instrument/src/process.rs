@@ -32,7 +32,6 @@ pub(crate) struct Process {
     pub(crate) trigger: Trigger,
     /// `None` once the process is ending.
     recording: Mutex<Option<Recording>>,
-    /// The process id.
     id: u32,
     /// The system thread ids of the recorded threads, by their ids in the trace.
     threads: Arc<Threads>,

@@ -53,7 +53,6 @@ use crate::functions::Marks;
 /// buffers.
 const MOST_THREADS: usize = 4096;
 
-/// The settings.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) place: Place,

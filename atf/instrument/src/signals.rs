@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::process;
 
-/// A signal handler.
 pub(crate) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// The program's own action for each signal. Never freed, because handlers use it.

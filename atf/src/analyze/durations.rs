@@ -88,7 +88,6 @@ impl Durations {
         self.max_ns()
     }
 
-    /// Adds a duration.
     pub(super) fn add(&mut self, ns: u64) {
         self.add_times(ns, 1);
     }

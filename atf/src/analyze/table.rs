@@ -107,7 +107,6 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         self.parts(place).3
     }
 
-    /// A call begins.
     pub(super) fn begin(&mut self, place: Place, now_ns: u64) {
         let (_, active, since_ns, _) = self.parts(place);
         if *active == 0 {

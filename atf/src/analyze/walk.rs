@@ -21,7 +21,6 @@ pub(super) trait Observer {
     /// The innermost call ran for `ns` nanoseconds.
     fn spend(&mut self, place: Self::Place, ns: u64);
 
-    /// A call ended.
     fn end(&mut self, place: Self::Place, ended: &Ended);
 
     /// A function without an open call returned.

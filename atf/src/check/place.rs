@@ -39,17 +39,14 @@ impl fmt::Display for Name {
 }
 
 impl At {
-    /// A file's header.
     pub(crate) const fn header(record: Record, wire: Wire) -> Self {
         Self::new(record, wire, Name::Header, 0)
     }
 
-    /// A file's footer.
     pub(crate) const fn footer(record: Record, wire: Wire, offset: u64) -> Self {
         Self::new(record, wire, Name::Footer, offset)
     }
 
-    /// An index event.
     pub(crate) const fn event(wire: Wire, seq: u64, offset: u64) -> Self {
         Self::new(Record::IndexEvent, wire, Name::Event(seq), offset)
     }
@@ -64,7 +61,6 @@ impl At {
         )
     }
 
-    /// The payload of a detail event.
     pub(crate) fn payload(wire: Wire, event: &DetailEvent) -> Self {
         let name = Name::Payload(event.seq);
         Self::new(

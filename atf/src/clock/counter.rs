@@ -206,7 +206,7 @@ impl CounterClock {
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1);
         let [first, second] = &self.lines;
         let line = if generation & 1 == 0 { first } else { second };
-        // Readers of the line before the last one must see a new generation.
+        // Readers of the line that is about to be overwritten must see a new generation.
         fence(Ordering::Release);
         line.ticks.store(ticks, Ordering::Relaxed);
         line.ns.store(ns, Ordering::Relaxed);

@@ -25,7 +25,7 @@ impl<'a> DetailCursor<'a> {
         }
     }
 
-    /// Returns the event at position `seq`, or `None` after the last one.
+    /// Returns event `seq`, or `None` after the last one.
     ///
     /// # Errors
     ///

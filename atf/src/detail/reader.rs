@@ -134,7 +134,7 @@ impl DetailReader {
         &self.header
     }
 
-    /// Returns the bytes of the header, reserved ones included.
+    /// Returns the bytes of the header, including reserved bytes.
     #[must_use]
     pub fn header_bytes(&self) -> &[u8; DetailHeader::SIZE] {
         &self.header_bytes
@@ -152,7 +152,7 @@ impl DetailReader {
         self.placed().map(|placed| &placed.footer)
     }
 
-    /// Returns the bytes of the verified footer, reserved ones included.
+    /// Returns the bytes of the verified footer, including reserved bytes.
     #[must_use]
     pub fn footer_bytes(&self) -> Option<&[u8; FOOTER_SIZE]> {
         self.placed().map(|placed| &placed.bytes)
@@ -232,7 +232,7 @@ impl DetailReader {
         !self.input.unreadable().overlaps(&event.place())
     }
 
-    /// Returns the event at position `seq`, or `None` after the last one.
+    /// Returns event `seq`, or `None` after the last one.
     ///
     /// Lookups near each other, including those of payloads, share one read of up to 64 KiB; a
     /// [`cursor`](Self::cursor) reads further ahead.

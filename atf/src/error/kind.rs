@@ -125,7 +125,7 @@ pub enum ErrorKind {
     },
     /// All-zero events that no checksum confirms, from blocks that never reached the disk.
     Gap {
-        /// How many all-zero events the file has, in this gap and later ones.
+        /// How many all-zero events the file has, in this gap and later gaps.
         count: u64,
     },
     /// Index events link to details that `detail.atf` does not contain.

@@ -190,7 +190,7 @@ impl IndexFollower {
     }
 
     /// If all certain events were returned, examines the file again. Returns the poll's result if
-    /// there are still no new ones.
+    /// there are still no new events.
     fn look<T>(&mut self) -> Result<Option<Polled<T>>> {
         if self.given < self.buffer.len() {
             return Ok(None);

@@ -26,7 +26,7 @@ impl<'a> IndexCursor<'a> {
         }
     }
 
-    /// Returns the event at position `seq`, or `None` after the last one.
+    /// Returns event `seq`, or `None` after the last one.
     ///
     /// # Errors
     ///
@@ -39,8 +39,7 @@ impl<'a> IndexCursor<'a> {
         Ok(Some(self.reader.decode(&bytes)))
     }
 
-    /// Returns the bytes of the event at position `seq`, reserved ones included, or `None` after
-    /// the last one.
+    /// Returns the bytes of event `seq`, including reserved bytes, or `None` after the last event.
     ///
     /// # Errors
     ///

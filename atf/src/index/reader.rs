@@ -142,7 +142,7 @@ impl IndexReader {
         &self.header
     }
 
-    /// Returns the bytes of the header, reserved ones included.
+    /// Returns the bytes of the header, including reserved bytes.
     #[must_use]
     pub fn header_bytes(&self) -> &[u8; IndexHeader::SIZE] {
         &self.header_bytes
@@ -160,7 +160,7 @@ impl IndexReader {
         self.placed().map(|placed| &placed.footer)
     }
 
-    /// Returns the bytes of the verified footer, reserved ones included.
+    /// Returns the bytes of the verified footer, including reserved bytes.
     #[must_use]
     pub fn footer_bytes(&self) -> Option<&[u8; FOOTER_SIZE]> {
         self.placed().map(|placed| &placed.bytes)
@@ -236,7 +236,7 @@ impl IndexReader {
         !self.input.unreadable().overlaps(&place)
     }
 
-    /// Returns the event at position `seq`, or `None` after the last one.
+    /// Returns event `seq`, or `None` after the last one.
     ///
     /// Lookups near each other share one read of up to 64 KiB; a [`cursor`](Self::cursor) reads
     /// further ahead.
@@ -513,7 +513,7 @@ impl IndexReader {
         wrong.map(error).collect()
     }
 
-    /// Returns the offset of the event at `seq`, or of the end of the section.
+    /// Returns the offset of event `seq`, or of the end of the section.
     #[inline]
     pub(super) fn offset_of(&self, seq: u64) -> u64 {
         let bytes = seq.saturating_mul(EVENT_SIZE);

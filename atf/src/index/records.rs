@@ -16,7 +16,7 @@ impl IndexReader {
         Some(records)
     }
 
-    /// Looks up the bytes of the event at position `seq`.
+    /// Looks up the bytes of event `seq`.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl IndexReader {
         Ok(Some(*record))
     }
 
-    /// Reads events into `records`, starting at position `seq`, and returns how many were read.
+    /// Reads events into `records`, starting with event `seq`, and returns how many were read.
     /// Reads fewer than fit at the end of the events, before unreadable events, and if the file was
     /// truncated after it was opened.
     ///

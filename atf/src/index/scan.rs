@@ -180,7 +180,7 @@ struct Part {
 }
 
 impl Part {
-    /// Creates a part without events. The first event added will be at position `seq`.
+    /// Creates a part without events. The first event added will be event `seq`.
     fn new(reader: &IndexReader, seq: u64) -> Self {
         Self {
             seqs: seq..seq,
@@ -220,7 +220,7 @@ impl Part {
         self.crc32c.unwrap_or_else(|| self.crc.finish())
     }
 
-    /// Adds the events of a block that begins at position `seq`.
+    /// Adds the events of a block that begins with event `seq`.
     fn walk(&mut self, seq: u64, block: EventSlice<'_>) {
         let events = block.records();
         let (Some(first), Some(last)) = (events.first(), events.last()) else {

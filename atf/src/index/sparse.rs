@@ -33,7 +33,7 @@ impl SparseIndex {
         }
     }
 
-    /// Adds the next events, which begin at position `seq`.
+    /// Adds the next events, which begin with event `seq`.
     pub(super) fn add(&mut self, seq: u64, events: EventSlice<'_>) {
         let stride = usize::try_from(self.stride).unwrap_or(usize::MAX);
         let first = seq.next_multiple_of(self.stride).saturating_sub(seq);

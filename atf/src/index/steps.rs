@@ -55,7 +55,7 @@ impl Steps {
         Ok((end, block))
     }
 
-    /// Reads forward to the event at `seq`, or looks it up if it is before the block.
+    /// Reads forward to event `seq`, or looks it up if it is before the block.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Steps {
         }
     }
 
-    /// Returns the event at `seq` if it is in the block.
+    /// Returns event `seq` if it is in the block.
     pub(crate) fn get(&self, seq: u64) -> Option<&Record> {
         let at = usize::try_from(seq.checked_sub(self.start)?).ok()?;
         self.records.get(..self.len)?.get(at)

@@ -112,7 +112,6 @@ impl<'m> Feed<'m> {
         &self.thread
     }
 
-    /// Returns the available records.
     #[inline]
     pub(super) fn records(&self) -> &[Record] {
         &self.records

@@ -16,7 +16,6 @@ pub(super) struct Thread {
     files: Files,
 }
 
-/// The files of a thread.
 #[derive(Debug)]
 pub(super) enum Files {
     /// An index file alone.

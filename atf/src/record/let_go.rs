@@ -57,7 +57,6 @@ impl LetGo {
         self.runs.shrink_to_fit();
     }
 
-    /// Returns the memory size in bytes.
     pub(super) fn size(&self) -> usize {
         self.runs.capacity().saturating_mul(size_of::<Loss>())
     }

@@ -187,12 +187,10 @@ impl Segments {
         deleted.fold(Ok(()), Result::and)
     }
 
-    /// Returns the totals of the finished segments.
     pub(super) fn totals(&self) -> SessionTotals {
         self.totals
     }
 
-    /// Returns how many segments there were.
     pub(super) fn count(&self) -> u64 {
         self.count
     }

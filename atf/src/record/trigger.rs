@@ -169,7 +169,6 @@ impl Triggers {
         self.fired.load(Ordering::Acquire)
     }
 
-    /// Returns how many triggers were served.
     pub(super) fn served(&self) -> u64 {
         self.served.load(Ordering::Acquire)
     }

@@ -116,7 +116,6 @@ impl Windows {
         self.add(start, end);
     }
 
-    /// Adds a window.
     pub(super) fn add(&mut self, start: u64, end: u64) {
         self.added.push((start, end));
         let before = self.ranges.partition_point(|range| range.1 < start);
@@ -167,7 +166,6 @@ impl Windows {
         self.open.is_some() || last.is_some_and(|last| last.1 > now_ns)
     }
 
-    /// Returns the ranges added since the last pass.
     pub(super) fn added(&self) -> &[(u64, u64)] {
         &self.added
     }

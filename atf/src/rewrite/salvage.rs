@@ -76,12 +76,10 @@ impl SalvagedDetails {
         Some((place as u64, *self.0.get(place)?))
     }
 
-    /// Returns the number of details found.
     pub(super) fn count(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// Iterates over all details found.
     pub(super) fn iter(&self) -> impl Iterator<Item = &DetailEvent> {
         self.0.iter()
     }

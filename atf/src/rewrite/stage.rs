@@ -95,7 +95,6 @@ impl Stage {
         self.mode.closed().set(&self.folder)
     }
 
-    /// Returns the unfinished folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }

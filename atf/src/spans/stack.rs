@@ -94,8 +94,8 @@ impl CallStack {
         self.given_up.saturating_add(self.open.len() as u64)
     }
 
-    /// Takes the event at position `seq` and passes on the calls that it ends, inner ones before
-    /// outer ones. Returns the event's depth; a return has the depth of its call.
+    /// Takes event `seq` and passes on the calls that it ends, inner ones before outer ones.
+    /// Returns the event's depth; a return has the depth of its call.
     ///
     /// If depths are not recorded, a return without a call has the depth that its call would have
     /// had: one more than the number of open calls. The same goes for an event of any other kind.

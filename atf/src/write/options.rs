@@ -5,7 +5,7 @@ use crate::index::IndexEvent;
 use crate::setters::setters;
 use crate::wire::{Arch, Clock, Os, Wire};
 
-/// The smallest buffer size.
+/// The minimum buffer size in bytes.
 const LEAST_BUFFER: usize = 4 << 10;
 
 /// Options for writing files. [`Default`] describes this machine and uses wire version 1.

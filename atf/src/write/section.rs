@@ -276,7 +276,6 @@ impl Section {
         })
     }
 
-    /// Rewrites the header.
     pub(super) fn rewrite_header(&mut self, header: &[u8; HEADER_SIZE]) -> Result<()> {
         self.write_all(0, header).map_err(|failure| failure.error)
     }

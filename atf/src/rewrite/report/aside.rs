@@ -39,7 +39,6 @@ impl SetAside {
         }
     }
 
-    /// Adds an event.
     pub(in crate::rewrite) fn add(&mut self, seq: u64, offset: u64) {
         self.count = self.count.saturating_add(1);
         let has_room = self.runs.len() < RUNS;

@@ -37,7 +37,6 @@ impl SessionWriter {
         }
     }
 
-    /// Copies the names of threads.
     pub(crate) fn take_names(&self, other: &Self, threads: impl IntoIterator<Item = u32>) {
         if std::ptr::eq(self, other) {
             return;
@@ -98,7 +97,6 @@ impl SessionWriter {
     }
 }
 
-/// The files and folders of a session.
 #[derive(Debug)]
 pub(crate) struct SessionFiles {
     storage: Arc<dyn Storage>,

@@ -36,7 +36,6 @@ impl Reservations {
         open.count() as u64
     }
 
-    /// Returns how many details were dropped so far.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
