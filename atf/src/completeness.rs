@@ -36,7 +36,7 @@ pub enum Completeness {
 }
 
 impl Completeness {
-    /// Returns the problems with the events that the file's end reveals. `missing` reports events
+    /// Returns the problems that the file's end reveals about its events. `missing` reports events
     /// that the header counts but the file lacks; the last event ends at `events_end`. `is_cut` is
     /// set if the header shows that the file was finalized.
     pub(crate) fn problems(

@@ -62,9 +62,9 @@ pub(crate) struct Damaged {
 
 /// Classifies the 64 bytes at `offset`.
 ///
-/// The correct magic and zero reserved bytes make it a footer, intact or damaged, never events. A
-/// damaged magic with numbers that match a nonempty events section also makes it a footer. Nothing
-/// else does.
+/// Bytes with the correct magic and zero reserved bytes are a footer, intact or damaged, and never
+/// events. So are bytes with a damaged magic whose numbers match a nonempty events section. All
+/// other bytes are not a footer.
 pub(crate) fn judge<F: Footer>(
     input: &Input,
     wire: Wire,

@@ -130,8 +130,8 @@ impl<'s> Symbols<'s> {
         Self { manifest, places }
     }
 
-    /// Returns what is known about a function. If the manifest does not list it, this is only its
-    /// id.
+    /// Returns what is known about a function. If the manifest does not list the function, the
+    /// result has only its id.
     #[must_use]
     pub fn function(&self, function_id: u64) -> Function<'s> {
         let symbol = self.places.symbols.get(&function_id);

@@ -97,8 +97,8 @@ pub struct Spread {
 /// - With several runs on a side, a difference is noise if the two sides' ranges, from the least to
 ///   the greatest value, overlap. [`luck`](Diff::luck) returns how often ranges are disjoint by
 ///   chance.
-/// - A single run on each side does not show how much runs vary. A difference is noise if it is at
-///   most `noise_percent` of the greater value: an assumption, not a measurement.
+/// - With a single run on each side, how much runs vary is unknown. A difference is noise if it is
+///   at most `noise_percent` of the greater value: an assumption, not a measurement.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ impl Run {
 }
 
 impl Diff {
-    /// Returns how often the ranges of an unchanged function are disjoint by chance: at most in
+    /// Returns how often the ranges of an unchanged function are disjoint by chance: in at most
     /// `.0` out of `.1` cases. The second number saturates.
     ///
     /// The numbers come from counting: if nothing changed, every order of the runs' values is
@@ -209,13 +209,13 @@ impl Change {
         i128::saturating_sub(after, before)
     }
 
-    /// Returns whether the function is in no earlier run.
+    /// Returns whether the function is absent from all earlier runs.
     #[must_use]
     pub fn appeared(&self) -> bool {
         self.before == Figures::default()
     }
 
-    /// Returns whether the function is in no later run.
+    /// Returns whether the function is absent from all later runs.
     #[must_use]
     pub fn vanished(&self) -> bool {
         self.after == Figures::default()

@@ -111,7 +111,7 @@ impl<'a> Unit<'a> {
         Some(Loss::new(lost.count, first_ns, last_ns))
     }
 
-    /// Reads all events and adds the problems found. Returns nothing if no file could be opened.
+    /// Reads all events and adds the problems found. Returns `None` if no file could be opened.
     pub(super) fn read<E: From<Error>>(
         &self,
         problems: &mut Vec<Error>,

@@ -170,7 +170,7 @@ struct EventWalker {
 impl EventWalker {
     /// Walks to `end`, or to the first offset where no event fits before `end`. With
     /// `look_for_footer`, a footer in the place of an event, followed by other bytes, stops the
-    /// walk; without it, the bytes are passed to `tap` as the checksum includes them.
+    /// walk; without it, the bytes are passed to `tap` as they are added to the checksum.
     fn new(
         input: &Input,
         header: &DetailHeader,

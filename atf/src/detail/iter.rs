@@ -8,7 +8,7 @@ use crate::ending::Ending;
 use crate::error::Result;
 use crate::window::Window;
 
-/// Looks events up through a buffer, for many lookups that are close together or ascending.
+/// Looks up events through a buffer, for many lookups that are close together or ascending.
 ///
 /// Created by [`DetailReader::cursor`].
 #[derive(Debug)]

@@ -254,7 +254,7 @@ impl DetailReader {
         }
     }
 
-    /// Returns a cursor that looks events up through a buffer.
+    /// Returns a cursor that looks up events through a buffer.
     #[must_use]
     pub fn cursor(&self) -> DetailCursor<'_> {
         DetailCursor::new(self)

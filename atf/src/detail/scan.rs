@@ -13,7 +13,7 @@ const TYPES: usize = 16;
 
 /// The result of a pass over all events of a detail file.
 ///
-/// Made by [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details) and
+/// Returned by [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details) and
 /// [`DetailReader::scan`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::window::Window;
 use crate::wire::Wire;
 
-/// Looks events up through a buffer, for many lookups that are close together or ascending.
+/// Looks up events through a buffer, for many lookups that are close together or ascending.
 ///
 /// Created by [`IndexReader::cursor`].
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub struct Events<'a> {
     wire: Wire,
     thread_id: u32,
     block: Block<'a>,
-    /// How many events of the block were already returned.
+    /// How many of the block's events have been returned.
     given: usize,
     end: usize,
     /// The positions of events after the block, not yet read.

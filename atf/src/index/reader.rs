@@ -261,14 +261,14 @@ impl IndexReader {
         }
     }
 
-    /// Returns a cursor that looks events up through a buffer.
+    /// Returns a cursor that looks up events through a buffer.
     #[must_use]
     pub fn cursor(&self) -> IndexCursor<'_> {
         IndexCursor::new(self)
     }
 
-    /// Iterates over all events in file order, which is ascending in time unless the writer is
-    /// faulty. `rev` starts with the last event.
+    /// Iterates over all events in file order, which is chronological unless the writer is faulty.
+    /// `rev` starts with the last event.
     ///
     /// Events are verified as they are read. After the last event, the iterator returns an `Err`
     /// for each of the [`problems`](Self::problems): the returned events are in the file, but
@@ -344,7 +344,7 @@ impl IndexReader {
         Ok(self.scanned(threads)?.scan)
     }
 
-    /// Returns the result of the first pass over all events; `None` before it.
+    /// Returns the result of the first pass over all events, or `None` if there has been none.
     pub(crate) fn known_scan(&self) -> Option<&Scan> {
         self.scanned.get().map(|scanned| &scanned.scan)
     }
@@ -436,8 +436,7 @@ impl IndexReader {
         Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
     }
 
-    /// Compares all events with the footer's checksum, if there is one, with a
-    /// [`scan`](Self::scan).
+    /// Compares all events with the footer's checksum, if it has one, in a [`scan`](Self::scan).
     ///
     /// # Errors
     ///

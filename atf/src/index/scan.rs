@@ -101,7 +101,7 @@ pub(super) struct Scanned {
 pub(crate) struct Pass(Box<Part>);
 
 impl Pass {
-    /// Starts a pass over all events in a file; returns `None` if one was already completed.
+    /// Starts a pass over all events in a file; returns `None` if one has already been completed.
     pub(crate) fn new(reader: &IndexReader) -> Option<Self> {
         let is_wanted = reader.known_scan().is_none();
         is_wanted.then(|| Self(Box::new(Part::new(reader, 0))))

@@ -48,7 +48,7 @@ impl Manifest {
     }
 
     /// The size limit in bytes for reading files, unless
-    /// [`manifest_limit`](OpenOptions::manifest_limit) sets another one: 256 MiB, enough for the
+    /// [`manifest_limit`](OpenOptions::manifest_limit) sets another limit: 256 MiB, enough for the
     /// names of about two million functions.
     pub const LIMIT: u64 = 256 << 20;
 

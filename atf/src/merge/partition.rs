@@ -8,7 +8,7 @@ use super::thread::Thread;
 use super::{Merge, Merged};
 use crate::error::Result;
 
-/// How many timestamps to sample per partition, to make the partitions about equally large.
+/// How many timestamps to sample per partition, to make the partitions about equal in size.
 const SAMPLES: u64 = 256;
 
 impl Merge {

@@ -217,7 +217,7 @@ impl Turns {
         turns
     }
 
-    /// Returns the cycle that the turns last found by the tree repeat.
+    /// Returns the cycle repeated by the turns that the tree found last.
     fn cycle(&self, lanes: &[Lane<'_>]) -> Option<Cycle> {
         let Order::Tree(_) = self.order else {
             return None;

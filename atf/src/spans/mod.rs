@@ -39,9 +39,9 @@
 //! # In a range of time
 //!
 //! The events in a range do not show everything that happened in it: a call that began before the
-//! range or returned after it has one of its two events outside. So pair all events, and clip the
-//! spans to the range with [`Span::ns_within`]. [`analyze`](crate::analyze) does this for all
-//! functions of a trace. Do not set a [`time_range`](crate::merge::Merge::time_range) on a
+//! range or returned after it has one of its two events outside the range. So pair all events, and
+//! clip the spans to the range with [`Span::ns_within`]. [`analyze`](crate::analyze) does this for
+//! all functions of a trace. Do not set a [`time_range`](crate::merge::Merge::time_range) on a
 //! [`Merge`](crate::merge::Merge) instead.
 //!
 //! ```
