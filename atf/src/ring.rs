@@ -11,8 +11,8 @@ use crate::source::{Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::wire::{RingHeader, Wire};
 
-/// The size of the largest area in bytes, so that the file does not decide how much memory a reader
-/// uses.
+/// The size of the largest area in bytes, so that a file cannot make its reader use arbitrarily
+/// much memory.
 pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
 const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
 

@@ -487,7 +487,7 @@ pub fn is_session(folder: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Parses the id in a folder's name, which must be only decimal digits.
+/// Parses the id in a folder's name, which must consist of decimal digits only.
 fn number(digits: &str) -> Option<u32> {
     digits
         .parse()

@@ -19,7 +19,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 pub(crate) use files::{Mode, read_at, sync_folder, write_at};
 pub(crate) use space::{next_data, set_aside};
 
-/// Returns the name of a type other than a regular file's, for an error.
+/// Returns the name of a file type other than a regular file, for an error message.
 pub(crate) fn name(file_type: FileType) -> &'static str {
     if file_type.is_dir() {
         "folder"

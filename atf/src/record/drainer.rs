@@ -354,7 +354,7 @@ impl Drainer {
         };
         let is_due = self.manifest_time.elapsed() >= interval && !requests.is_last;
         let triggers = &self.shared.triggers;
-        // Do not assume that a process waiting for a trigger lives on.
+        // Do not assume that a process waiting for a trigger will keep running.
         let is_waiting = triggers.fired() > triggers.served();
         if is_due && !is_waiting && triggers.live_on() {
             let unwritten = self.shared.options.unwritten_events(self.session.options());

@@ -24,7 +24,8 @@ pub(super) struct LetGo {
 }
 
 impl LetGo {
-    /// Keeps up to `limit` times individually; beyond that, groups them into runs.
+    /// Creates a record that keeps up to `limit` times individually and, beyond that, groups them
+    /// into runs.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             runs: VecDeque::new(),
@@ -77,8 +78,8 @@ impl LetGo {
         }
     }
 
-    /// Removes the times from `start` to `end` and returns their sum. Includes the whole of a run
-    /// that is only partly in this range.
+    /// Removes the times from `start` to `end` and returns their sum. Includes all of a run even if
+    /// only part of it is in this range.
     pub(super) fn claim(&mut self, start: u64, end: u64) -> Option<Loss> {
         let is_touched = |older: &mut Loss| older.first_ns <= end && older.last_ns >= start;
         let older = self.older.take_if(is_touched);

@@ -63,7 +63,8 @@ pub(super) struct Segments {
     options: Segment,
     /// The first segment's folder.
     first: PathBuf,
-    /// The number of segments, the number in the last one's folder name, and when it began.
+    /// The number of segments, the number in the last segment's folder name, and when that segment
+    /// began.
     count: u64,
     number: u64,
     start: Instant,

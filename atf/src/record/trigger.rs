@@ -22,7 +22,7 @@ pub struct Trigger(Arc<Triggers>);
 /// Messages from triggers to the drain.
 #[derive(Debug)]
 pub(super) struct Triggers {
-    /// Calls that are reading the clock: events around that time are not decided on yet.
+    /// How many calls are reading the clock. Events around that time are not decided on yet.
     pub(super) begun: AtomicU32,
     /// Times; [`NEVER`] in free slots.
     slots: [AtomicU64; SLOTS],
@@ -38,7 +38,7 @@ pub(super) struct Triggers {
 }
 
 /// How long a call may take to read the clock. After that, its thread is assumed to have abandoned
-/// the call, like a signal handler that jumps out.
+/// the call, as a signal handler that jumps out does.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The calls that are reading the clock, as the drain sees them.
@@ -67,7 +67,7 @@ impl Trigger {
     /// Like [`fire`](Self::fire), in a process that may end once the trigger is served, for example
     /// in the handler of a fatal signal. The manifest has no `unwritten_events` once all requested
     /// events have been written or counted as lost, provided the trigger requests nothing later. If
-    /// the process lives on, `unwritten_events` is back in the manifest about a second later.
+    /// the process keeps running, `unwritten_events` is back in the manifest about a second later.
     pub fn fire_last(&self) -> u64 {
         // Set before the trigger, so that the drain sees it when it serves the trigger.
         self.0.is_ending.store(true, Ordering::Release);
@@ -178,7 +178,7 @@ impl Triggers {
         self.is_ending.load(Ordering::Acquire)
     }
 
-    /// Marks the process as living on. Returns whether it was expected to end.
+    /// Records that the process keeps running. Returns whether it was expected to end.
     pub(super) fn live_on(&self) -> bool {
         self.is_ending.swap(false, Ordering::AcqRel)
     }

@@ -1,8 +1,8 @@
 //! Finds details past the point where walking from one detail to the next stopped or went wrong.
 //!
 //! A detail may begin at any byte there. It is accepted only if its `index_seq` refers to an index
-//! event with the same timestamp, and that event links to a detail position after the last accepted
-//! one. Arbitrary bytes are very unlikely to match a 64-bit timestamp.
+//! event with the same timestamp, and that event links to a position after that of the last
+//! accepted detail. Arbitrary bytes are very unlikely to match a 64-bit timestamp.
 
 use std::iter;
 use std::ops::Range;

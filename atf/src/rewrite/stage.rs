@@ -195,7 +195,7 @@ pub(super) struct Left {
 ///
 /// # Errors
 ///
-/// If the copy cannot be written.
+/// An error if the copy cannot be written.
 pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec<Left>> {
     let mut left = Vec::new();
     // No recursion: deeply nested folders could overflow the stack.

@@ -12,7 +12,7 @@ const DEPTH: usize = 3;
 const MOST_LOOKED_AT: usize = 1000;
 
 /// Returns the paths of at most `most` sessions, relative to `folder`, sorted by depth, then by
-/// name. Skips folders that cannot be listed and symlinks.
+/// name. Skips symlinks and folders that cannot be listed.
 pub(super) fn sessions_below(folder: &Path, most: usize) -> Vec<String> {
     let mut sessions = Vec::new();
     let mut looked_at = 0_usize;

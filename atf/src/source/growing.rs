@@ -57,7 +57,8 @@ impl Growing {
         Ok(Some(input))
     }
 
-    /// Opens the same file again. Fails like [`look`](Self::look), and if the file never existed.
+    /// Opens the same file again. Fails like [`look`](Self::look), and also if the file never
+    /// existed.
     pub(crate) fn again(&self) -> Result<Input> {
         self.open().map(|(input, _)| input)
     }

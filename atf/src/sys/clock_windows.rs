@@ -15,7 +15,7 @@ unsafe extern "system" {
     safe fn query_performance_frequency(frequency: &mut i64) -> c_int;
 }
 
-/// Returns the ticks since the machine booted. The call cannot fail since Windows XP.
+/// Returns the ticks since the machine booted. The call cannot fail on Windows XP or later.
 pub(crate) fn ticks() -> u64 {
     let mut count = 0;
     query_performance_counter(&mut count);

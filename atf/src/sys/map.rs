@@ -7,7 +7,8 @@ use memmap2::{Mmap, MmapOptions};
 
 use crate::source::{FileSource, OpenOptions, ReadAt};
 
-/// Proof that a caller made the promise of [`OpenOptions::mapped`], which alone creates it.
+/// Proof that a caller made the promise that [`OpenOptions::mapped`] requires. Only that function
+/// creates it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MapPermit(());
 

@@ -65,7 +65,7 @@ mod tests {
         let count = || {
             let mut done = 0;
             while done < TURNS {
-                // A load and a store, between which a second thread could come.
+                // A load and a store, between which a second thread could intervene.
                 let add = |value: &mut u64| *value += 1;
                 done += u64::from(turns.with(add).is_some());
             }

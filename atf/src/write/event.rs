@@ -53,8 +53,9 @@ pub struct Detail<'a> {
     pub event_type: DetailEventType,
     /// Flags; none are defined.
     pub flags: u16,
-    /// The payload; [`FunctionPayload::encode`](crate::detail::FunctionPayload::encode) encodes
-    /// that of a call or a return. It may be any bytes, less than 4 GiB.
+    /// The payload: any bytes, less than 4 GiB.
+    /// [`FunctionPayload::encode`](crate::detail::FunctionPayload::encode) encodes the payload of a
+    /// call or a return.
     pub payload: &'a [u8],
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Ended {
     /// Memory in bytes, and the limit above which the oldest events are discarded.
     size: usize,
     most: usize,
-    /// How many have open files.
+    /// How many rings have open files.
     open: usize,
 }
 
@@ -29,7 +29,7 @@ struct Kept {
     ring: Ring,
     /// When the drain noticed that the thread had ended.
     ended_ns: u64,
-    /// Bytes of memory, and whether its files were open when it was added.
+    /// Bytes of memory, and whether the ring's files were open when it was added.
     size: usize,
     is_open: bool,
 }
@@ -94,7 +94,7 @@ impl Ended {
         Some(kept)
     }
 
-    /// Takes a ring to be given up, if the rings take up too much memory or too many open files.
+    /// Takes a ring to give up, if the rings take up too much memory or too many open files.
     fn take_excess(&mut self) -> Option<Kept> {
         if self.open > MOST_OPEN {
             let at = self.rings.iter().position(|kept| kept.is_open)?;

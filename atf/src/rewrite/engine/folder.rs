@@ -42,7 +42,7 @@ pub(super) struct Attempt {
 
 /// Rewrites files with `attempt`. After an error that may come from a bad sector, `clear` removes
 /// the written files, and the next attempt searches for unreadable ranges. The first attempt skips
-/// this search, which reads all files an extra time.
+/// this search, which reads all files once more.
 pub(super) fn around_errors(
     mut attempt: impl FnMut(OpenOptions) -> Result<Attempt>,
     mut clear: impl FnMut() -> Result<()>,

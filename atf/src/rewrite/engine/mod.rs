@@ -21,7 +21,7 @@ use crate::session::{ProcessName, thread_id};
 use crate::source::OpenOptions;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// The memory limit in bytes for details kept in memory, over all threads.
+/// The memory limit, in bytes, for the details of all threads together.
 const MEMORY: u64 = 256 << 20;
 
 /// Rewrites the sessions at `path` and writes the result to `out`.

@@ -20,7 +20,7 @@ pub(super) enum Part {
     After,
 }
 
-/// A cut at the current event.
+/// The state of a cut at the current event.
 #[derive(Debug, Clone)]
 pub(super) struct Cutting {
     from_ns: u64,
@@ -65,8 +65,8 @@ impl Cutting {
         self.inside.contains(&seq)
     }
 
-    /// Describes the cut. The thread may be the result of an earlier cut; the new one may include
-    /// some of the earlier one's repeated calls and added returns.
+    /// Describes the cut. The thread may be the result of an earlier cut; the new cut may include
+    /// some of the earlier cut's repeated calls and added returns.
     pub(super) fn describe(&self, earlier: Option<&Cut>, event_count: u64) -> Cut {
         let Range { start, end } = self.inside;
         let this = Cut::new(self.from_ns, self.to_ns, self.calls, self.returns);

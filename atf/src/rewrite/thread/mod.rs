@@ -86,7 +86,7 @@ pub(super) fn rewrite(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Event,
-    /// The event is the first one of a hole.
+    /// The event is the first of a hole.
     Hole,
     /// The event is after the end of the cut.
     PastCut,

@@ -320,8 +320,8 @@ impl ThreadWriter {
     }
 
     /// Writes an event that a reader decoded, with its detail, for tools that copy. Keeps the
-    /// thread, depth, types and flags. Positions are those in this file: `detail_seq` and
-    /// `index_seq` of the arguments are ignored. Writes an unknown depth as 0.
+    /// thread, depth, types and flags. Positions are those in this file: the arguments'
+    /// `detail_seq` and `index_seq` are ignored. Writes an unknown depth as 0.
     ///
     /// # Errors
     ///

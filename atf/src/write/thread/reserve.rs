@@ -227,8 +227,8 @@ impl ThreadWriter {
         self.drop_details(0..self.reserved.queue.len())
     }
 
-    /// Drops the details in this range of the queue and returns their number. Links of buffered
-    /// events are removed; for other events, placeholders must take the details' places.
+    /// Drops the details in this range of the queue and returns how many there were. Links of
+    /// buffered events are removed; for other events, placeholders must take the details' places.
     fn drop_details(&mut self, range: Range<usize>) -> Result<u64> {
         // Events leave the buffer all at once, so all events after a buffered one are also
         // buffered.
@@ -272,7 +272,7 @@ impl ThreadWriter {
         reserved.skipped = reserved.skipped.saturating_add(1);
     }
 
-    /// Changes the link of an event in the buffer, whose first event is at position `first`.
+    /// Changes the link of event `index_seq` in the buffer, which begins with event `first`.
     fn link(&mut self, index_seq: u64, first: u64, detail_seq: Option<u64>) -> Result<()> {
         let (wire, thread_id) = (self.wire, self.thread_id);
         let at = index_seq.checked_sub(first).and_then(|at| {
