@@ -285,7 +285,7 @@ pub unsafe extern "C" fn atf_recording_wait_for_triggers(
     boundary::status(|| unsafe { handle::with(recording, body) })
 }
 
-/// Opens a window now, or closes it now.
+/// Opens or closes a window now, depending on `is_open`.
 ///
 /// # Safety
 ///

@@ -66,7 +66,7 @@ impl Warnings {
         failure
     }
 
-    /// Takes the warnings of a writer.
+    /// Takes a writer's warnings.
     #[inline]
     pub(crate) fn take(&mut self, writer: &mut Writer) {
         self.is_of_writer = true;

@@ -21,7 +21,7 @@ pub type AtfThreadWriter = Handle<Writer>;
 #[derive(Debug)]
 pub struct Writer {
     writer: ThreadWriter,
-    /// The first failure, including those of functions that return nothing.
+    /// The first failure, even if it was in a function that returns nothing.
     failure: Option<Box<Record>>,
     /// Warnings to report next.
     warnings: Vec<(AtfStatus, CString)>,

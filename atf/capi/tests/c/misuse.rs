@@ -36,8 +36,8 @@ fn wrong_calls_touch_no_foreign_memory() {
     let source = package("tests/c/misuse.c");
     compile(compiler, &source, Link::Static, &[], &program);
     let mut command = Command::new("valgrind");
-    // Valgrind's "possibly lost" includes data that std keeps for threads it did not start until
-    // they end.
+    // Valgrind's "possibly lost" includes data that std keeps, for each thread that it did not
+    // start, until that thread ends.
     command.args(["--error-exitcode=9", "--leak-check=full", "-q"]);
     command.arg("--errors-for-leak-kinds=definite");
     command.arg(&program);

@@ -33,7 +33,8 @@ const KILLS: usize = 50;
 const MOST_KILLS: usize = 100;
 /// Sizes of a writer's buffer, used in turn.
 const BUFFERS: [u64; 3] = [4 << 10, 16 << 10, 128 << 10];
-/// The number of events per thread in a run that is killed: far more than it can write before then.
+/// The number of events per thread in a run that is killed: far more than a thread can write before
+/// the kill.
 const ENOUGH: u64 = 2_000_000;
 /// SIGKILL.
 const KILLED: i32 = 9;
