@@ -1,4 +1,4 @@
-//! Writes the last events of a program that dies by a signal.
+//! Writes the last events of a program that is killed by a signal.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -103,8 +103,7 @@ fn write_last(patience: Duration) {
 
 /// How long the program has waited for the events of faults that it handles. Garbage collectors
 /// handle faults all the time, but any fault may be about to end the program. The program therefore
-/// waits for each, but in total for at most [`PATIENCE`] plus one part in [`SHARE`] of its run
-/// time.
+/// waits for each, but in total for at most [`PATIENCE`] plus 1/[`SHARE`] of its run time.
 struct Waits {
     /// When the first wait began.
     since_ns: AtomicU64,

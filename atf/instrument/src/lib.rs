@@ -15,7 +15,7 @@
 //! | a thread ends | its files are finalized after the destructors of its variables |
 //! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on, before a flight recorder's crash, and at the end of the thread and the program |
 //! | the program ends by `exit` | all threads are finalized, even those still running |
-//! | it dies by a signal, `_exit`, or `exec` | without rings, no event is lost; `atf recover` finalizes the files |
+//! | a signal, `_exit` or `exec` ends it | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
 //! | `fork` | the child records into its own session, next to its parent's |
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |

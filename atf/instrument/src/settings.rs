@@ -16,7 +16,7 @@
 //! | `ATF_DETAILS=off`, `all` or `trigger` | whether calls and returns are recorded with registers and stack: never (the default), always, or in windows around triggers |
 //! | `ATF_STACK=BYTES` | how much of the stack: 128 by default, at most 256 |
 //! | `ATF_DETAIL_FUNCTIONS=GLOB,!GLOB,…` | which functions have details |
-//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events and details per thread, in rings of twice that size, and write them only at a trigger, when the program exits, and when it dies by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. A handler that the program set before its first call is called after the events are written. Before such handlers, the program waits at most two seconds in total plus a hundredth of its run time. Events are also written when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends a program that neither handles nor ignores it. After a stack overflow, they are written only if that handler has its own stack (`SA_ONSTACK`), or if there is no handler |
+//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events and details per thread, in rings of twice that size, and write them only at a trigger, when the program exits, and when it is killed by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. A handler that the program set before its first call is called after the events are written. Before such handlers, the program waits at most two seconds in total plus a hundredth of its run time. Events are also written when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends a program that neither handles nor ignores it. After a stack overflow, they are written only if that handler has its own stack (`SA_ONSTACK`), or if there is no handler |
 //! | `ATF_PRE_ROLL=MS`, `ATF_POST_ROLL=MS` | how long windows last before and after their trigger: 0 by default |
 //! | `ATF_TRIGGER_SIGNAL=USR2` | a signal that is a trigger: HUP, USR1, USR2, URG or WINCH. A handler that the program set before its first call is called too; a handler that it sets later replaces the trigger. Even if the program ignores the signal (`SIG_IGN`), programs that it starts by `exec` do not: the trigger's handler becomes the default action there |
 //! | `ATF_TRIGGER_AFTER=MS` | a trigger this long after the first call |
@@ -33,9 +33,10 @@
 //! their threads have ended take at most 512 MiB: see [`Window`](atf::record::Window). The program
 //! can also call [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
-//! Functions, including `static` ones, are selected by their module's symbol table when the
-//! module's first function is called. A function without a known name is recorded, because an event
-//! skipped by mistake cannot be recovered. Modules without symbols are listed on standard error.
+//! Functions, including `static` ones, are selected by the names in their module's symbol table
+//! when the module's first function is called. A function without a known name is recorded, because
+//! an event skipped by mistake cannot be recovered. Modules without symbols are listed on standard
+//! error.
 
 use std::env;
 use std::ffi::OsString;

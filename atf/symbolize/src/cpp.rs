@@ -54,8 +54,8 @@ fn raw(name: &str) -> Option<String> {
     Some(out.0)
 }
 
-/// Adds a return type to each template of a constructor or a conversion. They have none, but
-/// `cpp_demangle` mistakes the first parameter for the return type and omits it.
+/// Adds a return type to each template of a constructor or a conversion. These have no return type,
+/// but `cpp_demangle` mistakes the first parameter for one and omits it.
 ///
 /// The types of such a function therefore begin where a type can be inserted without appearing in
 /// the demangled name, whichever type it is: after template arguments, at the end of a name.

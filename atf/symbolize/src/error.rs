@@ -42,7 +42,7 @@ impl Error {
         Self { path, kind }
     }
 
-    /// The file.
+    /// Returns the file's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,4 +1,4 @@
-//! Finds the file of a module.
+//! Finds a module's file.
 
 use std::io;
 use std::path::{Path, PathBuf};
