@@ -14,7 +14,7 @@ pub(crate) struct Context {
     pub(crate) pairs: usize,
     /// The factor by which inputs are reduced; 1 for the sizes in the README's table.
     pub(crate) shrink: u64,
-    /// Whether to measure memory with a session of more than 3 GB.
+    /// Whether to measure memory with a session of more than 5 GB.
     pub(crate) large: bool,
     pub(crate) report: Report,
     folder: TempDir,

@@ -61,7 +61,7 @@ impl Summary {
 ///
 /// Memory, in addition to that of [`calls`](atf::analyze::calls()):
 ///
-/// - speedscope: about 100 bytes per function, for at most 2²⁰.
+/// - speedscope: about 100 bytes per function, for at most 2²⁰ functions.
 /// - Firefox: the same, plus 60 bytes per distinct stack of a thread, for at most
 ///   [`max_nodes`](Options::max_nodes). A temporary file holds the thread's durations.
 /// - Perfetto: 2¹⁶ names.

@@ -117,7 +117,7 @@ fn thread_uuid(thread: &Thread) -> u64 {
 }
 
 /// The names of the annotations at a call's start and at its end, and the name of the annotation
-/// that says how it ended. Their ids are their positions, from 1.
+/// that says how it ended. Their ids are their positions, counted from 1.
 const ANNOTATIONS: [&str; 25] = [
     "x0",
     "x1",
@@ -288,7 +288,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
     }
 
     fn process_end(&mut self, notes: &[String]) -> io::Result<()> {
-        // Any sequence will do; the last thread's ends here.
+        // Any sequence will do; the last thread's sequence ends here.
         let (time_ns, track) = (self.info.start_ns, self.process);
         let mut notes = notes.iter();
         notes.try_for_each(|note| self.note(time_ns, note, Some(track)))
