@@ -1,5 +1,5 @@
-//! The clock used for times: the trace's own, or a recording's, converted with the sessions' timing
-//! anchors.
+//! The clock used for times: the trace's own, or a recording's, which the sessions' timing anchors
+//! convert to.
 
 use std::path::Path;
 
@@ -9,17 +9,16 @@ use atf::session::SessionReader;
 use crate::output::Failure;
 use crate::text::Counted;
 
-/// The clock used for times in a command's options and output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Clock {
     /// The trace's own.
     Trace,
-    /// That of a sound or screen recording, which sessions of several machines can share.
+    /// The clock of a sound or screen recording, which sessions from several machines can share.
     Media,
 }
 
-/// Returns each trace's clock, derived from the anchors of all its sessions. Refuses traces without
-/// anchors and traces whose anchors refer to different recordings.
+/// Returns each trace's clock, derived from the anchors of all its sessions. Rejects traces without
+/// anchors, and traces whose anchors refer to different recordings.
 pub(crate) fn media_clocks<'a>(
     traces: impl IntoIterator<Item = (&'a Path, &'a [SessionReader])>,
 ) -> Result<Vec<MediaClock>, Failure> {
@@ -54,13 +53,13 @@ pub(crate) fn media_clocks<'a>(
     Ok(clocks)
 }
 
-/// Refuses a trace that has no anchors.
+/// Returns the failure for a trace without anchors.
 pub(crate) fn no_anchors(path: &Path) -> Failure {
     refusal(path, "the manifest has no timing anchors")
 }
 
-/// Returns the times of a trace's first and last events on the recording's clock. Refuses events
-/// before the recording's start, which no output can show.
+/// Returns the times of a trace's first and last events on the recording's clock. Rejects events
+/// before the recording's start, because no output can show them.
 pub(crate) fn media_times(
     path: &Path,
     clock: &MediaClock,

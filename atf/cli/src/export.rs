@@ -24,16 +24,16 @@ use crate::text::Counted;
 pub(crate) struct Selection<'a> {
     /// Thread ids; empty for all.
     pub(crate) threads: &'a [u32],
-    /// The first time, inclusive.
+    /// The start of the time range, inclusive.
     pub(crate) from: Option<Time>,
-    /// The last time, inclusive.
+    /// The end of the time range, inclusive.
     pub(crate) to: Option<Time>,
     pub(crate) clock: Clock,
     /// A manifest with function names.
     pub(crate) symbols: Option<&'a Path>,
 }
 
-/// An open trace, and the selection to read from it.
+/// An open trace and the selected part of it.
 struct Opened {
     parts: Vec<Part>,
     options: Options,
@@ -69,7 +69,7 @@ pub(crate) fn to_file(
     Ok(opened.tell(&summary, &mut Told::default()))
 }
 
-/// Writes the flame graph of a trace, or of the difference from an earlier one.
+/// Writes a flame graph of a trace, or of its difference from an earlier trace.
 pub(crate) fn flamegraph(
     before: Option<&PathBuf>,
     paths: &[PathBuf],
@@ -101,7 +101,7 @@ pub(crate) fn flamegraph(
 }
 
 impl Opened {
-    /// Opens a trace. The inner error is the state of an unreadable trace.
+    /// Opens a trace. The inner error means that the trace cannot be read.
     fn new(paths: &[PathBuf], selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
         let names = other_names(selection.symbols)?;
         let parts = match Part::all(paths, &names, selection.clock)? {
@@ -155,8 +155,8 @@ impl Opened {
     }
 }
 
-/// Writes to standard output or a file. A new file gets its name only at the end, so a failure
-/// leaves no file.
+/// Writes to standard output or a file. A new file gets its final name only when it is complete, so
+/// a failure leaves no file.
 fn write_to<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
@@ -199,7 +199,6 @@ fn part_file(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let part = builder.prefix(".atf-export-");
     let part = part.make_in(folder.unwrap_or(Path::new(".")), create);
-    // An error from `tempfile` would show the hidden file's path, which would mean nothing to the
-    // user.
+    // An error from `tempfile` contains the temporary file's path, which means nothing to the user.
     part.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }

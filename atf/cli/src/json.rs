@@ -1,4 +1,4 @@
-//! JSON values. 64-bit numbers are always decimal strings because many parsers read numbers as
+//! JSON values. 64-bit numbers are always decimal strings, because many parsers would round them to
 //! 64-bit floats; all other numbers are JSON numbers.
 
 use std::path::Path;
@@ -24,7 +24,7 @@ impl From<u64> for U64 {
     }
 }
 
-/// A path as text; bytes that are not UTF-8 are replaced.
+/// Converts a path to a string, replacing bytes that are not UTF-8.
 pub(crate) fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

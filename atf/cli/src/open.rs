@@ -14,8 +14,8 @@ use crate::output::{Failure, Outcome, stdout};
 
 /// The only page that may read the trace.
 const PAGE: &str = "https://ui.perfetto.dev";
-/// The maximum request size in bytes, and the time limit for the request and for each write of the
-/// answer.
+/// The maximum request size in bytes, and the timeout for the whole request and for each write of
+/// the response.
 const LONGEST: u64 = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -32,7 +32,7 @@ pub(crate) fn run(paths: &[PathBuf], port: u16, selection: &Selection<'_>) -> Ou
     out.flush()?;
     loop {
         let (client, _) = listener.accept().map_err(at)?;
-        // Continue after a client that fails or leaves early: the page may request the trace again.
+        // Continue after a client fails or disconnects early: the page may request the trace again.
         if serve(&client, &host, &mut file).unwrap_or(false) {
             return Ok(state);
         }
@@ -64,7 +64,8 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     let mut client = client;
     match (words.next(), words.next()) {
         _ if !is_for_us => answer(&mut client, "403 Forbidden", 0)?,
-        // Browsers first ask whether a public page may read from this machine.
+        // Browsers first ask whether a public page may read from this machine, with an `OPTIONS`
+        // request.
         (Some("OPTIONS"), Some("/trace")) => answer(&mut client, "204 No Content", 0)?,
         // Another page cannot read the trace but could use up the only request.
         (Some("GET"), Some("/trace")) if !is_from_page => answer(&mut client, "403 Forbidden", 0)?,

@@ -17,7 +17,7 @@ pub(crate) enum Failure {
     Output(io::Error),
     /// The command line refers to something missing or invalid.
     Usage(String),
-    /// The command line must select one of these choices.
+    /// The command line must select one of several choices.
     Choice(String, Vec<String>),
     /// A path could not be read.
     Input(Error),
@@ -54,7 +54,7 @@ impl From<atf::Error> for Failure {
 /// The outcome of a subcommand.
 pub(crate) type Outcome = Result<State, Failure>;
 
-/// Whether a subcommand found problems; the exit status reports it.
+/// Whether a subcommand found problems, which determines the exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// No problem: exit status 0.

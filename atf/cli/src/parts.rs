@@ -1,4 +1,4 @@
-//! Opens the parts of a trace that are analysed one by one: sessions, a thread or a file.
+//! Opens the parts of a trace that are analysed separately: sessions, a thread or a file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) struct Part {
     /// The times of the first event (the origin of relative times) and the last event. Parts that
     /// share a clock share these times.
     times: Option<(u64, u64)>,
-    /// The clock of all times, unless it is the trace's own.
+    /// The recording's clock, if times are converted to it.
     clock: Option<MediaClock>,
     reader: Reader,
     names: OtherNames,
@@ -64,9 +64,9 @@ enum Reader {
 }
 
 impl Part {
-    /// Opens the traces at these paths. The inner error concerns only a thread or a file. Takes
-    /// function names from `names` or, without it, from the trace's own manifests. Converts times
-    /// to `clock`.
+    /// Opens the traces at these paths. The inner error means that a thread or a file cannot be
+    /// read. Takes function names from `names` or, without it, from the trace's own manifests.
+    /// Converts times to `clock`.
     pub(crate) fn all(
         paths: &[PathBuf],
         names: &OtherNames,
@@ -123,7 +123,7 @@ impl Part {
         Ok(Ok(parts))
     }
 
-    /// Sets the clock of each part to the recording that its anchors refer to.
+    /// Sets each part's clock to that of the recording its anchors refer to.
     fn use_recording(parts: &mut [Self]) -> Result<(), Failure> {
         let clocks = media_clocks(parts.iter().map(|part| (&*part.path, part.sessions())))?;
         for (part, clock) in parts.iter_mut().zip(clocks) {
@@ -156,7 +156,7 @@ impl Part {
         self.times.map(|(_, end_ns)| end_ns)
     }
 
-    /// Returns the origin of times in text, or `None` to show a recording's times unchanged.
+    /// Returns the origin of times in text output, or `None` to show a recording's times unchanged.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
         let start_ns = self.start_ns().unwrap_or(0);
         self.clock.is_none().then_some(start_ns)
@@ -178,7 +178,6 @@ impl Part {
         (from_ns > 0 || to_ns < u64::MAX).then(range_ns)
     }
 
-    /// Returns the part's threads, for an analysis.
     pub(crate) fn threads(&self) -> Threads<'_> {
         match &self.reader {
             Reader::Process(segments) => segments.into(),
@@ -187,7 +186,6 @@ impl Part {
         }
     }
 
-    /// Returns the part's calls, for an export.
     pub(crate) fn process(&self) -> Process<'_> {
         let process = match &self.reader {
             Reader::Process(segments) => Process::of_segments(segments),
@@ -204,7 +202,7 @@ impl Part {
         }
     }
 
-    /// Describes the part for people.
+    /// Describes the part in words.
     pub(crate) fn what(&self) -> String {
         match &self.reader {
             Reader::Process(segments) => match segments.sessions() {
@@ -227,7 +225,7 @@ impl Part {
         }
     }
 
-    /// Returns a function with its name, if a manifest contains it.
+    /// Returns a function, with its name if a manifest contains one.
     pub(crate) fn function(&self, id: u64) -> Function<'_> {
         match (&self.names, &self.reader) {
             (Some(names), _) => names.symbols().function(id),
@@ -315,7 +313,7 @@ fn share_times(parts: &mut [Part]) {
     parts.iter_mut().for_each(|part| part.times = all);
 }
 
-/// Reports the segments that the recording deleted because it was set to keep only some.
+/// Reports how many segments the recording deleted because it was set to keep only the last ones.
 pub(crate) fn tell_deleted(segments: &Segments) {
     let path = segments.sessions().first().map(SessionReader::path);
     if let (Some(path), Some(deleted)) = (path, segments.deleted()) {
@@ -330,7 +328,7 @@ pub(crate) fn tell_deleted(segments: &Segments) {
     }
 }
 
-/// Reports, for each part, how many events the tracer had not yet written when it ended.
+/// Reports how many events of each part the tracer had not yet written when it ended.
 pub(crate) fn tell_unwritten(parts: &[Part]) {
     for part in parts {
         let manifest = part.sessions().last().and_then(SessionReader::manifest);
@@ -359,7 +357,7 @@ pub(crate) fn tell_unnamed(parts: &[Part]) {
     }
 }
 
-/// Refuses thread ids that exist in no part.
+/// Rejects thread ids that exist in no part.
 pub(crate) fn check_threads(parts: &[Part], ids: &[u32]) -> Result<(), Failure> {
     let all: BTreeSet<u32> = parts.iter().flat_map(Part::thread_ids).collect();
     let Some(id) = ids.iter().find(|id| !all.contains(id)) else {

@@ -20,8 +20,8 @@ const DEPTH: usize = 3;
 pub(crate) enum Target {
     /// A file with the magic bytes of `index.atf` or `detail.atf`.
     File(PathBuf, FileKind),
-    /// A file without these bytes that may be a damaged trace file, judging by its name, or because
-    /// it is too short or begins with zeros.
+    /// A file without these bytes that may be a damaged trace file because of its name, because it
+    /// is too short, or because it begins with zeros.
     OtherFile(PathBuf),
     /// A folder with `index.atf` or `detail.atf`.
     Thread(PathBuf),

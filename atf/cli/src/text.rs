@@ -1,4 +1,4 @@
-//! Formats names, counts and times for people.
+//! Formats names, numbers and times in human-readable form.
 
 use std::fmt;
 
@@ -51,7 +51,8 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A time in seconds since an origin (negative if earlier), or on its own clock if there is none.
+/// A time in seconds since the origin, negative if earlier. Without an origin, the time is
+/// absolute.
 pub(crate) struct Since {
     /// The time, in nanoseconds.
     pub(crate) time_ns: u64,

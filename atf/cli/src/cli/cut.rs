@@ -81,7 +81,7 @@ pub(super) fn run(options: &Options) -> Outcome {
     })
 }
 
-/// The range in nanoseconds of the traces' clock.
+/// Returns the range in nanoseconds on the traces' clock.
 fn range(options: &Options, parts: &[Part]) -> Result<(u64, u64), Failure> {
     let path = &options.common.path;
     check_threads(parts, &options.thread)?;

@@ -190,7 +190,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
 }
 
 impl Options {
-    /// Rejects combinations of options that make no sense.
+    /// Rejects meaningless combinations of options.
     fn check(&self) -> Result<(), Failure> {
         let details = self.details.as_deref();
         let is_windowed = details == Some("trigger");

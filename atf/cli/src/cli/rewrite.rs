@@ -1,4 +1,4 @@
-//! The options, progress display and report that `recover`, `convert`, `scrub` and `cut` share.
+//! The options, progress display and report shared by `recover`, `convert`, `scrub` and `cut`.
 
 use std::fmt::Display;
 use std::fs;
@@ -92,7 +92,8 @@ impl Common {
         Ok(State::of(report.losses() > 0))
     }
 
-    /// Returns whether the new trace is among the processes of the original's recording.
+    /// Returns whether the new trace is in the same folder as the original, among the processes of
+    /// its recording.
     fn is_beside(&self) -> bool {
         let folders = [&self.path, &self.out].map(|path| {
             let path = fs::canonicalize(path).ok()?;

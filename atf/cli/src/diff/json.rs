@@ -32,10 +32,10 @@ struct RunRow<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Noise {
-    /// A difference of up to this percentage of the greater value is noise.
+    /// A difference of at most this percentage of the greater value is noise.
     Assumed { percent: u32 },
-    /// A difference is noise if the ranges overlap. Without a change, ranges are disjoint by chance
-    /// in `luck` out of `of` cases.
+    /// A difference is noise if the two sides' ranges overlap. If nothing changed, the ranges are
+    /// disjoint by chance in `luck` out of `of` cases.
     Ranges { luck: U64, of: U64 },
 }
 

@@ -18,7 +18,7 @@ use crate::report::Form;
 use crate::target::check_distinct;
 use crate::text::Printable;
 
-/// The runs to compare, and the options.
+/// The options of `diff`.
 #[derive(Debug)]
 pub(crate) struct Comparison<'a> {
     pub(crate) before: Paths<'a>,
@@ -66,7 +66,6 @@ struct Shown<'a> {
 }
 
 impl Comparison<'_> {
-    /// Writes the comparison.
     pub(crate) fn run(&self) -> Outcome {
         let mut told = Told::default();
         let sides = [
@@ -102,7 +101,7 @@ impl Comparison<'_> {
 }
 
 impl Side {
-    /// Reads the runs at some paths. The inner error is for a thread or file on its own.
+    /// Reads the runs. The inner error means that a thread or file on its own cannot be read.
     fn read(traces: &Paths<'_>, told: &mut Told) -> Result<Result<Self, Error>, Failure> {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();

@@ -1,4 +1,4 @@
-//! Writes a comparison as a table for people.
+//! Writes a comparison as a human-readable table.
 
 use std::io::Write;
 

@@ -9,9 +9,9 @@ use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
 use crate::output::Failure;
 
-/// Passes each call of a thread to `take` when the call ends, until `take` breaks, along with the
-/// time at which it ended. If a call is still open when a finalized thread ends or before a gap,
-/// that is the time of the last event. Returns the number of partially read files.
+/// Passes each call of a thread to `take` when the call ends, along with the end time, until `take`
+/// breaks. If a call is still open when a finalized thread ends or before a gap, its end time is
+/// the time of the last event. Returns the number of partially read files.
 pub(super) fn each_call(
     trace: &Trace,
     clocks: &Clocks,

@@ -13,16 +13,16 @@ use super::trace::Trace;
 use crate::clock::{Clock, media_clocks, media_times, no_anchors};
 use crate::output::Failure;
 
-/// Converts the times of each process to those of a recording, or leaves them unchanged.
+/// Converts each process's times to a recording's clock, or leaves them unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Clocks {
-    /// The clocks by session position; empty to keep the trace's own times.
+    /// The clocks of the trace's sessions, in order; empty to keep the trace's own times.
     of_sessions: Vec<Arc<MediaClock>>,
 }
 
 impl Clocks {
-    /// Finds the clocks of a trace. A recording's clock comes from the anchors in all segments of a
-    /// process.
+    /// Returns the clocks of a trace. Each process's clock comes from the anchors in all segments
+    /// of a process.
     pub(crate) fn of(trace: &Trace, clock: Clock) -> Result<Self, Failure> {
         if clock == Clock::Trace {
             return Ok(Self::default());
@@ -45,13 +45,13 @@ impl Clocks {
         })
     }
 
-    /// Returns whether times are converted to a recording's.
+    /// Returns whether times are converted to a recording's clock.
     pub(crate) fn is_media(&self) -> bool {
         !self.of_sessions.is_empty()
     }
 
-    /// Converts a timestamp in the session at this position. Moves timestamps before the recording
-    /// to its start.
+    /// Converts a timestamp of the session with this index. Moves timestamps before the recording
+    /// to the recording's start.
     pub(crate) fn time(&self, session: u32, ns: u64) -> u64 {
         match self.of_sessions.get(session as usize) {
             Some(clock) => clock.to_media_ns_or_zero(ns),
@@ -59,7 +59,7 @@ impl Clocks {
         }
     }
 
-    /// Converts the first and the last time of a thread. Neither may be before the recording.
+    /// Converts a thread's first and last times. Neither may be before the start of the recording.
     pub(crate) fn times(
         &self,
         session: usize,

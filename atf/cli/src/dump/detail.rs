@@ -17,7 +17,6 @@ use crate::text::Hex;
 /// A detail event and the file with its payload.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Detail<'a> {
-    /// The event.
     pub(crate) event: DetailEvent,
     file: File<'a>,
 }
@@ -40,7 +39,7 @@ impl<'a> Detail<'a> {
         Self { event, file }
     }
 
-    /// Returns registers and stack, if the payload has that layout.
+    /// Returns the registers and stack, if the payload contains them.
     pub(crate) fn function(&self) -> Result<Option<FunctionPayload>, Error> {
         match self.file {
             File::Read(reader) => reader.function_payload(&self.event),
@@ -73,8 +72,8 @@ impl<'a> Detail<'a> {
     }
 }
 
-/// A payload in hexadecimal. It is read while being printed, because it can be as large as its
-/// file.
+/// A payload in hexadecimal. The payload is read while being printed, because it can be as large as
+/// its file.
 pub(crate) struct PayloadHex<'a> {
     detail: &'a Detail<'a>,
     failure: RefCell<Option<Error>>,
@@ -115,10 +114,10 @@ const MOST_OPEN: usize = 48;
 /// Looks up the details of events, opening threads as needed.
 pub(crate) struct Details<'a> {
     trace: &'a Trace,
-    /// The positions of the threads, by process and id. Several folders can share an id, such as
-    /// `thread_1` and `thread_01`.
+    /// The threads by process and id. Several folders can share an id, such as `thread_1` and
+    /// `thread_01`.
     places: BTreeMap<(u32, u32), Vec<ThreadPlace>>,
-    /// Open threads by process and position, each with the time of its last use.
+    /// Open threads by process and position, each with the value of `uses` at its last use.
     open: BTreeMap<(u32, usize), (u64, Option<ThreadReader>)>,
     uses: u64,
 }

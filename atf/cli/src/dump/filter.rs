@@ -38,7 +38,7 @@ impl FromStr for Kind {
 pub(crate) struct Filter<'a> {
     times: RangeInclusive<u64>,
     kinds: &'a [Kind],
-    /// The functions that match the patterns; `None` to select all, if there are no patterns.
+    /// The functions that match the patterns; `None` if there are no patterns.
     functions: Option<BTreeSet<(Option<u32>, u64)>>,
 }
 

@@ -123,7 +123,8 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             && let Some(session) = session.as_mut().filter(|session| session.has_threads)
             && let Some(next) = session.next_segment()?
         {
-            // A thread may have started since the last check, but not after the next segment did.
+            // A thread may have started since the last check, but none can start once the next
+            // segment has.
             threads = new_threads(dump, &mut session.follower)?;
             if threads.is_empty() {
                 session.go_on(&next)?;
@@ -157,7 +158,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     Ok(output.state)
 }
 
-/// A session that provides names and, if it is the dumped path, threads.
+/// A session whose names are used. If it is the dumped path, its threads are followed too.
 struct Session {
     follower: SessionFollower,
     has_threads: bool,
@@ -177,8 +178,8 @@ impl Session {
         }
     }
 
-    /// Finds the next segment of the process. It exists before the last thread of this one is
-    /// finalized.
+    /// Finds the next segment of the process. The next segment exists before the last thread of
+    /// this one is finalized.
     fn next_segment(&self) -> Result<Option<PathBuf>, Failure> {
         let path = self.follower.path();
         let (Some(this), Some(folder)) = (ProcessName::of(path), path.parent()) else {
@@ -249,13 +250,13 @@ impl Seqs {
         }
     }
 
-    /// Returns an event's position counted over all segments.
+    /// Converts an event's `seq` within its segment to its position across all segments.
     fn of(&self, id: u32, seq: u64) -> u64 {
         seq + self.first.get(&id).copied().unwrap_or_default()
     }
 }
 
-/// Determines what a path refers to; `None` while that cannot be decided yet.
+/// Determines what a path refers to. Returns `None` while this cannot be decided yet.
 fn target(path: &Path) -> Result<Option<Target>, Failure> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -284,7 +285,7 @@ fn new_threads(dump: &Dump<'_>, session: &mut SessionFollower) -> Result<Vec<Thr
 
 /// A followed thread.
 struct Thread {
-    /// The id in its folder's name, if it belongs to a session.
+    /// The id in the folder's name, if the thread belongs to a session.
     id: Option<u32>,
     source: Source,
 }
@@ -381,7 +382,7 @@ struct Output<'a, 'b> {
     sink: &'b mut dyn Sink,
     /// The time of the first event received.
     start_ns: Option<u64>,
-    /// The filter, resolved with the first event and the names known so far.
+    /// The filter, resolved with the first event's time and the names known so far.
     filter: Option<Filter<'a>>,
     /// The number of events that may still be written.
     left: u64,

@@ -17,7 +17,6 @@ use crate::json::U64;
 use crate::output::Failure;
 use crate::text::Hex;
 
-/// Writes events as JSON lines.
 pub(crate) struct Json<W> {
     out: W,
     line: Line,
@@ -69,7 +68,7 @@ struct DetailObject<'a> {
     payload: Payload<'a>,
 }
 
-/// Registers and stack, or bytes.
+/// A payload: registers and stack, or bytes.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Payload<'a> {

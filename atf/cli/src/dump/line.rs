@@ -1,4 +1,5 @@
-//! Builds a line of numbers without `fmt` or allocation, because a dump has one line per event.
+//! Builds a line of numbers without `fmt` and without allocating, because a dump has one line per
+//! event.
 
 /// The maximum length of a line in bytes: fewer than twenty numbers with their keys.
 const LONGEST: usize = 1 << 9;
@@ -17,7 +18,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// The beginning of a line. It contains only short text; names are written separately.
+/// The beginning of a line: numbers and short text. Names are written separately.
 #[derive(Debug)]
 pub(crate) struct Line {
     bytes: [u8; LONGEST],
@@ -25,13 +26,11 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Makes an empty line.
     pub(crate) const fn new() -> Self {
         let bytes = [0; LONGEST];
         Self { bytes, end: 0 }
     }
 
-    /// Clears the line.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.end = 0;
@@ -43,7 +42,6 @@ impl Line {
         &self.bytes[..self.end]
     }
 
-    /// Appends constant text.
     #[inline(always)]
     pub(crate) fn text(&mut self, text: &str) {
         self.next(text.len()).copy_from_slice(text.as_bytes());

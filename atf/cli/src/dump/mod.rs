@@ -53,9 +53,9 @@ use trace::{ThreadName, ThreadPlace, Trace};
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A line per event, for people.
+    /// One human-readable line per event.
     Text,
-    /// A JSON object per event.
+    /// One JSON object per event.
     Json,
 }
 
@@ -68,7 +68,7 @@ pub(crate) enum What {
     Spans,
 }
 
-/// A trace to dump, and the options.
+/// The options of `dump`.
 #[derive(Debug)]
 pub(crate) struct Dump<'a> {
     /// The trace.
@@ -77,11 +77,11 @@ pub(crate) struct Dump<'a> {
     pub(crate) what: What,
     /// Thread ids, as in folder names; empty for all.
     pub(crate) threads: &'a [u32],
-    /// The first time, inclusive.
+    /// The start of the time range, inclusive.
     pub(crate) from: Option<Time>,
-    /// The last time, inclusive.
+    /// The end of the time range, inclusive.
     pub(crate) to: Option<Time>,
-    /// The clock of the times.
+    /// The clock used for times in the output.
     pub(crate) clock: Clock,
     /// Functions; empty for all.
     pub(crate) functions: &'a [Pattern],
@@ -97,11 +97,10 @@ pub(crate) struct Dump<'a> {
     pub(crate) symbols: Option<&'a Path>,
     /// The output format.
     pub(crate) form: Form,
-    /// The interval for polling files that are still being written; `None` to not follow.
+    /// How often to poll files that are still being written; `None` to read them once.
     pub(crate) follow: Option<Duration>,
 }
 
-/// An event to write.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
     /// The thread and its process. The thread's id is in its folder's name or in a file's header.
@@ -126,7 +125,7 @@ pub(crate) trait Sink {
     /// Writes an event.
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure>;
 
-    /// Writes a detail event when a `detail.atf` is dumped on its own.
+    /// Writes a detail event of a `detail.atf` that is dumped on its own.
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure>;
 
     /// Writes a call of a thread, or a return without a call.
@@ -210,8 +209,8 @@ impl Dump<'_> {
                 for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
                     last.extend(output.last_of(thread, count, admits));
                 }
-                // This is the order of a merge: the stable sort preserves the order of processes,
-                // of their threads, and of each thread's segments.
+                // This gives the order of a merge: the sort is stable, so it keeps the order of
+                // processes, of their threads and of each thread's segments.
                 last.sort_by_key(|event| event.event.timestamp_ns);
                 last.iter().try_for_each(|event| output.write(event))?;
             }
@@ -459,7 +458,7 @@ impl Output<'_> {
                 "thread {thread}: missing details of {events}, first events[{seq}]"
             ));
         }
-        // A full read has either reported the zeros as a gap, or found a checksum that proves they
+        // A full read has either reported the zeros as a gap or found a checksum proving that they
         // were written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {

@@ -14,7 +14,7 @@ use super::Pattern;
 use super::trace::Trace;
 use crate::output::Failure;
 
-/// The maximum length of a function's name in a line, in bytes, because many lines repeat the name.
+/// The maximum length in bytes of a function name in a line. Many lines may contain the same name.
 const LONGEST: usize = 4096;
 
 /// Returns the part of a name that a line shows.
@@ -31,7 +31,7 @@ pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
 #[derive(Debug)]
 pub(crate) struct Names<'t> {
     known: Known<'t>,
-    /// The texts of functions in recent lines; each function has a fixed slot.
+    /// The formatted functions of recent lines. Each function has a fixed slot.
     shown: RefCell<Vec<Shown>>,
 }
 
@@ -45,20 +45,20 @@ enum Known<'t> {
     Other(BTreeMap<u64, String>),
 }
 
-/// A function and the text that shows it in lines.
+/// A function and its formatted form.
 #[derive(Debug, Clone, Default)]
 struct Shown {
     function: Option<Function>,
     text: String,
 }
 
-/// The binary logarithm of the number of functions whose texts are kept.
+/// The binary logarithm of the number of slots in `shown`.
 const SHOWN: u32 = 12;
 
-/// A function of a process.
+/// A function: its process and its id.
 pub(crate) type Function = (u32, u64);
 
-/// The function of an event, looked up when it is shown.
+/// An event's function, looked up only when it is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<'a> {
     names: &'a Names<'a>,
@@ -66,8 +66,8 @@ pub(crate) struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// Writes the function the way `show` does. All calls must pass the same `show`, because its
-    /// text is kept for later events of the function.
+    /// Writes the function as formatted by `show`. All calls must pass the same `show`, because the
+    /// result is kept for later events of the function.
     pub(crate) fn write(
         &self,
         out: &mut impl Write,
@@ -157,7 +157,7 @@ impl<'t> Names<'t> {
         symbols::Function::new(function_id, name)
     }
 
-    /// Returns the functions that match a pattern. A function without a process applies to all
+    /// Returns the functions that match a pattern. A function id without a process applies to all
     /// processes.
     pub(crate) fn find(&self, pattern: &Pattern) -> Vec<(Option<u32>, u64)> {
         if let Pattern::Id(id) = pattern {

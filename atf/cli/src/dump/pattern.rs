@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Selects one or more functions.
+/// A function pattern, which selects one or more functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pattern {
     /// The function with this id.
@@ -12,7 +12,7 @@ pub(crate) enum Pattern {
     Exact(String),
     /// Functions whose whole name matches; `*` matches any characters, `?` exactly one.
     Glob(String),
-    /// Functions whose name contains this text.
+    /// Functions whose name contains this string.
     Piece(String),
 }
 

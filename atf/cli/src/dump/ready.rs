@@ -22,7 +22,7 @@ pub(crate) struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Prepares a trace. The inner error is for a single-file trace.
+    /// Prepares a trace. The inner error means that a single-file trace cannot be read.
     pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Result<Self, Error>, Failure> {
         let names = Names::of(dump.symbols, trace)?;
         let clocks = Clocks::of(trace, dump.clock)?;
@@ -43,7 +43,7 @@ impl<'a> Ready<'a> {
         }))
     }
 
-    /// Returns the origin of the times in text; `None` to show a recording's times unchanged.
+    /// Returns the origin of times in text output, or `None` to show a recording's times unchanged.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
         let start_ns = self.times.map_or(0, |(start_ns, _)| start_ns);
         (!self.clocks.is_media()).then_some(start_ns)
@@ -52,7 +52,7 @@ impl<'a> Ready<'a> {
     /// Reports why nothing was written.
     pub(crate) fn tell_nothing(&self) {
         if self.filter.admits_none() {
-            // This was already reported for each pattern.
+            // Each pattern without a match was already reported.
             return;
         }
         match self.times {

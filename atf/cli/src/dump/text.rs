@@ -17,7 +17,7 @@ use crate::format::member;
 use crate::output::Failure;
 use crate::text::{Printable, Since, Span};
 
-/// The number of bytes to show of a payload without known fields.
+/// How many bytes to show of a payload without known fields.
 const OPAQUE: usize = 64;
 /// The depth beyond which calls are not indented further.
 const DEEPEST: u32 = 60;
@@ -85,7 +85,7 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    /// Writes sixteen bytes per line after the address of the first one.
+    /// Writes sixteen bytes per line, after the address of the first byte.
     fn hexdump(&mut self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
         for (line, chunk) in bytes.chunks(16).enumerate() {
             let place = address.wrapping_add((line * 16) as u64);

@@ -8,14 +8,14 @@ use crate::output::Failure;
 /// A time: absolute, or relative to the first event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Time {
-    /// Nanoseconds of the trace's clock.
+    /// Nanoseconds on the trace's clock.
     Absolute(u64),
     /// Nanoseconds since the first event.
     FromStart(u64),
 }
 
 impl Time {
-    /// Converts to nanoseconds of the trace's clock, saturating at `u64::MAX`.
+    /// Converts the time to nanoseconds on the trace's clock, saturating at `u64::MAX`.
     pub(crate) fn resolve(self, start_ns: u64) -> u64 {
         match self {
             Self::Absolute(ns) => ns,
@@ -23,7 +23,8 @@ impl Time {
         }
     }
 
-    /// Returns the range between two times, in nanoseconds. A trace without events has no start.
+    /// Returns the range between two times in nanoseconds. `start_ns` is `None` for a trace without
+    /// events.
     pub(crate) fn range(
         from: Option<Self>,
         to: Option<Self>,
@@ -56,7 +57,7 @@ pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
     span_ns(text).map(Duration::from_nanos)
 }
 
-/// Converts a span such as `1.5ms` to nanoseconds exactly. Rejects fractions of a nanosecond.
+/// Parses a span such as `1.5ms` exactly. Rejects fractions of a nanosecond.
 fn span_ns(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, unit) = text.split_at(split.unwrap_or(text.len()));
@@ -79,7 +80,7 @@ fn span_ns(text: &str) -> Result<u64, String> {
     if fraction.len() > digits as usize {
         return Err("the resolution is one nanosecond; write fewer decimals".to_owned());
     }
-    // Pads the fraction to nanoseconds.
+    // Pad the fraction to nanoseconds.
     let padded = format!("{whole}{fraction:0<width$}", width = digits as usize);
     padded
         .parse()

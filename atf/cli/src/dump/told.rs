@@ -30,7 +30,7 @@ impl Told {
         }
     }
 
-    /// Returns the state that determines the exit status: damaged if any problem was reported.
+    /// Returns `Damaged` if any problem was reported.
     pub(crate) fn state(&self) -> State {
         State::of(!self.said.is_empty())
     }
@@ -75,8 +75,8 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
     }
 }
 
-/// Reports a process's losses, from the manifests of its segments, for the threads that `name_of`
-/// knows. Converts timestamps with `time`.
+/// Reports a process's losses, from the manifests of its segments, for the threads for which
+/// `name_of` returns a name. Converts timestamps with `time`.
 pub(crate) fn tell_losses_of(
     manifests: &[&Manifest],
     times: &RangeInclusive<u64>,

@@ -21,12 +21,12 @@ pub(crate) enum Trace {
     File(PathBuf),
     /// A thread's folder, and the session that it belongs to, if any.
     Folder(PathBuf, Option<Box<SessionReader>>),
-    /// One or more processes that share the machine's clock, each with its segments. A session's
-    /// position counts the sessions of all processes.
+    /// One or more processes that share the machine's clock, each with its segments. Sessions are
+    /// numbered across all processes.
     Processes(Vec<Segments>),
 }
 
-/// Identifies a thread by its folder's id and, if there are several processes, its process.
+/// Identifies a thread by its id and, if there are several processes, its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ThreadName {
     /// The process id, in a trace of several processes.
@@ -47,11 +47,11 @@ impl fmt::Display for ThreadName {
 /// A thread of a session, which may be unreadable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadPlace {
-    /// The position of the thread's session in the trace.
+    /// The index of the thread's session in the trace.
     pub(crate) process: u32,
     /// The thread's name.
     pub(crate) name: ThreadName,
-    /// The thread's position within its session.
+    /// The thread's index within its session.
     pub(crate) position: usize,
     /// The number of the thread's events in earlier segments.
     pub(crate) first_seq: u64,
@@ -68,7 +68,7 @@ impl Trace {
         Ok(Self::Processes(processes.collect::<Result<_>>()?))
     }
 
-    /// Opens the trace at some paths: a file, a thread's folder, or processes that share a clock.
+    /// Opens a trace: a file, a thread's folder, or processes that share a clock.
     pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut sessions = Vec::new();
         for path in paths {
@@ -108,7 +108,7 @@ impl Trace {
         }
     }
 
-    /// Returns all sessions by position or, for a thread, the session it belongs to.
+    /// Returns all sessions in order or, for a thread, the session it belongs to.
     pub(crate) fn sessions(&self) -> Vec<&SessionReader> {
         match self {
             Self::File(_) | Self::Folder(_, None) => Vec::new(),
@@ -179,8 +179,8 @@ impl Trace {
         Ok(all)
     }
 
-    /// Merges the events of the threads with these ids; all if `ids` is empty. A session's threads
-    /// are opened later.
+    /// Merges the events of the threads with these ids; all if `ids` is empty. The threads of a
+    /// session are opened during the merge.
     pub(crate) fn merge(&self, ids: &[u32]) -> Result<Merge> {
         let merge = match self {
             Self::Processes(processes) => Merge::of_processes(processes),
@@ -223,7 +223,7 @@ impl Trace {
         }
     }
 
-    /// Opens the events of a trace that is a single file or folder.
+    /// Opens the events of a single file or thread folder.
     fn open_file(&self) -> Result<IndexReader> {
         match self {
             Self::File(path) => IndexReader::open(path),
@@ -252,8 +252,8 @@ impl Trace {
     }
 }
 
-/// Returns whether these are processes of one run with different ids, each given by the paths of
-/// its segments. A program started by `exec` has the same id as the one before it.
+/// Returns whether these are processes of one run with different ids, each given by its segments'
+/// paths. A program started by `exec` has the same id as its predecessor.
 fn are_processes(processes: &[Vec<PathBuf>]) -> bool {
     let mut firsts = processes.iter().filter_map(|paths| paths.first());
     let is_first = |path: &PathBuf| ProcessName::of(path).is_some_and(|name| name.program == 1);

@@ -10,7 +10,7 @@ use crate::output::Failure;
 /// The number of bytes to read at a time, enough for the longest payload that has fields.
 const PIECE: usize = 128 << 10;
 
-/// A file and the piece that was last read.
+/// A file and the last piece read from it.
 pub(super) struct Bytes {
     source: FileSource,
     name: String,
@@ -34,7 +34,7 @@ impl Bytes {
         self.source.size()
     }
 
-    /// Returns `size` bytes at `offset`, or fewer at the end of the file; never more than 128 KiB.
+    /// Returns `size` bytes at `offset`, but at most 128 KiB, and fewer at the end of the file.
     pub(super) fn get(&mut self, offset: u64, size: u64) -> Result<&[u8], Failure> {
         let left = self.size().saturating_sub(offset).min(size);
         let wanted = usize::try_from(left).unwrap_or(PIECE).min(PIECE);

@@ -65,7 +65,7 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     let Some(left) = ending::footer(walk, footer, reader.completeness())? else {
         return Ok(());
     };
-    // A torn event comes before the zeros, or after them at the end of the file.
+    // A torn event is either before the zeros, or after them at the end of the file.
     let piece = walk.peek(left.trailing_bytes)?;
     let is_first = piece.iter().any(|byte| *byte != 0);
     if is_first {

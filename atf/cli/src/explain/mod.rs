@@ -1,5 +1,5 @@
 //! Shows the meaning of every byte of a file: walks over the records that the readers find, from
-//! the first byte to the last, and decodes them using the layout's fields.
+//! the first byte to the last, and decodes each record by the fields of its layout.
 //!
 //! A walk only moves forward, so it shows no byte twice. It also shows the bytes between records
 //! and after the last one.

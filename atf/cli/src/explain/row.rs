@@ -50,7 +50,7 @@ pub(crate) trait Sink {
     /// Takes a field of the last heading's record.
     fn row(&mut self, row: &Row<'_>) -> Result<(), Failure>;
 
-    /// Takes bytes without fields, `start` bytes into their run.
+    /// Takes bytes without fields. `start` counts bytes from the beginning of their run.
     fn opaque(&mut self, name: &str, start: u64, offset: u64, bytes: &[u8]) -> Result<(), Failure>;
 
     /// Takes the offset and size of a part that the options exclude.

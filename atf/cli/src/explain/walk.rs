@@ -29,7 +29,7 @@ pub(super) struct Walk<'s> {
     pub(super) start_ns: Option<u64>,
     /// Whether any damage was found.
     pub(super) is_damaged: bool,
-    /// Records whose fields have been described.
+    /// The records whose fields have already been described.
     described: BTreeSet<&'static str>,
 }
 
@@ -70,12 +70,12 @@ impl<'s> Walk<'s> {
         self.bytes.size()
     }
 
-    /// Returns the next bytes (fewer at the end of the file) without moving on.
+    /// Returns the next `size` bytes, or fewer at the end of the file, without moving on.
     pub(super) fn peek(&mut self, size: u64) -> Result<&[u8], Failure> {
         self.bytes.get(self.place, size)
     }
 
-    /// Returns the bytes at any offset, without moving on.
+    /// Returns the bytes at `offset` without moving on.
     pub(super) fn peek_at(&mut self, offset: u64, size: u64) -> Result<&[u8], Failure> {
         self.bytes.get(offset, size)
     }
@@ -139,7 +139,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Shows the bytes up to `end` as a run without fields.
+    /// Shows the bytes up to `end` as a run that has no fields.
     pub(super) fn opaque(&mut self, end: u64, name: &str, about: &str) -> Result<(), Failure> {
         let end = end.min(self.size());
         let size = end.saturating_sub(self.place);
@@ -150,7 +150,7 @@ impl<'s> Walk<'s> {
         self.stretch(end, name)
     }
 
-    /// Shows the bytes up to `end` as damage.
+    /// Shows the bytes up to `end`, and marks them as damage.
     pub(super) fn wrong(&mut self, end: u64, name: &str, about: &str) -> Result<(), Failure> {
         let end = end.min(self.size());
         let size = end.saturating_sub(self.place);
@@ -159,7 +159,7 @@ impl<'s> Walk<'s> {
         self.stretch(end, name)
     }
 
-    /// Shows the bytes up to `end`, or only the first few.
+    /// Shows the bytes up to `end`. By default, shows only the first few.
     pub(super) fn stretch(&mut self, end: u64, name: &str) -> Result<(), Failure> {
         let start = self.place;
         let told = match self.selection {

@@ -150,8 +150,8 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Formats the field's value for people. Number arrays are formatted element by element; see
-/// [`elements`](Decoded::elements).
+/// Formats the field's value in human-readable form. Number arrays are formatted element by
+/// element; see [`elements`](Decoded::elements).
 impl fmt::Display for Decoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_text() {

@@ -51,17 +51,17 @@ impl Shape {
         }
     }
 
-    /// Its name in the spec: `index_event`.
+    /// Returns the record's name in the spec, such as `index_event`.
     pub(crate) fn name(&self) -> &'static str {
         &self.record.name
     }
 
-    /// Its description in the spec.
+    /// Returns the spec's description of the record.
     pub(crate) fn doc(&self) -> &'static str {
         &self.record.doc
     }
 
-    /// Its size in bytes.
+    /// Returns the record's size in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.record.size.into()
     }

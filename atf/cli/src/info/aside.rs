@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::json::U64;
 
 /// The maximum size of a report in bytes. Real reports are far smaller, because they list only the
-/// first places of each kind.
+/// first places where each kind of loss occurs.
 const LARGEST_REPORT: u64 = 16 << 20;
 
 /// An earlier recovery, as its `recovery.json` describes it.
@@ -26,7 +26,7 @@ pub(crate) struct Recovered {
     pub(crate) has_unreadable: bool,
 }
 
-/// A file of events that fit nowhere.
+/// A file of events that a recovery could not place.
 #[derive(Debug, Serialize)]
 pub(crate) struct SetAside {
     pub(crate) file: String,
@@ -93,7 +93,7 @@ fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     names
 }
 
-/// Returns whether a recovery uses this name: `stem.extension`, `stem-2.extension`, …
+/// Returns whether a recovery uses this name: `stem.extension`, `stem-2.extension` and so on.
 fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
     let number = name.strip_prefix(stem);
     let number = number.and_then(|name| name.strip_suffix(extension));

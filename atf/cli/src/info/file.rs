@@ -39,7 +39,7 @@ pub(crate) struct Facts {
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     pub(crate) event_count: U64,
-    /// The number of events that the finalized header counts but the file no longer contains.
+    /// The number of events that the file has lost since its header was finalized.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) missing_events: Option<U64>,
     pub(crate) count_source: &'static str,
@@ -58,12 +58,12 @@ pub(crate) struct FieldInfo {
     pub(crate) value: serde_json::Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) meaning: Option<String>,
-    /// The value formatted for people.
+    /// The value in human-readable form.
     #[serde(skip)]
     pub(crate) text: String,
 }
 
-/// The state of a file's end.
+/// How a file ends.
 #[derive(Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(crate) enum Ending {
@@ -286,7 +286,7 @@ impl From<&Completeness> for Ending {
 }
 
 impl ChecksumInfo {
-    /// Uses the verified state if there is one, and otherwise only the footer's value.
+    /// Uses the verified checksum if there is one, and otherwise only the footer's value.
     fn new(verified: Option<Checksum>, footer: Option<u32>) -> Self {
         let (state, computed) = match (verified, footer) {
             (_, None) | (Some(Checksum::NotChecked), _) => ("none", None),

@@ -1,4 +1,4 @@
-//! The result of `info`: a trace's content, state and problems, for text and for JSON.
+//! Collects a trace's contents, state and problems for `info`, which writes them as text or JSON.
 
 mod aside;
 mod file;
@@ -97,7 +97,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Creates a problem that no reader reports itself, with its field and offset, if any.
+    /// Creates a problem that no reader reports itself, optionally with a field and an offset.
     pub(crate) fn new(field: Option<String>, offset: Option<u64>, what: &str) -> Self {
         let of = field.as_ref().map(|field| format!("{field}: "));
         let at = offset.map(|offset| format!(" (at {offset:#x})"));
@@ -110,7 +110,7 @@ impl Problem {
         }
     }
 
-    /// Creates a problem that a reader reports about a file of this kind.
+    /// Converts an error that a reader returned for a file of this kind.
     pub(crate) fn of(kind: Kind, error: &Error) -> Self {
         Self {
             path: error.path().map(crate::json::path),

@@ -29,13 +29,13 @@ pub(crate) struct SessionInfo {
     pub(crate) index_events: U64,
     pub(crate) detail_events: U64,
     pub(crate) time: Option<Times>,
-    /// The tracer's losses in all threads, from the manifest. They do not count as problems of the
-    /// files.
+    /// The tracer's losses in all threads, from the manifest. Losses do not count as problems of
+    /// the files.
     #[serde(flatten)]
     pub(crate) lost: Lost,
     pub(crate) manifest: Option<ManifestInfo>,
     pub(crate) threads: Vec<ThreadInfo>,
-    /// The recovery that wrote the session, if any.
+    /// The recovery that wrote the session, if it was recovered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recovered: Option<Recovered>,
     pub(crate) problems: Vec<Problem>,
@@ -238,7 +238,7 @@ impl ManifestInfo {
 }
 
 impl ManifestInfo {
-    /// Compares each thread's `has_detail` with the threads that can be read.
+    /// Compares each thread's `has_detail` in the manifest with the thread itself.
     fn compare(&mut self, manifest: &Manifest, threads: &[ThreadInfo]) {
         let has_detail: BTreeMap<_, _> = threads
             .iter()

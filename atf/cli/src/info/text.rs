@@ -25,12 +25,10 @@ pub(crate) struct Text<W> {
 type Written = Result<(), Failure>;
 
 impl<W: Write> Text<W> {
-    /// Creates a writer of text to `out`.
     pub(crate) const fn new(out: W, colours: Colours) -> Self {
         Self { out, colours }
     }
 
-    /// Writes an `Info`.
     pub(crate) fn info(&mut self, info: &Info) -> Written {
         match info {
             Info::File(file) => {

@@ -33,7 +33,7 @@ pub(crate) struct ThreadInfo {
     /// The tracer's losses in the thread, from the manifest.
     #[serde(flatten)]
     pub(crate) lost: Lost,
-    /// Which part of a longer trace the thread was cut to, from the manifest.
+    /// The part of a longer trace that the thread was cut to, from the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cut: Option<CutInfo>,
     pub(crate) index: Option<FileInfo>,
@@ -41,20 +41,20 @@ pub(crate) struct ThreadInfo {
     /// The events that a killed writer left in `ring.atf`. The counts for the files include them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ring: Option<RingInfo>,
-    /// The links, if all events were read.
+    /// The links, if they were followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<Links>,
-    /// The recovery that wrote it, if it was recovered without a session.
+    /// The recovery that wrote the thread, if it was recovered without a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recovered: Option<Recovered>,
-    /// Files in which a recovery set aside events that fit nowhere.
+    /// Files of events that a recovery could not place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) set_aside: Vec<SetAside>,
-    /// Problems other than those in its files.
+    /// Problems outside the thread's files.
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Which part of a longer trace a thread was cut to.
+/// The part of a longer trace that a thread was cut to.
 #[derive(Debug, Serialize)]
 pub(crate) struct CutInfo {
     pub(crate) from_ns: U64,
@@ -105,7 +105,7 @@ pub(crate) struct Links {
 }
 
 impl ThreadInfo {
-    /// Describes a thread's folder. Of its session, uses only the thread's manifest entry.
+    /// Describes a thread's folder, using only the thread's entry in the session's manifest.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
         let thread = ThreadReader::open_with(path, OpenOptions::new().scan(verify));
         let this = Self {
@@ -172,7 +172,7 @@ impl ThreadInfo {
             |problems| FileInfo::index_facts(thread.index(), verify, problems),
         ));
         let detail = path.join(DETAIL_FILE);
-        // An unreadable index is not a problem of the details.
+        // An unreadable index is not reported as a problem of the details.
         let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
         let mut linked = 0;
         self.detail = match (thread.detail(), thread.detail_error()) {
@@ -215,7 +215,7 @@ impl ThreadInfo {
         }
     }
 
-    /// Adds links and their problems. Orphans are not a problem: they are left by a crash, whose
+    /// Adds links and their problems. Orphans are not a problem: a crash leaves them, and its other
     /// effects are already reported.
     fn add_links(&mut self, path: &Path, links: Option<Links>) {
         if let Some(links) = &links {

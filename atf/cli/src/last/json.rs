@@ -14,7 +14,6 @@ use crate::json::{self, Named, U64};
 use crate::output::Failure;
 use crate::parts::Part;
 
-/// Writes threads as JSON.
 pub(super) struct Json<W> {
     out: W,
 }
@@ -38,7 +37,7 @@ struct Session<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unwritten_events: Option<U64>,
     threads: Vec<Thread<'a>>,
-    /// The problems' messages, which are also written to standard error.
+    /// The messages of all problems. The same messages go to standard error.
     problems: Vec<String>,
 }
 
@@ -61,7 +60,7 @@ struct Thread<'a> {
     lost_details: Option<Lost>,
     open_count: U64,
     given_up: U64,
-    /// Innermost first.
+    /// The open calls, innermost first.
     open: Vec<OpenCall<'a>>,
     events: Vec<Event<'a>>,
 }
@@ -85,7 +84,7 @@ struct OpenCall<'a> {
     function: Named<'a>,
     start_seq: U64,
     start_ns: U64,
-    /// Until the thread's last event.
+    /// The time from the call to the thread's last event.
     open_ns: U64,
     depth: u32,
 }

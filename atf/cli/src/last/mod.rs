@@ -15,7 +15,7 @@ use crate::parts::{Part, check_threads, other_names, tell_unnamed};
 use json::Json;
 use text::Text;
 
-/// The trace whose end is shown, and the options.
+/// The options of `last`.
 #[derive(Debug)]
 pub(crate) struct Ends<'a> {
     /// The trace.
@@ -36,7 +36,6 @@ pub(crate) struct Ends<'a> {
     pub(crate) json: bool,
 }
 
-/// Writes how threads ended.
 trait Sink {
     /// Writes the threads of a session.
     fn part(&mut self, part: &Part, last: &Last) -> Result<(), Failure>;
@@ -45,7 +44,6 @@ trait Sink {
 }
 
 impl Ends<'_> {
-    /// Writes how the threads ended.
     pub(crate) fn run(&self) -> Outcome {
         let parts = match Part::all(self.paths, &other_names(self.symbols)?, self.clock)? {
             Ok(parts) => parts,

@@ -18,7 +18,6 @@ use crate::text::{Counted, Printable, Since, Span};
 /// The maximum number of threads that get one line.
 const BRIEF: usize = 20;
 
-/// Writes threads as text.
 pub(super) struct Text<W> {
     out: W,
     colours: Colours,

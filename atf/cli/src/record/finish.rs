@@ -39,8 +39,7 @@ pub(super) fn sessions(
     let sessions = sessions_in(folder)?;
     let exited = last_program(&sessions, ended.process).filter(|_| ended.status.code().is_some());
     let mut summary = Summary::default();
-    // Whether a process died or is still running, in which case its session is worth keeping even
-    // without events.
+    // Whether a process died or is still running. Its session is worth keeping even without events.
     let mut is_kept = false;
     for session in &sessions {
         if still_runs(session) {
@@ -80,7 +79,7 @@ pub(super) fn sessions(
     Ok(None)
 }
 
-/// Removes the folder of a segment that a process had only just created when the process ended.
+/// Removes the folder of a segment that a process had only just created when it ended.
 fn remove_begun(folder: &Path, process: u32) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -92,7 +91,7 @@ fn remove_begun(folder: &Path, process: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether a segment has no events yet: its manifest is written before its first event.
+/// Returns whether a segment has no events yet. Its manifest is written before its first event.
 fn is_begun(segment: &Path) -> bool {
     let is_empty = |thread: &ThreadEntry| match thread.open_index() {
         Ok(index) => index.event_count() == 0,
@@ -117,7 +116,7 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> Str
             "{program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
         );
     }
-    // A session was created, so the program has hooks.
+    // A session exists, so the program has hooks.
     if let Some(lost) = summary.lost() {
         return lost;
     }
@@ -128,9 +127,9 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> Str
     }
 }
 
-/// Finalizes a session if its process did not, for example because it died, and adds function
-/// names. Returns whether the process left the session unfinalized. `has_exited` says whether the
-/// process is known to have exited on its own.
+/// Finalizes a session if its process did not, for example because the process died, and adds
+/// function names. Returns whether the process left the session unfinalized. `has_exited` says
+/// whether the process is known to have exited on its own.
 fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
@@ -173,8 +172,8 @@ fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
     named.max_by_key(|session| name(session))
 }
 
-/// Returns whether a session's process is still running, as a forked child may be. If so, its files
-/// must not be replaced.
+/// Returns whether a session's process, such as a forked child, is still running. If so, the
+/// session's files must not be replaced.
 ///
 /// The folder's name, `pid_N`, contains the process id as the process itself sees it: the id in its
 /// innermost namespace.
@@ -252,8 +251,8 @@ fn finalize(session: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Returns whether all threads have footers and are in the manifest. Neither is certain after a
-/// full disk.
+/// Returns whether all threads have footers and are in the manifest. If the disk was full, either
+/// may be missing.
 fn is_finalized(session: &Path) -> atf::Result<bool> {
     let session = SessionReader::open(session)?;
     let listed = session.manifest().map(|manifest| &manifest.threads);

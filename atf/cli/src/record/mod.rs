@@ -25,7 +25,7 @@ use crate::output::{Failure, complain};
 /// The library's file name.
 const LIBRARY: &str = "libatf_instrument.so";
 
-/// What to record, and how.
+/// The options of `record`.
 pub(crate) struct Settings<'a> {
     pub(crate) out: &'a Path,
     /// The library's settings.
@@ -38,7 +38,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// Describes what may be lost if a process died with at most this many events of each thread in
+    /// Describes what may be lost if a process died with up to this many events per thread in
     /// memory.
     fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
         let events = unwritten_events?;

@@ -8,8 +8,9 @@ use atf_symbolize::{Filter, Search};
 
 use super::Settings;
 
-/// The variables whose patterns have no effect without a match, and their options. If no function
-/// is selected for recording, nothing is recorded, which is reported elsewhere.
+/// The variables whose patterns have no effect without a match, and their options. A pattern for
+/// functions to record is not among them: if it matches none, nothing is recorded, which is
+/// reported elsewhere.
 const PATTERNS: [(&str, &str); 2] = [
     ("ATF_TRIGGER_FUNCTIONS", "--trigger-function"),
     ("ATF_DETAIL_FUNCTIONS", "--detail-function"),
@@ -40,7 +41,7 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
         let Some((_, table)) = found.file.filter(|(_, it)| it.functions().next().is_some()) else {
             return Vec::new();
         };
-        // A library may have functions without hooks, which never match.
+        // A library may have functions without hooks, which can never match.
         let functions = table.functions();
         let functions = functions.filter(|function| recorded.contains(&function.offset));
         let names: Vec<_> = functions.map(|function| function.names()).collect();

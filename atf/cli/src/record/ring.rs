@@ -1,4 +1,4 @@
-//! Computes the ring size that a run's windows would have needed.
+//! Computes the ring size that a run's windows would have required.
 
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ pub(super) fn too_large(
     if listed.lost_events.is_none() {
         return Ok(Some(in_window));
     }
-    // A full ring loses the whole beginning of its window, while signal handlers lose events in the
-    // middle.
+    // A full ring loses everything at the start of its window, while signal handlers lose events in
+    // the middle.
     let is_whole = kept(loss.last_ns)? < loss.count;
     Ok(is_whole.then_some(in_window.saturating_add(loss.count)))
 }
@@ -72,7 +72,7 @@ pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
             "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files: record fewer functions, or {less}"
         );
     }
-    // Windows get half of a ring, and may be a little larger in another run.
+    // A window gets half of a ring. Allow for slightly larger windows in the next run.
     let events = window.saturating_mul(5) / 2;
     let most = if settings.has_details() {
         MOST_EVENTS.min(MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + MOST_STACK))
@@ -111,7 +111,7 @@ mod tests {
         let flight = ("ATF_FLIGHT", "10");
         let (ring, details) = (("ATF_RING", "1024"), ("ATF_DETAILS", "all"));
         let stack = ("ATF_STACK", "256");
-        // Half of the default ring, of a chosen one, and of the largest one with details.
+        // Half of the default ring, of a ring of chosen size, and of the largest ring with details.
         for (half, variables) in [
             (1 << 19, &[flight][..]),
             (1 << 16, &[flight, details]),

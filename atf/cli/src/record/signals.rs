@@ -9,11 +9,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-/// Signals that no longer end this program, because it has yet to finish the recording.
+/// Signals that no longer end this program, because it must still finish the recording.
 pub(super) struct Held(Signals);
 
-/// Holds the signals, except for ignored ones (for example because of `nohup`), which the recorded
-/// program inherits as ignored. A terminal also sends SIGINT and SIGQUIT to the recorded program.
+/// Holds the signals, except those that are ignored, for example because of `nohup`: the recorded
+/// program ignores these too.
 pub(super) fn listen() -> io::Result<Held> {
     let ignored = ignored()?;
     let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];

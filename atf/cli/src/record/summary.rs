@@ -11,7 +11,6 @@ use crate::loss::Lost;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// The totals of all sessions.
 #[derive(Default)]
 pub(super) struct Summary {
     pub(super) events: u64,

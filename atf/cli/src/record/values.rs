@@ -1,7 +1,7 @@
-//! Checks option values that the library would otherwise reject only inside the program, when it is
-//! too late, and converts them to the form that the library reads.
+//! Checks option values and converts them to the form that the library reads. Without these checks,
+//! the library would reject bad values only after the program had started.
 
-/// The signals that programs usually leave free for other uses.
+/// The signals that programs usually do not use themselves.
 const SIGNALS: [&str; 5] = ["HUP", "USR1", "USR2", "URG", "WINCH"];
 
 /// Parses how much a flight recorder keeps: at most half of the largest ring.

@@ -71,7 +71,7 @@ fn times(times: &Times) -> [String; 4] {
     [times.calls, times.open, times.self_ns, times.total_ns].map(|number| number.to_string())
 }
 
-/// Formats a number; empty if there is none.
+/// Formats a number, or returns an empty string if there is none.
 fn number(number: Option<impl Display>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }

@@ -10,7 +10,6 @@ use super::{Section, Sink};
 use crate::json::{self, Named, U64};
 use crate::output::Failure;
 
-/// Writes tables as JSON.
 pub(super) struct Json<W> {
     out: W,
 }
@@ -21,7 +20,6 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// A table.
 #[derive(Serialize)]
 struct Table<'a> {
     path: String,

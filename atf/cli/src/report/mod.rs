@@ -32,11 +32,11 @@ use text::Text;
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A table for people.
+    /// A human-readable table.
     Text,
-    /// A JSON object per session or thread.
+    /// One JSON object per session or thread.
     Json,
-    /// A line per row.
+    /// One CSV line per row.
     Csv,
 }
 
@@ -64,7 +64,7 @@ pub(crate) enum View {
     Callees(Pattern),
 }
 
-/// A trace to report on, and the options.
+/// The options of `report`.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     /// The trace.
@@ -75,11 +75,11 @@ pub(crate) struct Report<'a> {
     pub(crate) limit: usize,
     /// Thread ids; empty for all.
     pub(crate) threads: &'a [u32],
-    /// The first time, inclusive.
+    /// The start of the time range, inclusive.
     pub(crate) from: Option<Time>,
-    /// The last time, inclusive.
+    /// The end of the time range, inclusive.
     pub(crate) to: Option<Time>,
-    /// The clock of the times.
+    /// The clock used for times in the output.
     pub(crate) clock: Clock,
     /// Whether each thread gets its own table.
     pub(crate) by_thread: bool,
@@ -106,7 +106,6 @@ struct Section<'a> {
     range_ns: Option<u64>,
 }
 
-/// Writes tables.
 trait Sink {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure>;
 
@@ -114,7 +113,6 @@ trait Sink {
 }
 
 impl Report<'_> {
-    /// Writes the report.
     pub(crate) fn run(&self) -> Outcome {
         let parts = match Part::all(self.paths, &other_names(self.symbols)?, self.clock)? {
             Ok(parts) => parts,
@@ -156,8 +154,7 @@ impl Report<'_> {
         if self.threads.is_empty() {
             part.problems().iter().for_each(|error| told.tell(error));
         }
-        // Analyze a few threads at a time, so that the results of all threads are never in memory
-        // at once.
+        // Analyze only a few threads at a time, so that not all results are in memory at once.
         let ids: Vec<u32> = ids.into_iter().collect();
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         for ids in ids.chunks(cores) {

@@ -12,7 +12,7 @@ use crate::dump::Pattern;
 use crate::output::complain;
 use crate::parts::Part;
 
-/// The order of a table: the greatest first; names in alphabetical order.
+/// The column to sort by: greatest first, or alphabetically by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sort {
     /// Time in the function itself

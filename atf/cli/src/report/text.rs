@@ -1,4 +1,4 @@
-//! Writes tables for people.
+//! Writes human-readable tables.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,7 +16,6 @@ use crate::text::{Counted, Printable, Span, time_goes_back};
 /// The depth beyond which nodes are not indented further.
 const DEEPEST: u32 = 60;
 
-/// Writes tables as text.
 pub(super) struct Text<W> {
     out: W,
     colours: Colours,

@@ -1,4 +1,4 @@
-//! `symbolize`: looks up the names of a session's functions in the files of its modules.
+//! Implements `symbolize`, which looks up a session's function names in the files of its modules.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
@@ -40,10 +40,10 @@ struct ModuleReport {
     /// The file with the names.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// Why functions were not looked up, or which check was impossible.
+    /// Why the functions were not looked up, or which check was impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
-    /// The files that were refused, and why.
+    /// The files that were rejected, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<String>,
 }
@@ -117,8 +117,8 @@ impl Report {
         Ok(report)
     }
 
-    /// Returns the ids of the functions in the events. `atf check` reports problems other than
-    /// unread events.
+    /// Returns the ids of the functions in the events. Counts threads with unread events and leaves
+    /// other problems to `atf check`.
     fn functions(&mut self, session: &SessionReader) -> HashSet<u64> {
         let mut ids = HashSet::new();
         for entry in session.threads() {

@@ -20,7 +20,7 @@ const COMMANDS: &[&[&str]] = &[
     &["symbolize"],
 ];
 
-/// Runs all subcommands on a path. Each must exit normally and explain a usage error.
+/// Runs all subcommands on a path. Each must exit normally and print a message for a usage error.
 fn run_all(folder: &Path, path: &str) -> Vec<i32> {
     let run = |command: &&[&str]| {
         let output = atf(folder, &[command, &[path][..]].concat());
@@ -74,7 +74,7 @@ fn hostile_files() -> Vec<Vec<u8>> {
         ];
         let detail = DetailFile::of(version, detail).bytes();
         for whole in [index, detail] {
-            // Puts the largest number at every aligned offset.
+            // Put the largest number at every aligned offset.
             for offset in (8..whole.len() - 8).step_by(4) {
                 files.push(patched(&whole, offset, &[0xff; 8]));
             }
@@ -90,7 +90,7 @@ fn hostile_files() -> Vec<Vec<u8>> {
 #[test]
 fn hostile_files_cause_no_panic_or_signal() {
     let folder = TempDir::new().unwrap();
-    // One in three: each costs six processes.
+    // Test one file in three, because each takes six processes.
     for bytes in hostile_files()
         .iter()
         .enumerate()
@@ -135,8 +135,8 @@ fn hostile_sessions_cause_no_panic_or_signal() {
         }
         fs::write(folder.path().join("thread_9"), b"a file").unwrap();
         let statuses = run_all(folder.path(), ".");
-        // A session: info and dump report the damage, explain takes only files, and symbolize needs
-        // a manifest.
+        // For a session, info and dump report the damage, explain rejects the folder, and symbolize
+        // needs a manifest.
         assert_eq!(statuses, [1, 1, 1, 1, 2, 2, 2]);
         rewrite_all(folder.path(), ".");
     }
@@ -239,7 +239,7 @@ fn without_more_threads_each_command_gives_the_same() {
             .current_dir(folder.path())
             .args(arguments)
             .arg(&samples);
-        // The default stack size of new threads. No system has memory for 64 TiB.
+        // This is the default stack size of new threads. No system has 64 TiB of memory.
         command.env("RUST_MIN_STACK", stack).output().unwrap()
     };
     for arguments in [

@@ -1,4 +1,4 @@
-//! `atf check`. The reports are tested with the kit, which has the same command.
+//! Tests `atf check`. Its reports are tested in the kit, which has the same command.
 
 use std::fs;
 

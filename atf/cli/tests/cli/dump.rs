@@ -70,7 +70,7 @@ fn lines_have_the_documented_keys() {
         keys(1),
         "thread seq timestamp_ns function_id thread_id event_kind call_depth detail_seq"
     );
-    // Wire version 2 has no thread and no depth in its events.
+    // Events of wire version 2 contain neither thread nor depth.
     assert_eq!(
         keys(2),
         "thread seq timestamp_ns function_id event_kind detail_seq"
@@ -434,8 +434,8 @@ fn details_of_two_folders_with_one_id_are_distinguished() {
     assert_eq!(payloads, ["aa", "bb"]);
 }
 
-/// Handmade events: calls that returned, threw, were skipped or stayed open, and returns without a
-/// call.
+/// Uses handmade events: calls that returned, threw, were skipped or stayed open, and returns
+/// without a call.
 #[test]
 fn spans_state_how_each_call_ended() {
     let folder = TempDir::new().unwrap();
@@ -478,7 +478,7 @@ fn spans_state_how_each_call_ended() {
         "1 110 - open 1",
     ];
     assert_eq!(all, expected);
-    // The calls that overlap the time range.
+    // Calls that overlap the time range are shown.
     assert_eq!(
         spans(&["--from", "131", "--to", "145"]),
         [all[3].clone(), all[5].clone()]

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::{atf, clean, golden, lines, number, sample_files, texts, written};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 
-/// Returns the bytes shown in a text. Each line must start where the previous one ended.
+/// Returns the bytes shown in text output. Each line must start where the previous one ended.
 fn told(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in text.lines().filter(|line| line.starts_with("  0x")) {
@@ -96,7 +96,7 @@ fn odd_files() -> Vec<(String, Vec<u8>)> {
 fn every_byte_of_any_file_is_shown_once() {
     let folder = TempDir::new().unwrap();
     let files = odd_files();
-    // One in seven of the truncated files, and all other files.
+    // Use one in seven of the truncated files, and all other files.
     let files = files
         .iter()
         .enumerate()
@@ -139,7 +139,7 @@ fn small_files_match_the_golden_files() {
 #[test]
 fn field_problems_are_shown_and_set_the_exit_status() {
     let folder = TempDir::new().unwrap();
-    // There is no checksum, because it would also report any changed bit.
+    // Leave out the checksum, because it would reveal any changed bit.
     let whole = IndexFile {
         checksum: 0,
         ..IndexFile::finalized(1, 2)
@@ -198,7 +198,8 @@ fn events_are_selected_by_position_and_omissions_reported() {
     assert_eq!(events(&["--all"]).0, (0..20).collect::<Vec<_>>());
 }
 
-/// A session of one thread whose writer was killed: 20 events, 10 with details, all in the ring.
+/// Writes a session of one thread whose writer was killed, with 20 events, 10 of them with details,
+/// all in the ring.
 fn killed(folder: &Path) {
     use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
     let options = WriteOptions::default()
@@ -214,7 +215,7 @@ fn killed(folder: &Path) {
             _ => drop(writer.write(&event).unwrap()),
         }
     }
-    // Like a killed process, runs no destructor.
+    // Like a killed process, run no destructor.
     std::mem::forget(writer);
 }
 
@@ -257,7 +258,7 @@ fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
         let text = written(folder.path(), &["info", path]);
         assert!(text.contains("ring.atf"), "{text}");
     }
-    // Another thread's ring is a problem, but the files' events are read.
+    // A ring of another thread is a problem, but the events in the files are read.
     fs::write(&ring, patched(&whole, 8, &[6])).unwrap();
     let output = atf(folder.path(), &["info", "."]);
     let (status, text, _) = texts(&output);

@@ -35,7 +35,7 @@ impl Following {
     fn waits(&mut self) {
         let stderr = self.child.stderr.as_mut().unwrap();
         let mut said = String::new();
-        // Reads byte by byte, so that `end` gets the text after the line.
+        // Read byte by byte, so that `end` gets the text after the line.
         let mut bytes = BufReader::with_capacity(1, stderr);
         bytes.read_line(&mut said).unwrap();
         assert!(said.starts_with("atf: waiting for "), "{said}");
@@ -45,7 +45,7 @@ impl Following {
         self.lines.next().unwrap().unwrap()
     }
 
-    /// Waits for the end of its output, and returns its exit status and messages.
+    /// Waits until the output ends, and returns the exit status and messages.
     fn end(mut self) -> (i32, String) {
         assert!(self.lines.next().is_none());
         let output = self.child.wait_with_output().unwrap();
@@ -154,7 +154,7 @@ fn names_come_with_the_manifest() {
     let folder = tempfile::tempdir().unwrap();
     let thread = folder.path().join("thread_0");
     let mut writer = ThreadWriter::create(&thread, 0, &WriteOptions::default()).unwrap();
-    // Follows the session, its thread, and a filter by name.
+    // Follow the session, its thread, and a filter by name.
     let of_session = Following::new(folder.path(), &["--json"]);
     let of_thread = Following::new(&thread, &["--json"]);
     let mut of_late = Following::new(
@@ -183,7 +183,7 @@ fn names_come_with_the_manifest() {
         symbol(8, "late")
     );
     std::fs::write(folder.path().join("manifest.json"), manifest).unwrap();
-    // A follower polls the manifest before events. So once it has an event that was written after
+    // A follower polls the manifest before events. So once it has written an event that followed
     // the manifest, it has read the manifest before the next event.
     write(9);
     for following in following.iter_mut().chain([&mut of_late]) {
@@ -285,7 +285,7 @@ fn end((session, mut thread): (SessionWriter, ThreadWriter)) {
 
 #[test]
 fn a_session_is_followed_from_segment_to_segment() {
-    // The folder with the segments works, too.
+    // The folder with the segments can be followed too.
     for below in ["pid_42", ""] {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("run");
@@ -309,7 +309,7 @@ fn a_session_is_followed_from_segment_to_segment() {
         let mut three = segment(&run, "pid_42_segment_000004", "three");
         end(two);
         expect(&mut three.1, 3, "three");
-        // The dump ends when the last thread does, and may miss a loss that is counted later.
+        // The dump ends when the last thread does, so it may miss a loss that is counted later.
         lose(&three.0);
         three.0.write_manifest().unwrap();
         end(three);

@@ -105,7 +105,7 @@ fn problems_appear_in_both_forms_and_the_exit_status() {
     };
     say(&[], &whole, None);
     say(&["--verify"], &whole, None);
-    // Changes the last event's function.
+    // Change the last event's function.
     let flipped = patched(&whole, 64 + 3 * 32 + 8, &[0]);
     say(&[], &flipped, None);
     say(

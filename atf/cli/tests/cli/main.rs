@@ -1,4 +1,4 @@
-//! Runs the command `atf` on real sessions, on files built byte by byte, and on bad input.
+//! Runs `atf` on real sessions, on files built byte by byte, and on bad input.
 
 mod bad_input;
 mod check;
@@ -97,7 +97,7 @@ fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// Compares a text with a golden file, or writes the file if `ATF_BLESS` is set.
+/// Compares text with a golden file, or writes the file if `ATF_BLESS` is set.
 fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let path = path.join(name);

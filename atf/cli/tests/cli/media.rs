@@ -77,7 +77,7 @@ fn sessions_of_two_machines_share_the_time_of_a_recording() {
     );
     let expected = [["1", "send", "400", "200"], ["2", "receive", "400", "200"]];
     assert_eq!(rows.unwrap(), expected.map(|row| row.map(str::to_owned)));
-    // Without this option, the sessions have different clocks.
+    // Without `--clock media`, the sessions have different clocks.
     let message = export(&folder, &["one", "two"]).unwrap_err();
     assert!(
         message.contains("several sessions; name one of"),
@@ -325,7 +325,7 @@ fn commands_refuse_sessions_without_a_recording() {
         let (status, _, messages) = texts(&output);
         assert!(status == 2 && messages.contains(expected), "{messages}");
     }
-    // The solution that the message suggests.
+    // This is the solution that the message suggests.
     let arguments = ["cut", "--from", "1300", "late", "--out", "cut"];
     clean(folder.path(), &arguments);
     clean(folder.path(), &["dump", "--clock", "media", "cut"]);

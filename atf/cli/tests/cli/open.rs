@@ -8,7 +8,7 @@ use super::atf;
 
 const ORIGIN: &str = "Origin: https://ui.perfetto.dev\r\n";
 
-/// Sends a request with a host and further header lines, and returns the answer.
+/// Sends a request with a host and more header lines, and returns the response.
 fn ask(address: &str, request: &str, host: &str, more: &str) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n").unwrap();
@@ -41,7 +41,7 @@ fn one_page_gets_the_trace_once() {
     assert_eq!(status("GET /manifest.json", address, ORIGIN), "404");
     assert_eq!(status("OPTIONS /trace", address, ORIGIN), "204");
     assert_eq!(status("", address, ORIGIN), "404");
-    // Other pages. The browser sends no origin for a page that cannot read the answer.
+    // Other pages. The browser sends no origin for a page that cannot read the response.
     let another = "Origin: https://evil.example\r\n";
     for more in ["", "Origin: null\r\n", another] {
         assert_eq!(status("GET /trace", address, more), "403", "{more}");

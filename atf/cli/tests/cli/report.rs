@@ -41,7 +41,7 @@ fn from_spans(path: &str) -> BTreeMap<u64, Numbers> {
     }
     let mut functions: BTreeMap<u64, Numbers> = BTreeMap::new();
     for spans in threads.values() {
-        // Spans are ordered by their ends, so the spans inside a span come right before it.
+        // Spans are ordered by end time, so the spans inside a span come right before it.
         for (place, (start_ns, end_ns, id, is_open)) in spans.iter().enumerate() {
             let before = spans[..place].iter().rev();
             let (mut inner_ns, mut reach_ns) = (0, *end_ns);

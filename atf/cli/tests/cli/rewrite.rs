@@ -172,12 +172,12 @@ fn losses_set_the_exit_status() {
         (status, text.to_owned())
     };
     assert_eq!(recover("a").0, 0);
-    // Events after a gap.
+    // Write events after a gap.
     thread(7, &patched(&whole.bytes(), 96, &[0; 32]));
     let (status, text) = recover("b");
     assert_eq!(status, 1, "{text}");
     thread(7, &whole.bytes());
-    // Details that are unreadable or were never written.
+    // Make details unreadable or missing.
     let detail = folder.path().join("session/thread_7/detail.atf");
     fs::write(&detail, [7; 100]).unwrap();
     let (status, text) = recover("details");
@@ -185,7 +185,7 @@ fn losses_set_the_exit_status() {
     fs::write(&detail, [7; 63]).unwrap();
     assert_eq!(recover("cut").0, 0);
     fs::remove_file(&detail).unwrap();
-    // A ring that belongs to other files.
+    // Replace a ring with one that belongs to other files.
     let ring = folder.path().join("session/thread_7/ring.atf");
     fs::write(&ring, "no ring").unwrap();
     assert_eq!(recover("left over").0, 0);
@@ -193,7 +193,7 @@ fn losses_set_the_exit_status() {
     let (status, text) = recover("foreign");
     assert_eq!(status, 1, "{text}");
     fs::remove_file(&ring).unwrap();
-    // An unreadable thread.
+    // Add an unreadable thread.
     thread(8, b"no index file");
     let (status, text) = recover("c");
     assert_eq!(status, 1, "{text}");
@@ -295,7 +295,7 @@ fn a_full_disk_leaves_no_partial_output() {
     let mut refused = 0;
     // Limits of 0, 512, 1024 … bytes: writing fails in every block of every file.
     for blocks in 0.. {
-        // The limit's signal is ignored, so the call fails as on a full disk.
+        // The signal for exceeding the limit is ignored, so the call fails as on a full disk.
         let output = limited(
             folder.path(),
             &format!("trap '' XFSZ && ulimit -f {blocks}"),
@@ -322,7 +322,7 @@ fn a_thousand_threads_need_few_open_files() {
     let folder = TempDir::new().unwrap();
     let synth = ["synth", "--events", "4", "--threads", "1000"];
     clean(folder.path(), &[&synth[..], &["--out", "session"]].concat());
-    // One of the threads is truncated.
+    // Truncate one of the threads.
     let cut = folder.path().join("session/thread_500/index.atf");
     let bytes = fs::read(&cut).unwrap();
     fs::write(&cut, &bytes[..64 + 3 * 32 + 5]).unwrap();
@@ -364,7 +364,7 @@ written to out
         fs::read(folder.path().join("out/unreadable/thread_7/index.atf")).unwrap(),
         b"x"
     );
-    // A lone thread has nothing else to keep.
+    // A thread on its own has nothing else to keep.
     let output = atf(
         folder.path(),
         &["recover", "session/thread_7", "--out", "b"],
@@ -407,7 +407,7 @@ fn a_manifest_without_names_is_refused_and_a_faulty_one_is_partly_used() {
     );
 }
 
-/// The user `nobody` cannot read root's files.
+/// Runs as `nobody`, who cannot read root's files.
 #[test]
 #[cfg(unix)]
 fn unreadable_files_do_not_prevent_recovery_of_others() {

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use super::{atf, clean, lines, number, texts};
 
-/// Functions with their calls and returns. `main` spans all segments, `parse` the second and the
-/// third.
+/// Functions with the times of their calls and returns. `main` spans all segments, `parse` the
+/// second and the third.
 const CALLS: [(&str, u64, u64); 4] = [
     ("main", 1_000, 9_000),
     ("read", 2_000, 3_000),
@@ -203,7 +203,7 @@ fn a_missing_middle_segment_is_stated_and_breaks_calls() {
         ends,
         expected.map(|(name, end)| (name.to_owned(), end.to_owned()))
     );
-    // The slice of an interrupted call ends, so that later calls are not inside it.
+    // The slice of an interrupted call ends, so that later calls do not appear inside it.
     let output = atf(
         folder.path(),
         &["export", "--format", "chrome", "--out", "-", "run"],
@@ -307,7 +307,7 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
         ("in the second", "3700", "5200", &[2, 3]),
         ("over the first change", "2500", "4500", &[1, 2, 3]),
         ("over both changes", "2500", "6500", &[1, 2, 3]),
-        // `main` and `parse` are open; the next events are in the third segment.
+        // `main` and `parse` are open. Their next events are in the third segment.
         ("without an event", "5000", "5100", &[3]),
         ("at the end", "+7us", "9us", &[3]),
         ("after the end", "20us", "30us", &[1]),

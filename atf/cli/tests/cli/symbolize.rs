@@ -94,7 +94,7 @@ fn names_are_found_in_the_modules_files_and_shown_by_dump() {
     assert_eq!(names, ["main", "known", "inner", "inner"], "{dump}");
     let after = fs::read_to_string(path.join("good/manifest.json")).unwrap();
     assert!(after.contains("\"own\": [1.50]"), "{after}");
-    // A second time changes nothing.
+    // Running it again changes nothing.
     assert!(clean(path, &["symbolize", "good"]).contains("\n0 names added"));
     assert_eq!(
         fs::read_to_string(path.join("good/manifest.json")).unwrap(),

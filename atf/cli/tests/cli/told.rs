@@ -280,7 +280,7 @@ fn a_thread_of_a_session_has_the_sessions_names_and_times() {
     assert!(written(&inside, &["dump", "."]) == one);
 }
 
-/// Dumps in every format report the trace's problems and write all events.
+/// Dumps the trace in every format. Each dump reports the trace's problems and writes all events.
 #[test]
 fn every_form_of_a_dump_reports_damage() {
     let whole = IndexFile::finalized(1, 9).bytes();
@@ -425,7 +425,7 @@ fn info_counts_each_link_once_and_no_hole_as_one() {
     // Events 0, 3 and 6 link to the details 0, 1 and 2. Event 4 is a hole.
     let index = IndexFile::finalized(1, 9);
     let hole = patched(&index.bytes(), 64 + 4 * 32, &[0; 32]);
-    // The detail to which the zeros would link links back.
+    // The detail that the zeros appear to link to links back to them.
     let first = patched(&index.bytes(), 64, &[0; 32]);
     let mut events = index.events;
     (events[3].detail_seq, events[7].detail_seq) = (Some(2), Some(3));

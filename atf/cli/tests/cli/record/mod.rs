@@ -11,7 +11,7 @@ use tempfile::TempDir;
 mod values;
 mod windows;
 
-/// Calls 1 + N functions, and ends the way its first argument says.
+/// A program that calls 1 + N functions and ends the way its first argument says.
 const PROGRAM: &str = r#"
 #include <signal.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
             outer(2);
             return 0;
         }
-        // The child records events before this process ends.
+        // Let the child record events before this process ends.
         if (read(ready[0], &byte, 1) != 1) return 9;
     }
     if (!strcmp(end, "wait")) {
@@ -266,7 +266,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(expected), "{command}: {text}");
     }
-    // Commands that compute results from the events report which events are missing.
+    // Commands that compute results from the events report how many are missing.
     let session_path = session.to_str().unwrap();
     for command in [
         &["report"][..],
@@ -289,7 +289,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
     let info = String::from_utf8(info.stdout).unwrap();
     assert!(info.contains("everything that was written"), "{info}");
-    // The report on the finalization is not part of the trace.
+    // The report on the finalization is not copied with the trace.
     for command in [&["cut"][..], &["scrub"], &["convert", "--wire", "2"]] {
         let out = folder.path().join(command[0]);
         let mut all: Vec<&OsStr> = command.iter().map(AsRef::as_ref).collect();

@@ -163,7 +163,7 @@ fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
             let mut command = record(&folder, &options, &["./program", "50000", end]);
             String::from_utf8(command.output().unwrap().stderr).unwrap()
         };
-        // With the suggested ring, half of the slots hold 100,004 events plus a quarter.
+        // With the suggested ring, half of the slots would hold 100,004 events and a quarter more.
         let advice = "a window did not fit into its ring: --ring 262144 would have been enough";
         let messages = run("1024");
         assert!(messages.contains(advice), "{messages}");
