@@ -10,7 +10,7 @@ use crate::load::{Loaded, Spec, load};
 use crate::reconcile::{Reconciliation, reconcile};
 use crate::resolve::resolve;
 
-/// The result of compiling.
+/// The result of compiling the spec.
 #[derive(Debug)]
 pub struct Compiled {
     /// The files, for locating places in diagnostics.

@@ -10,13 +10,13 @@ use crate::yaml::{FileId, Place, Tree};
 /// A fault: a message, its place, and related places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The place of the fault.
+    /// Where the fault is.
     pub place: Place,
-    /// The message, one sentence.
+    /// The message, as one sentence.
     pub message: String,
-    /// Text under the caret.
+    /// The text under the caret.
     pub label: Option<String>,
-    /// Other places that cause the fault, each with a label.
+    /// Other places that contribute to the fault, each with a label.
     pub related: Vec<(Place, String)>,
     /// How to fix it.
     pub help: Option<String>,
@@ -42,14 +42,14 @@ impl Diagnostic {
         self
     }
 
-    /// Adds another place that causes the fault.
+    /// Adds another place that contributes to the fault.
     #[must_use]
     pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
         self.related.push((place, label.into()));
         self
     }
 
-    /// Sets the text on how to fix it.
+    /// Sets the advice on how to fix the fault.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -60,18 +60,17 @@ impl Diagnostic {
 /// A file of the spec.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Its path relative to the spec's folder, with `/` between folders:
+    /// The path relative to the spec's folder, with `/` between folders:
     /// `records/index_event.yaml`.
     pub path: String,
-    /// Its bytes as text; invalid UTF-8 is replaced.
+    /// The content as text, with invalid UTF-8 replaced.
     pub text: String,
-    /// Its tree, if it could be parsed.
+    /// The parsed tree, if the file could be parsed.
     pub tree: Option<Tree>,
 }
 
 impl File {
-    /// Returns a place as a range of whole characters, even if it begins or ends within a
-    /// character.
+    /// Converts a place to a range of whole characters, even if it begins or ends within one.
     fn range(&self, place: Place) -> Range<usize> {
         let offset = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
         let start = self.text.floor_char_boundary(offset(place.start));
@@ -112,7 +111,7 @@ impl Files {
         self.0.iter()
     }
 
-    /// Returns `path:line:column` of a place.
+    /// Returns a place as `path:line:column`.
     #[must_use]
     pub fn locate(&self, place: Place) -> String {
         let Some(file) = self.get(place.file) else {
@@ -129,14 +128,14 @@ impl Files {
         format!("{}:{line}:{column}", file.path)
     }
 
-    /// Returns the YAML path of a place: `fields[3].wire.1.offset`.
+    /// Returns a place as a YAML path, such as `fields[3].wire.1.offset`.
     #[must_use]
     pub fn yaml_path(&self, place: Place) -> String {
         let tree = self.get(place.file).and_then(|file| file.tree.as_ref());
         tree.map(|tree| tree.path_of(place)).unwrap_or_default()
     }
 
-    /// Renders diagnostics, each with its file, line, YAML path and a caret, sorted by place.
+    /// Renders diagnostics sorted by place, each with a file, a line, a YAML path and a caret.
     #[must_use]
     pub fn render(&self, diagnostics: &[Diagnostic], colour: bool) -> String {
         let renderer = if colour {
@@ -162,7 +161,7 @@ impl Files {
         let title = Level::ERROR.primary_title(diagnostic.message.as_str());
         let file = self.get(diagnostic.place.file);
         let mut group = match file.filter(|file| file.text.trim().is_empty()) {
-            // There is no line to show in a file that is missing, unreadable or empty.
+            // A file that is missing, unreadable or empty has no line to show.
             Some(file) => title.element(Origin::path(file.path.as_str())),
             None => title.elements(self.snippet(
                 diagnostic.place,
@@ -215,7 +214,7 @@ mod tests {
             text,
             tree: None,
         });
-        // é and ö are two bytes each.
+        // `é` and `ö` take two bytes each.
         let at = |start, end| files.locate(Place { file, start, end });
         assert_eq!(at(0, 2), "a.yaml:1:1");
         assert_eq!(at(4, 6), "a.yaml:1:4");

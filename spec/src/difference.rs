@@ -35,7 +35,7 @@ pub fn differences<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Difference<'a>
     names.into_iter().filter_map(difference).collect()
 }
 
-/// Returns the type, offset and special values of a field: `u32 at 28, 0xffffffff means none`.
+/// Describes a field's type, offset and special values: `u32 at 28, 0xffffffff means none`.
 #[must_use]
 pub fn describe(field: &Field) -> String {
     let mut text = format!("{} at {}", field.ty, field.offset);

@@ -2,14 +2,14 @@
 
 use crate::layout::Layout;
 
-/// Returns the 32-bit FNV-1a hash of each line of a file in eight hexadecimal digits. The hashes
-/// show which line was edited; they do not protect against tampering.
+/// Returns the 32-bit FNV-1a hash of each line of a file, in eight hexadecimal digits. The hashes
+/// show which line was edited. They do not protect against tampering.
 #[must_use]
 pub fn fingerprint(text: &str) -> String {
     text.lines().map(line_digest).collect()
 }
 
-/// Returns the first line, counted from 1, at which a text differs from a fingerprint.
+/// Returns the number of the first line, counted from 1, that differs from a fingerprint.
 #[must_use]
 pub fn first_changed_line(fingerprint: &str, text: &str) -> Option<usize> {
     let mut known = fingerprint.as_bytes().chunks(8);
@@ -23,8 +23,8 @@ pub fn first_changed_line(fingerprint: &str, text: &str) -> Option<usize> {
     known.next().map(|_| count.max(1))
 }
 
-/// Compares a layout with the spec's files and returns `path:line: the line's text` for the first
-/// change in each file. `read` returns the text of a file, given its path in the folder.
+/// Compares a layout with the spec's files and returns the first change in each file as `path:line:
+/// text of the line`. `read` returns the text of the file at a path in the folder.
 pub fn changes(layout: &Layout, read: impl Fn(&str) -> std::io::Result<String>) -> Vec<String> {
     let change = |(path, known): (&String, &String)| match read(path) {
         Err(error) => Some(format!("{path}: {error}")),

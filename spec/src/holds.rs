@@ -1,31 +1,31 @@
-//! Finds how a statement is verified: by something that fails if the statement becomes false, or by
-//! a decision that explains why it does not apply.
+//! Finds the verification of a statement: something that fails if the statement becomes false, or a
+//! decision that explains why it does not apply.
 
 use crate::load::Spec;
 use crate::model::{RuleSpec, Topic};
 
-/// An entry of `held_by`, relative to the repository's root.
+/// An entry of `held_by`. Paths are relative to the repository's root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold<'a> {
     /// A test: `PATH.rs::NAME`.
     Test {
-        /// Its file.
+        /// The test's file.
         path: &'a str,
-        /// Its function.
+        /// The test's function.
         name: &'a str,
     },
     /// A benchmark: `atf/bench/PATH.rs::WORK`.
     Benchmark {
-        /// Its file.
+        /// The benchmark's file.
         path: &'a str,
-        /// The start of its text in the column `work`.
+        /// The start of the benchmark's text in the column `work`.
         work: &'a str,
     },
     /// A section of a document: `PATH.md#ANCHOR`.
     Document {
-        /// Its file.
+        /// The document's file.
         path: &'a str,
-        /// Its heading's anchor.
+        /// The anchor of the section's heading.
         anchor: &'a str,
     },
 }
@@ -48,7 +48,7 @@ impl<'a> Hold<'a> {
     }
 }
 
-/// The kinds of verification; a statement counts under the first kind that applies.
+/// The kinds of verification. A statement counts under the first kind that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Not done, at least in part.
@@ -93,7 +93,7 @@ impl Kind {
 /// Everything that verifies a stance on a topic.
 #[derive(Debug)]
 pub struct Held<'a> {
-    /// The rules that cite the topic; an untestable rule by itself verifies nothing.
+    /// The rules that cite the topic. An untestable rule by itself verifies nothing.
     pub rules: Vec<&'a RuleSpec>,
     /// Tests, benchmarks and documents.
     pub holds: Vec<Hold<'a>>,
@@ -104,7 +104,7 @@ pub struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    /// Finds everything that verifies a stance, given as one of the topic's terms.
+    /// Finds everything that verifies a stance. `term` is one of the topic's terms.
     #[must_use]
     pub fn of(spec: &'a Spec, topic: &'a Topic, term: &str) -> Self {
         let rules = spec.all_rules().map(|(_, rule)| rule);

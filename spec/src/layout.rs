@@ -1,7 +1,7 @@
 //! The resolved layout: every record, field, enum and constant of both wire versions.
 //!
-//! The compiler builds it from the YAML files, and `atf-codegen` writes it as JSON. Emitters, the
-//! macro, tests and other tools take offsets from it.
+//! The compiler builds the layout from the YAML files, and `atf-codegen` writes it as JSON.
+//! Emitters, the macro, tests and other tools take offsets from it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,11 +35,11 @@ pub struct Layout {
 /// A document that describes the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceDocument {
-    /// Its id: `S0` to `S4`, or `FIELD` for observations of files in the field.
+    /// The document's id: `S0` to `S4`, or `FIELD` for observations of files in the field.
     pub id: String,
-    /// Its own title.
+    /// The document's own title.
     pub title: String,
-    /// The wire version that it describes.
+    /// The wire version that the document describes.
     pub wire: Wire,
 }
 
@@ -68,7 +68,7 @@ pub struct ConstantValue {
     pub value: u64,
 }
 
-/// An open enumeration (values outside it may occur) or a set of flags.
+/// An enumeration or a set of flags. Both are open: other values may occur.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enum {
     /// Its name in the spec, for example `event_kind`.
@@ -151,7 +151,7 @@ pub struct Field {
     /// Whether it has no meaning: written as 0, ignored when read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserved: bool,
-    /// The enumeration or flags that its value belongs to.
+    /// The enumeration or set of flags that the value belongs to.
     #[serde(default, rename = "enum", skip_serializing_if = "Option::is_none")]
     pub enumeration: Option<String>,
     /// Its only valid value.
@@ -163,7 +163,7 @@ pub struct Field {
     /// The value that means "none".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none: Option<u64>,
-    /// The sources that claim it; empty if no source has the field.
+    /// The sources that claim the field; empty if no source has it.
     pub sources: Vec<String>,
 }
 
@@ -332,14 +332,14 @@ impl Record {
         self.layouts.iter().find(|layout| layout.wire == wire)
     }
 
-    /// Returns the name in Rust: the spec's name in camel case, `IndexHeader`.
+    /// Returns the name in Rust: the spec's name in camel case, such as `IndexHeader`.
     #[must_use]
     pub fn rust_name(&self) -> String {
         camel_case(&self.name)
     }
 
-    /// Returns whether all wire versions have the same layout (fixed values such as `version` may
-    /// differ).
+    /// Returns whether the layout is the same in all wire versions, apart from fixed values such as
+    /// `version`.
     #[must_use]
     pub fn is_same_in_every_wire(&self) -> bool {
         let shape = |layout: &RecordLayout| {
@@ -361,7 +361,7 @@ impl RecordLayout {
 }
 
 impl Field {
-    /// Returns the offset just past the field's last byte.
+    /// Returns the offset of the first byte after the field.
     #[must_use]
     pub const fn end(&self) -> u32 {
         self.offset.saturating_add(self.ty.size())
@@ -369,13 +369,13 @@ impl Field {
 }
 
 impl Enum {
-    /// Returns the name in Rust: the spec's name in camel case, `EventKind`.
+    /// Returns the name in Rust: the spec's name in camel case, such as `EventKind`.
     #[must_use]
     pub fn rust_name(&self) -> String {
         camel_case(&self.name)
     }
 
-    /// Returns a member's name in C: `ATF_CLOCK_MACH_CONTINUOUS`.
+    /// Returns a member's name in C, such as `ATF_CLOCK_MACH_CONTINUOUS`.
     #[must_use]
     pub fn c_name(&self, member: &Member) -> String {
         format!("{}_{}", self.c_prefix, member.name.to_ascii_uppercase())

@@ -1,8 +1,8 @@
 //! The layout spec of ATF v2 (ADA Trace Format): the sources' claims, the decisions, and the
 //! compiler that checks them against each other.
 //!
-//! The YAML files in this crate are the single source of truth. Every other offset is generated
-//! from them, or deliberately typed by hand to catch mistakes in them:
+//! The YAML files in this crate are the single source of truth. Every offset elsewhere is either
+//! generated from them or deliberately typed by hand to catch their mistakes. The files are:
 //!
 //! - `sources/*.yaml`: each source document's claims as stated, including wrong sums;
 //!   `digests.yaml`: digests of the lines that make the claims ([`text`], [`holds`]);

@@ -47,15 +47,15 @@ pub struct Spec {
 pub struct Loaded {
     /// The files.
     pub files: Files,
-    /// The spec, or at least one format fault.
+    /// The spec, or the format faults that were found.
     pub spec: Result<Spec, Vec<Diagnostic>>,
 }
 
-/// The maximum size of a YAML file; our largest is about 20 KiB.
+/// The maximum size of a YAML file in bytes. Our largest file has about 20 KiB.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
 /// Reads all files of the spec's folder and merges the overlay's files into them. Reports each
-/// unreadable or malformed file, and still reads the others.
+/// unreadable or malformed file and still reads the others.
 #[must_use]
 pub fn load(folder: &Path, overlay: Option<&Path>) -> Loaded {
     let mut loader = Loader {
@@ -240,8 +240,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Rejects overlay files that nothing reads; otherwise, a file with a misspelled name would be
-    /// ignored silently.
+    /// Rejects overlay files that match no file of the spec. Otherwise, a file with a misspelled
+    /// name would be silently ignored.
     fn refuse_unread(&mut self) {
         let Some(overlay) = self.overlay else {
             return;
@@ -298,7 +298,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| why(&error))
 }
 
-/// Describes a read error in the same words on every system.
+/// Describes a read error, with the same words on every system.
 fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
@@ -314,7 +314,7 @@ mod tests {
 
     use super::why;
 
-    /// Tests only the text, because a test that runs as root is never denied access.
+    /// Tests only the error messages, because a test that runs as root is never denied access.
     #[test]
     fn read_errors_have_the_same_text_on_every_system() {
         let said = |kind| why(&Error::from(kind));

@@ -1,4 +1,5 @@
-//! Builds the resolved layout from a spec. A consistent spec leaves nothing to decide here.
+//! Builds the resolved layout from a spec. If the spec is consistent, nothing is left to decide
+//! here.
 
 use crate::layout::{
     Constant, ConstantValue, Enum, Field, Layout, Member, Record, RecordLayout, SourceDocument,

@@ -1,5 +1,5 @@
-//! Builds JSON Schemas: for the spec's YAML files from the types that read them, and for
-//! manifest.json from `manifest.yaml`.
+//! Builds JSON Schemas: for the spec's YAML files, from the types that they are parsed into, and
+//! for manifest.json, from `manifest.yaml`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde_json::{Map, Value, json};
@@ -91,7 +91,7 @@ fn property(field: &ManifestField) -> Value {
         JsonType::U64 => integer(0, u64::MAX),
         JsonType::I64 => integer(i64::MIN, i64::MAX.unsigned_abs()),
         JsonType::PositiveI32 => integer(1, i32::MAX.unsigned_abs().into()),
-        // An empty name is ignored (ATF-MANI-013), so it is no reason to reject a manifest.
+        // Readers ignore an empty name (ATF-MANI-013), so it is no reason to reject a manifest.
         JsonType::Text | JsonType::Name => json!({ "type": "string" }),
         JsonType::Hex => json!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{1,16}$" }),
         JsonType::Object => of(),

@@ -1,5 +1,5 @@
-//! Compares claims with the documents' text. The repository does not contain the text, only a
-//! digest of each span of lines, so a claim cannot silently diverge from its lines.
+//! Compares claims with the text of the documents. The repository contains only a digest of each
+//! span of lines, not the text, so a claim cannot silently diverge from its lines.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::load::Spec;
 use crate::model::{Form, Lines, Reason, RecordClaim, SourceFile};
 use crate::yaml::{At, Place};
 
-/// Lines of a document that belong together.
+/// Lines of a document that make the same claims, or make none for the same reason.
 #[derive(Debug, Clone, Copy)]
 pub struct Span<'a> {
     /// The lines.
@@ -122,7 +122,7 @@ impl Document {
         })
     }
 
-    /// Returns the lines of a span that exist in the document.
+    /// Returns those lines of a span that exist in the document.
     fn of(&self, lines: Lines) -> &[String] {
         let at = |line: u32| {
             usize::try_from(line)
@@ -145,7 +145,7 @@ impl Document {
 ///
 /// Reports spans whose digest differs, lines whose text contradicts their reason for claiming
 /// nothing, lines of a struct or table that mention none of the claimed fields, and lists or tables
-/// whose entries share one claim.
+/// whose entries all share one claim.
 #[must_use]
 pub fn compare(spec: &Spec, folder: &Path) -> Vec<Diagnostic> {
     let mut faults = Vec::new();

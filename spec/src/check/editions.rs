@@ -14,7 +14,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// `1.20.3`
+/// Returns whether the version has the form `1.20.3`.
 fn is_version(version: &At<String>) -> bool {
     let is_number = |part: &str| {
         part.parse::<u32>()

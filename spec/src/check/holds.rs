@@ -1,5 +1,4 @@
-//! Checks that each topic is verified by something that can fail, or explains which parts are not
-//! implemented.
+//! Checks that each topic is verified by something that can fail, or explains why it is not.
 
 use crate::diagnostic::Diagnostic;
 use crate::holds::{Held, Hold};

@@ -1,4 +1,4 @@
-//! Checks records: in every wire version, the fields fill the record without gaps.
+//! Checks that the fields of each record fill it without gaps in every wire version.
 
 use std::cmp::Ordering;
 

@@ -23,8 +23,8 @@ pub(crate) use text::tiling;
 /// Returns all faults of the spec, including `found`, the faults that `reconcile` found in the
 /// claims.
 ///
-/// An invalid name would cause dozens of follow-up faults in the claims that use it, so claims are
-/// checked only if all names are valid.
+/// An invalid name would cause dozens of faults in the claims that use it, so claims are checked
+/// only if all names are valid.
 #[must_use]
 pub fn check(
     files: &Files,

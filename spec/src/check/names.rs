@@ -8,7 +8,7 @@ use crate::layout::Wire;
 use crate::load::Spec;
 use crate::yaml::{At, Place};
 
-/// The names of one kind, which must be unique.
+/// Finds duplicates among the names of one kind.
 pub(super) struct Unique {
     kind: &'static str,
     seen: BTreeMap<String, Place>,

@@ -59,7 +59,7 @@ fn record(spec: &Spec, claim: &RecordClaim, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that a claim can be compared, and reports the claim itself if it cannot.
+/// Checks that a claim has the values that its form needs for a comparison.
 fn form(form: Form, field: &FieldClaim, faults: &mut Vec<Diagnostic>) {
     let fault = |what| Diagnostic::error(field.field.place, what);
     match form {

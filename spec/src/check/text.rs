@@ -77,7 +77,7 @@ fn gap(source: &SourceFile, first: u32, last: u32, at: &At<()>, faults: &mut Vec
     );
 }
 
-/// Checks that a span has a digest if and only if its text does not prove its reason.
+/// Checks that each span has a digest if and only if its text alone does not prove its reason.
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let before = faults.len();
     for source in &spec.sources {

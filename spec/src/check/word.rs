@@ -11,7 +11,7 @@ pub(super) fn is_lower_case(name: &str) -> bool {
     is_words(name, '_', |letter| letter.is_ascii_lowercase())
 }
 
-/// Returns whether a name, in upper or lower case, is valid in C.
+/// Returns whether a name is valid in C, in upper or lower case.
 pub(super) fn is_c_name(name: &str) -> bool {
     name.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && name

@@ -47,7 +47,7 @@ pub enum Confidence {
 }
 
 impl DecisionKind {
-    /// Returns its word in the YAML files.
+    /// Returns the word used in the YAML files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl DecisionKind {
 }
 
 impl Confidence {
-    /// Returns its word in the YAML files.
+    /// Returns the word used in the YAML files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

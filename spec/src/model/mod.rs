@@ -1,4 +1,4 @@
-//! The types of the YAML files: their keys and meanings.
+//! The types that the YAML files are parsed into.
 
 mod decision;
 mod edition;
@@ -28,7 +28,7 @@ pub use topic::{DecisionsFile, Silence, Topic, TopicsFile};
 mod tests {
     use super::{Confidence, DecisionKind, ReaderDoes, Severity};
 
-    /// Returns the value of a YAML word.
+    /// Parses a word of the YAML files.
     fn read<T: serde::de::DeserializeOwned>(word: &str) -> T {
         serde_json::from_value(word.into()).expect("a word of the YAML files")
     }

@@ -93,7 +93,7 @@ pub struct PlaceSpec {
 }
 
 impl RecordSpec {
-    /// Returns the fields of a wire version with offset and type, by ascending offset.
+    /// Returns the fields of a wire version with their offsets and types, by ascending offset.
     #[must_use]
     pub fn fields_in(&self, wire: Wire) -> Vec<(&FieldSpec, At<u32>, At<Type>)> {
         let place =
@@ -105,8 +105,8 @@ impl RecordSpec {
 }
 
 impl FieldSpec {
-    /// Returns the field's offset and type in a wire version; `None` if that version lacks it or
-    /// the spec does not state them.
+    /// Returns the field's offset and type in a wire version. Returns `None` if that version lacks
+    /// the field, or if the spec does not state the offset and type.
     #[must_use]
     pub fn place_in(&self, wire: Wire) -> Option<(At<u32>, At<Type>)> {
         let own = self.wire.get(&wire.to_string());

@@ -115,7 +115,7 @@ pub enum Verdict {
 }
 
 impl Severity {
-    /// Returns its word in the YAML files.
+    /// Returns the word used in the YAML files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -127,7 +127,7 @@ impl Severity {
 }
 
 impl ReaderDoes {
-    /// Returns its word in the YAML files.
+    /// Returns the word used in the YAML files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

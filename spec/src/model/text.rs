@@ -1,4 +1,4 @@
-//! Lines of the source documents, each with its claims or the reason it makes none.
+//! Lines of the source documents, each with its claims or the reason why it makes none.
 
 use std::fmt;
 use std::str::FromStr;
@@ -115,8 +115,8 @@ impl Reason {
         }
     }
 
-    /// Returns whether a line's text proves the reason. For `None`, no text can prove it, so the
-    /// line needs a digest.
+    /// Returns whether a line's text proves the reason, or `None` if no text can prove it. In that
+    /// case, the line needs a digest.
     #[must_use]
     pub fn proves(self, line: &str) -> Option<bool> {
         let line = line.trim();

@@ -1,5 +1,5 @@
-//! `behaviour/*.yaml` and `decisions.yaml`: the sources' statements beyond layouts, and questions
-//! that no source answers.
+//! `behaviour/*.yaml` and `decisions.yaml`: the sources' statements about anything but layouts, and
+//! questions that no source answers.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

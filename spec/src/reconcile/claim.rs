@@ -1,5 +1,5 @@
-//! Claims in a uniform form, whatever their form in the source: a value for a property of a
-//! subject.
+//! Claims in a uniform form: a value for a property of a subject. Sources state them in several
+//! forms.
 
 use std::collections::BTreeMap;
 
@@ -48,19 +48,18 @@ impl std::fmt::Display for Key {
 /// How a source makes a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
-    /// It states the value.
+    /// The source states the value.
     States,
-    /// An assert in its code checks the value.
+    /// An assertion in the source's code checks the value.
     Asserts,
-    /// Arithmetic derives the value from other claims of the source: sums of sizes, offsets from
-    /// packing.
+    /// Arithmetic derives the value from the source's other claims: sizes add up to sums, packing
+    /// determines offsets.
     Sums,
-    /// It describes the whole subject and omits this part.
+    /// The source describes the whole subject and omits this part.
     Omits,
 }
 
 impl How {
-    /// Returns the verb for messages.
     #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {
@@ -79,22 +78,22 @@ pub struct Claim {
     pub source: String,
     /// The wire version that the source describes.
     pub wire: Wire,
-    /// The claimed value as text; equal values have equal texts.
+    /// The claimed value as a string. Equal values have equal strings.
     pub value: String,
     /// How the source claims it.
     pub how: How,
-    /// Section of the source document.
+    /// The section of the source document.
     pub section: String,
     /// The source's statement, in our words.
     pub says: Option<String>,
-    /// Its place in the spec's files.
+    /// The claim's place in the spec's files.
     pub place: Place,
 }
 
 /// The claims of all sources by key.
 pub type Claims = BTreeMap<Key, Vec<Claim>>;
 
-/// The value of a field that is missing from a source's full description of its record.
+/// The claimed value of a field that a source omits although it describes the whole record.
 pub const ABSENT: &str = "absent";
 
 /// Returns the value of a `layout` claim: a field's size and offset.
@@ -280,8 +279,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Returns a field's offset from the same source's struct if the source's definitions give only
-    /// its size.
+    /// Returns the offset that the source's own struct gives the field, if the source's definitions
+    /// state only the field's size.
     fn own_offset(&self, record: &RecordClaim, field: &FieldClaim) -> Option<u32> {
         let same = |other: &&RecordClaim| {
             other.record.value == record.record.value && other.form == Form::Struct
@@ -442,8 +441,8 @@ impl Collector<'_> {
     }
 }
 
-/// Adds absence claims: if a source describes a record in full but omits a field that another
-/// source describes, it claims that the field is absent.
+/// Adds absence claims: a source that describes a whole record but omits a field of another source
+/// claims that the field is absent.
 fn add_omissions(spec: &Spec, claims: &mut Claims) {
     let layouts = |key: &Key| key.property == "layout";
     let fields: Vec<Key> = claims.keys().filter(|key| layouts(key)).cloned().collect();

@@ -9,7 +9,8 @@ use crate::load::Spec;
 pub struct Group<'a> {
     /// The decision.
     pub settlement: &'a Settlement,
-    /// The disagreements it settles, in the order of its `settles`; at least one.
+    /// The disagreements that it settles, in the order of its `settles` list. There is at least
+    /// one.
     pub disagreements: Vec<&'a Disagreement>,
 }
 
@@ -48,8 +49,8 @@ impl Reconciliation {
     }
 }
 
-/// Returns the sort key of a decision's subject, in the spec's order: a record comes before its
-/// fields.
+/// Returns the sort key that puts the subjects of decisions in the spec's order: each record before
+/// its fields.
 fn rank(spec: &Spec, at: &str) -> (usize, Option<usize>) {
     let (record, field) = match at.split_once('.') {
         Some((record, field)) => (record, Some(field)),

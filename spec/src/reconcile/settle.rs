@@ -16,8 +16,8 @@ pub struct Disagreement {
     pub key: Key,
     /// All claims about it, by source.
     pub claims: Vec<Claim>,
-    /// Whether the sources of each wire version agree with each other, so that both values could be
-    /// kept.
+    /// Whether the sources of each wire version agree with each other. If so, each version could
+    /// keep its own value.
     pub could_split: bool,
     /// The decision that settles it.
     pub settlement: Option<Settlement>,
@@ -28,7 +28,7 @@ pub struct Disagreement {
 pub struct Settlement {
     /// The decision in the file.
     pub decision: Decision,
-    /// The record, field, enumeration or topic that it belongs to.
+    /// The record, field, enumeration or topic that the decision belongs to.
     pub at: String,
     /// The place of this disagreement's entry.
     pub place: Place,
@@ -132,18 +132,18 @@ fn decisions(spec: &Spec) -> Vec<(String, &[Decision])> {
     all
 }
 
-/// A claim's subject in the spec.
+/// The subject of a claim, as the spec describes it.
 struct Subject<'a> {
     place: Place,
     says: Says<'a>,
 }
 
-/// The spec's own value, to compare claims with.
+/// The spec's own value, which claims are compared with.
 enum Says<'a> {
     Field(&'a FieldSpec),
-    /// The same in every wire version.
+    /// A number that is the same in every wire version.
     Number(At<u64>),
-    /// No value: for a topic, the decision chooses the term.
+    /// No value. For a topic, the decision chooses the term.
     Nothing,
 }
 
@@ -218,8 +218,8 @@ impl<'a> Subject<'a> {
         Some(with_claims(fault.label(says), claims))
     }
 
-    /// Returns the faults of a disagreement; none if a suitable decision settles it and the spec
-    /// agrees.
+    /// Returns the faults of a disagreement. There are none if a suitable decision settles it and
+    /// the spec agrees.
     fn judge(&self, disagreement: &Disagreement) -> Vec<Diagnostic> {
         let Disagreement {
             key,
@@ -246,7 +246,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Checks that a conflict has exactly one answer and that a source claims it.
+    /// Checks that the decision on a conflict chooses exactly one value and that a source claims
+    /// this value.
     fn judge_conflict(
         &self,
         key: &Key,
@@ -323,8 +324,8 @@ fn choice(key: &Key, settlement: &Settlement) -> Option<Diagnostic> {
     })
 }
 
-/// Returns whether a claim is comparable: types of different sizes are a disagreement about the
-/// layout, which is settled there.
+/// Returns whether a claim can be compared. Types of different sizes cannot, because their
+/// disagreement is settled under `layout`.
 fn comparable(key: &Key, value: &str, claim: &Claim) -> bool {
     let size = |ty: &str| ty.parse::<Type>().map(super::super::layout::Type::size);
     key.property != "type" || size(value) == size(&claim.value)
@@ -354,7 +355,7 @@ fn stale(key: &Key, settlement: &Settlement, claims: &[Claim]) -> Diagnostic {
     with_claims(Diagnostic::error(settlement.place, why), claims).help(help)
 }
 
-/// Adds the first claim of each value.
+/// Adds the first claim of each value to a fault.
 fn with_claims(mut fault: Diagnostic, claims: &[Claim]) -> Diagnostic {
     let mut seen = BTreeSet::new();
     for claim in claims {

@@ -1,5 +1,5 @@
 //! Sequences and mappings that skip faulty entries, so that one run finds the faults of all
-//! entries. The decoder has already reported the skipped entries.
+//! entries. The decoder has already reported these entries.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -60,7 +60,7 @@ impl<T> Pairs<T> {
             .map(|(_, value)| value)
     }
 
-    /// Returns whether it has no entries.
+    /// Returns whether the mapping has no entries.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()

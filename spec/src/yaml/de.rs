@@ -51,7 +51,7 @@ struct Report {
     unknown: HashSet<Place>,
 }
 
-/// A format fault, located at the innermost value that contains it.
+/// A format fault. Its place is that of the innermost value that contains it.
 #[derive(Debug)]
 struct Fault {
     message: String,

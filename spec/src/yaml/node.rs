@@ -1,4 +1,4 @@
-//! A YAML file as a tree in which every key and value has its place.
+//! A YAML file as a tree in which every key and value has a place.
 
 use super::parse;
 use crate::diagnostic::Diagnostic;
@@ -36,18 +36,18 @@ pub enum Value {
     Bool(bool),
     /// A 64-bit integer, signed or unsigned.
     Int(i128),
-    /// Any other number; never valid in a spec.
+    /// Any other number, which is never valid in a spec.
     OtherNumber,
     /// Any other scalar.
     Text(String),
     /// A sequence.
     Seq(Vec<Node>),
-    /// A mapping, in the file's order. Keys are always text.
+    /// A mapping, in the file's order. Keys are always strings.
     Map(Vec<(Key, Node)>),
 }
 
 impl Value {
-    /// Returns the kind of value, for messages.
+    /// Returns the kind of value as it is called in messages.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// Returns a diagnostic with its place for invalid UTF-8, invalid syntax, a duplicate key, an
+    /// Returns a diagnostic with the place of invalid UTF-8, invalid syntax, a duplicate key, an
     /// anchor or alias, a second document, or too many levels or nodes.
     pub fn parse(file: FileId, bytes: &[u8]) -> Result<Self, Diagnostic> {
         let root = parse::document(file, bytes)?;

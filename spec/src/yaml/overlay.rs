@@ -1,4 +1,5 @@
-//! Merges one document into another, so that an edition of the spec contains only its changes.
+//! Merges one document into another, so that an edition of the spec needs to contain only its
+//! changes.
 
 use super::node::{Node, Value};
 
@@ -41,8 +42,8 @@ pub(crate) fn lay(base: &mut Node, over: Node) {
     }
 }
 
-/// Returns a list item's first key and value. A decision has no identity, because a list may
-/// contain two decisions of the same kind.
+/// Returns a list item's first key and value, which identify it. A decision has no identity,
+/// because a list may contain two decisions of the same kind.
 fn identity(item: &Node) -> Option<(&str, &Value)> {
     let Value::Map(entries) = &item.value else {
         return None;
@@ -60,7 +61,7 @@ mod tests {
         Tree::parse(FileId(0), text.as_bytes()).expect("YAML").root
     }
 
-    /// Returns a node as compact text.
+    /// Formats a node in compact form.
     fn shown(node: &Node) -> String {
         match &node.value {
             Value::Int(number) => number.to_string(),

@@ -10,9 +10,9 @@ use serde_saphyr::{Error, Location, MergeKeyPolicy, Options, Spanned};
 use super::node::{FileId, Key, Node, Place, Value};
 use crate::diagnostic::Diagnostic;
 
-/// Our deepest file has 10 levels.
+/// The deepest allowed nesting. Our deepest file has 10 levels.
 const MAX_DEPTH: usize = 32;
-/// Our largest file has about 3,000 nodes.
+/// The maximum number of nodes. Our largest file has about 3,000.
 const MAX_NODES: usize = 250_000;
 
 /// Parses a file's only document.
@@ -41,14 +41,14 @@ fn options() -> Options {
             flow_nesting_limit: MAX_DEPTH,
             max_nodes: MAX_NODES,
         },
-        // `no` and `on` are plain words.
+        // Read `no` and `on` as plain words.
         strict_booleans: true,
-        // `<<` is an unknown key.
+        // Read `<<` as an unknown key.
         merge_keys: MergeKeyPolicy::AsOrdinary,
     }
 }
 
-/// The parser's view of a file, before its places become byte ranges.
+/// A node as the parser returns it, before places are converted to byte ranges.
 struct Raw(Spanned<RawValue>);
 
 enum RawValue {
