@@ -10,9 +10,9 @@ pub mod emit;
 /// A generated file: its path and text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedFile {
-    /// Its path from the root of the repository, with `/` between folders.
+    /// The path from the root of the repository, with `/` between folders.
     pub path: String,
-    /// Its whole text, ending with a newline.
+    /// The whole text, ending with a newline.
     pub text: String,
 }
 

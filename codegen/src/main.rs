@@ -1,4 +1,5 @@
-//! The command `atf-codegen`: checks and explains the layout spec, and writes the generated files.
+//! The command `atf-codegen`, which checks and explains the layout spec and writes the generated
+//! files.
 
 mod cli;
 

@@ -1,5 +1,5 @@
 //! `spec check`: checks that the spec is consistent, and compares its claims with the documents.
-//! Every subcommand first reports faults in the spec itself.
+//! Faults in the spec itself are reported first, as in every subcommand.
 
 use std::fs;
 use std::io;
@@ -53,8 +53,8 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the digests before the spec's own faults are reported, because stale digests count as
-/// faults. Returns `None` if `--bless` is not set or the spec is malformed.
+/// Writes the digests before the spec's own faults are reported, because stale digests would be
+/// among them. Returns `None` if `--bless` is not set or the spec is malformed.
 pub(super) fn bless(
     options: &Options,
     compiled: &Compiled,

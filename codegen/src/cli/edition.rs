@@ -22,7 +22,7 @@ pub(super) struct Options {
     corpus: Option<PathBuf>,
 }
 
-/// The list of cases in a corpus.
+/// The cases of a corpus.
 #[derive(Deserialize)]
 struct Corpus {
     cases: Vec<String>,
@@ -94,7 +94,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the fields and enumerations that differ in a wire version that both layouts have.
+/// Returns the fields and enumerations that differ in at least one wire version of both layouts.
 fn changed_subjects(before: &Layout, after: &Layout) -> BTreeSet<String> {
     let mut changed = BTreeSet::new();
     for record in &after.records {

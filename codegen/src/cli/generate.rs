@@ -122,8 +122,8 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
     })
 }
 
-/// Returns the files in the same folders that an earlier run generated but this run did not.
-/// Generated files have a mark in their first lines.
+/// Returns the files in the same folders that an earlier run generated but this run did not,
+/// recognised by the mark in their first lines.
 fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
     let folders: BTreeSet<&str> = files
         .iter()
@@ -152,7 +152,7 @@ fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
                 .take(512)
                 .read_to_end(&mut head)?;
             let head = String::from_utf8_lossy(&head);
-            // In files that only mention the mark, it is further down.
+            // A file that merely mentions the mark does so further down.
             if head.lines().take(2).any(|line| line.contains(mark)) {
                 leftovers.push(path);
             }

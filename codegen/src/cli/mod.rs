@@ -64,7 +64,7 @@ pub(crate) fn run() -> ExitCode {
     match dispatch(&cli) {
         Ok(code) => code,
         Err(error) => {
-            // If stderr is closed too, there is nothing left to do.
+            // If stderr is closed as well, nothing can be reported.
             let _ = print(io::stderr(), &format!("atf-codegen: {error}\n"));
             ExitCode::from(2)
         }
@@ -125,7 +125,7 @@ struct Context<'a> {
     found: &'a Reconciliation,
 }
 
-/// Prints all faults.
+/// Prints all faults and returns the exit status.
 fn refuse(files: &Files, faults: &[Diagnostic]) -> io::Result<ExitCode> {
     let text = files.render(faults, io::stderr().is_terminal());
     let plural = if faults.len() == 1 { "" } else { "s" };

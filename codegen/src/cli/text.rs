@@ -6,8 +6,8 @@ use std::io::{self, Write};
 /// The width of printed text.
 const WIDTH: usize = 96;
 
-/// Prints text. A closed pipe, as with `| head`, is not an error: the command continues, and its
-/// result determines the exit status.
+/// Prints text. A closed pipe, as with `| head`, is not an error, so the exit status is still that
+/// of the command.
 ///
 /// # Errors
 ///

@@ -58,7 +58,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns all names that contain this word.
+/// Returns all names that contain a word.
 fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     let spec = context.spec;
     let word = word.to_lowercase();
@@ -78,7 +78,7 @@ fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     names
 }
 
-/// Shows the rule with this id.
+/// Shows the rule with an id. Returns whether it exists.
 fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
     let Some((_, rule)) = context
         .spec
@@ -110,7 +110,7 @@ fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
     true
 }
 
-/// Shows the spec's own entry for the subject.
+/// Shows the spec's own entry for the subject. Returns whether there is one.
 fn introduce(context: &Context<'_>, subject: &str, out: &mut String) -> bool {
     let spec = context.spec;
     let field = subject.split_once('.').and_then(|(record, field)| {

@@ -1,8 +1,8 @@
 //! Emits C headers, which are also valid C++, and the probe that verifies them.
 //!
-//! The templates in `templates/c/` contain the C code, and `view` prepares their names and numbers.
-//! Fields appear in the layout's order without padding, and asserts check their offsets. If an
-//! offset differs from the layout's, the C compiler fails at that field.
+//! The templates in `templates/c/` contain the C code. `view` prepares the names and numbers for
+//! them. Fields appear in the layout's order without padding, and asserts check their offsets. If
+//! an offset differs from the layout's, the C compiler fails at that field.
 
 mod text;
 mod view;
@@ -39,9 +39,9 @@ const TEMPLATES: [(&str, &str); 8] = [
     ("shared.h", include_str!("../../templates/c/shared.h")),
 ];
 
-/// Emits the headers for writers and readers in C, C++ and Swift: `atf_v1.h` and `atf_v2.h`, each
-/// of which covers one wire version and uses the sources' names; `atf_wire.h`, with all wire
-/// versions side by side; and the module map.
+/// Emits the headers for writers and readers in C, C++ and Swift, and the module map. `atf_v1.h`
+/// and `atf_v2.h` each cover one wire version and use the sources' names. `atf_wire.h` covers all
+/// wire versions.
 #[must_use]
 pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
     let mut headers: Vec<Header<'_>> = layout
@@ -64,7 +64,7 @@ pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
 }
 
 /// Returns the packed C definition of one record and its asserts, as in `atf_v1.h` or `atf_v2.h`,
-/// with the includes and macros needed to compile it on its own.
+/// along with the includes and macros needed to compile them on their own.
 ///
 /// # Panics
 /// Panics if the record has no layout in this wire version. In a resolved layout, each record has

@@ -11,7 +11,7 @@ use crate::{GENERATED, GeneratedFile};
 /// and the members of enumerations.
 #[must_use]
 pub fn dictionary(layout: &Layout) -> GeneratedFile {
-    // Keyed by bytes, so that each value appears once, under its first name.
+    // Entries are keyed by their bytes, so that each value appears once, under its first name.
     let mut entries: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut add = |name: String, bytes: Vec<u8>| {
         // Random mutation finds single bytes soon enough.

@@ -1,8 +1,8 @@
 //! Emits the format's reference: Markdown pages and byte diagrams, under `docs/reference/`.
 //!
 //! The templates in `templates/markdown/` contain the prose and tables. The modules here prepare
-//! the data: there is one module per kind of page, `links` for pages and anchors, `settled` for
-//! decisions, and `diagram` and `sketch` for pictures.
+//! the data. There is one module for each kind of page, and also `links` for pages and anchors,
+//! `settled` for decisions, and `diagram` and `sketch` for pictures.
 
 mod coverage;
 mod diagram;
@@ -30,7 +30,6 @@ use crate::GeneratedFile;
 /// The pages' folder, relative to the repository's root.
 const FOLDER: &str = "docs/reference";
 
-/// The data for the pages.
 struct Book<'a> {
     spec: &'a Spec,
     found: &'a Reconciliation,

@@ -1,5 +1,5 @@
 //! Emits the rules as a table in Rust, for the conformance kit. Each check refers to its rule by a
-//! constant, so a check without a rule does not compile.
+//! constant, so a check for a missing rule does not compile.
 
 use atf_spec::load::Spec;
 use atf_spec::model::{Binds, EditionSpec, ReaderDoes, RuleSpec, Severity, Verdict};
@@ -88,7 +88,7 @@ fn decisions(spec: &Spec) -> Vec<TokenStream> {
         let titles = topic.decisions.iter().map(|it| it.title.as_str());
         let reasons = topic.decisions.iter().map(|it| it.reason.as_str());
         let reason = reasons.collect::<Vec<_>>().join(" ");
-        // Without a decision, all sources agree on a single term.
+        // If there is no decision, all sources agree on a single term.
         let answers: Vec<_> = if topic.decisions.is_empty() {
             topic.terms.iter().map(|(_, term)| term.as_str()).collect()
         } else {

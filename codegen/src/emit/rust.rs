@@ -4,8 +4,8 @@
 //! records of crate `atf` as files. All paths in the expansions are absolute, so they compile in
 //! any crate that depends on `zerocopy`.
 //!
-//! Fields appear in the layout's order, and compile-time assertions check sizes and offsets. If one
-//! differs from the layout, rustc reports the record and the field.
+//! Fields appear in the layout's order, and compile-time assertions check sizes and offsets. If a
+//! size or offset differs from the layout, rustc reports the record and the field.
 
 mod doc;
 #[cfg(feature = "command")]
@@ -27,7 +27,7 @@ use proc_macro2::{Ident, Span};
 use quote::format_ident;
 use syn::{Attribute, Token, Visibility};
 
-/// The user's choices for an expansion. Everything else comes from the layout.
+/// Options of an expansion, chosen by the user. Everything else comes from the layout.
 pub struct Options {
     /// Attributes and documentation that precede the generated ones.
     pub attributes: Vec<Attribute>,
@@ -55,7 +55,7 @@ impl Options {
     }
 }
 
-/// Returns the Rust type of a field's value: `u32`, `[u8; 4]`.
+/// Returns the Rust type of a field's value, such as `u32` or `[u8; 4]`.
 #[must_use]
 pub fn value_type(ty: Type) -> String {
     match ty.count {
@@ -64,7 +64,7 @@ pub fn value_type(ty: Type) -> String {
     }
 }
 
-/// Returns a number or, if it is the scalar's maximum, the maximum's name: `u64::MAX`.
+/// Formats a number or, if it is the scalar's maximum, returns the maximum's name: `u64::MAX`.
 fn number(scalar: Scalar, number: u64) -> String {
     if number == scalar.max() {
         format!("{}::MAX", scalar.name())
@@ -77,7 +77,7 @@ fn scalar_ident(scalar: Scalar) -> Ident {
     format_ident!("{}", scalar.name())
 }
 
-/// Returns the name of a constant: `EVENT_SIZE` for the field `event_size`.
+/// Returns the name of a field's constant: `EVENT_SIZE` for `event_size`.
 fn constant_ident(name: &str) -> Ident {
     format_ident!("{}", name.to_ascii_uppercase())
 }

@@ -2,7 +2,7 @@
 
 use atf_spec::layout::Scalar;
 
-/// The width at which prose wraps: comments are 96 columns wide, and ` */` may take three of them.
+/// The width at which prose wraps. Comments are 96 columns wide, and ` */` may take three of these.
 const COLUMNS: usize = 93;
 
 /// Wraps `prose` for a comment into lines of at most 93 columns. Each line except the first starts
@@ -32,8 +32,8 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a number as a C literal. A suffix gives its type, not a cast, so that `#if` and
-/// Swift understand it too. A type's maximum is in hexadecimal.
+/// Returns a number as a C literal. The type is given by a suffix instead of a cast, so that `#if`
+/// and Swift understand the literal too. A type's maximum is in hexadecimal.
 pub(super) fn number(value: u64, scalar: Scalar) -> String {
     let suffix = if scalar == Scalar::U64 { "ull" } else { "u" };
     if value == scalar.max() {
@@ -43,7 +43,7 @@ pub(super) fn number(value: u64, scalar: Scalar) -> String {
     }
 }
 
-/// Returns a string literal of these bytes.
+/// Returns a C string literal.
 pub(super) fn string(bytes: &str) -> String {
     format!("\"{}\"", bytes.escape_default())
 }

@@ -1,11 +1,11 @@
-//! The data for the templates: the layout as C names and literals.
+//! The data for the templates: the layout's names and numbers as C names and literals.
 
 use atf_spec::layout::{self, Layout, Scalar, SourceDocument, Value, Wire};
 use serde::Serialize;
 
 use super::text;
 
-/// How records and everything else that depends on the wire version are named.
+/// The naming scheme for records and everything else that depends on the wire version.
 #[derive(Clone, Copy)]
 pub(super) enum Names {
     /// The names from the sources, such as `AtfIndexHeader` and `ATF_NO_DETAIL_SEQ`, for a single
@@ -23,7 +23,7 @@ impl Names {
         }
     }
 
-    /// Returns the prefix of a record's name, `atf_` or `atf_v1_`.
+    /// Returns the prefix of a record's name, such as `atf_` or `atf_v1_`.
     fn prefix(self) -> String {
         match self {
             Self::OfTheSources => "atf_".to_owned(),
@@ -93,7 +93,7 @@ fn guard(wire: Wire) -> String {
 #[derive(Serialize)]
 struct WireVersion<'a> {
     wire: Wire,
-    /// `atf_` or `atf_v1_`.
+    /// The prefix of accessor functions: `atf_` or `atf_v1_`.
     prefix: String,
     constants: Vec<Constant<'a>>,
     records: Vec<Record<'a>>,
@@ -237,7 +237,7 @@ impl<'a> Record<'a> {
 #[derive(Serialize)]
 struct Field<'a> {
     name: &'a str,
-    /// Its name for use within an identifier, without the double `_` that C++ reserves.
+    /// The field's name for use within an identifier, without the double `_` that C++ reserves.
     stem: &'a str,
     constant: String,
     offset: u32,

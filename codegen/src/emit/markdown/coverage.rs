@@ -17,10 +17,9 @@ const LAYOUT: [&str; 2] = [
     "codegen/tests/c_layout.rs::compilers_find_every_size_offset_and_value_of_the_layout",
 ];
 
-/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
-    /// The number of statements, and the numbers of lines: all, with a statement, and without one.
+    /// The number of statements.
     count: usize,
     lines: u32,
     claimed: u32,
@@ -54,7 +53,6 @@ struct Said<'a> {
     held: HeldBy<'a>,
 }
 
-/// A silence.
 #[derive(Serialize)]
 struct Answer<'a> {
     question: &'a str,
@@ -76,7 +74,6 @@ struct HeldBy<'a> {
     why: Option<&'a str>,
 }
 
-/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let spec = book.spec;
     let sources: Vec<_> = spec
@@ -270,7 +267,7 @@ fn held_by<'a>(held: &Held<'a>) -> HeldBy<'a> {
     by
 }
 
-/// Returns links to the tests with names of the form `PATH::NAME`.
+/// Returns links to tests, given as `PATH::NAME`.
 fn tests<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Link> {
     let tests = names.into_iter().filter_map(|test| test.split_once("::"));
     tests.map(|(path, name)| links::file(name, path)).collect()

@@ -1,4 +1,4 @@
-//! Byte diagrams: a record as rows of bytes, with a box per field.
+//! Byte diagrams, which show a record as rows of bytes with a box per field.
 
 use atf_spec::layout::{Field, Layout, Record, Type, Wire};
 use serde::Serialize;
@@ -51,7 +51,7 @@ struct Mark {
     number: u32,
 }
 
-/// A field in the picture's text alternative.
+/// A field as listed in the picture's text alternative.
 #[derive(Serialize)]
 struct Entry<'a> {
     name: &'a str,
@@ -60,7 +60,7 @@ struct Entry<'a> {
     bytes: String,
 }
 
-/// A rectangle: a field or an array element, or the part of it in one run of bytes.
+/// A rectangle: the part of a field or array element within one run of bytes.
 #[derive(Serialize)]
 struct Box<'a> {
     class: Class,
@@ -73,7 +73,7 @@ struct Box<'a> {
     height: u32,
     /// Whether the field continues from the row above.
     open_left: bool,
-    /// Whether it continues in the row below.
+    /// Whether the field continues in the row below.
     open_right: bool,
     name: String,
     detail: String,
@@ -97,7 +97,7 @@ struct Swatch {
     label: &'static str,
 }
 
-/// Returns a record's wire versions, grouped by equal layout.
+/// Groups a record's wire versions by equal layout.
 pub(super) fn alike(record: &Record) -> Vec<Vec<Wire>> {
     let wires = record.layouts.iter().map(|layout| layout.wire);
     if record.is_same_in_every_wire() {
@@ -122,7 +122,7 @@ pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_
 }
 
 impl Scale {
-    /// Returns the byte width at which all text in all records fits its boxes.
+    /// Returns the byte width at which all text fits its boxes in all records.
     pub(super) fn of(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {
@@ -187,7 +187,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Returns `4` or `8–11`.
+/// Formats a range of byte numbers: `4` or `8–11`.
 fn bytes(offset: u32, size: u32) -> String {
     match size {
         1 => offset.to_string(),
@@ -203,13 +203,14 @@ struct Piece<'a> {
     size: u32,
     open_left: bool,
     open_right: bool,
-    /// The name, in the field's largest piece. The other pieces only show that the field continues.
+    /// The label, only in the field's largest piece. The other pieces merely show that the field
+    /// continues.
     label: Option<(String, String)>,
     name: String,
 }
 
 impl<'a> Piece<'a> {
-    /// Returns the number of bytes side by side.
+    /// Returns the piece's width in bytes.
     fn columns(&self) -> u32 {
         self.size.min(BYTES_A_ROW)
     }
@@ -252,12 +253,13 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Returns the width of a name at 12 pixels: 7.25 per letter, wider than any common monospace font.
+/// Returns the width of a name at 12 pixels, assuming 7.25 pixels per letter, which is wider than
+/// in any common monospace font.
 fn name_width(text: &str) -> u32 {
     (letters(text) * 29).div_ceil(4)
 }
 
-/// Returns the width of the smaller text at 10 pixels: 6.25 per letter.
+/// Returns the width of a detail at 10 pixels, assuming 6.25 pixels per letter.
 fn detail_width(text: &str) -> u32 {
     (letters(text) * 25).div_ceil(4)
 }
@@ -266,7 +268,7 @@ fn letters(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX / 32)
 }
 
-/// Returns all rectangles of a record, for wire versions with the same layout.
+/// Returns all pieces of a record, for wire versions with the same layout.
 fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
     let fields = record
         .layout(wires[0])
@@ -310,7 +312,7 @@ fn units(field: &Field) -> Vec<(String, u32, Type)> {
     }
 }
 
-/// Splits a run of bytes at row ends, but not between complete rows.
+/// Splits a run of bytes at the ends of rows, but keeps complete rows together.
 fn cut<'a>(
     field: &'a Field,
     offset: u32,

@@ -6,7 +6,6 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     enums: Vec<Enumeration<'a>>,
@@ -20,10 +19,10 @@ struct Enumeration<'a> {
     c_prefix: &'a str,
     doc: &'a str,
     flags: bool,
-    /// The fields that use it.
+    /// The fields that use the enumeration.
     fields: Vec<Link>,
     members: Vec<Entry<'a>>,
-    /// The decisions on its members.
+    /// The decisions on the members.
     decisions: Vec<Link>,
 }
 
@@ -48,7 +47,6 @@ struct Named<'a> {
     sources: &'a [String],
 }
 
-/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     Page {
         enums: book

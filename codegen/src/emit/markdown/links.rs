@@ -16,7 +16,7 @@ pub(super) const SESSION: &str = "session.md";
 pub(super) const RULES: &str = "rules.md";
 /// The sources' claims and the decisions.
 pub(super) const RECONCILIATION: &str = "reconciliation.md";
-/// Each line of the sources, and how it is verified.
+/// Each line of the sources and how it is verified.
 pub(super) const COVERAGE: &str = "coverage.md";
 /// The picture of the files.
 pub(super) const SKETCH: &str = "svg/files.svg";
@@ -41,7 +41,7 @@ impl Link {
     }
 }
 
-/// Returns all pages in order.
+/// Returns links to all pages in order.
 pub(super) fn pages(book: &Book<'_>) -> Vec<Link> {
     let mut pages = vec![Link::new(&book.spec.format.format, README)];
     pages.extend(book.layout.records.iter().map(record));

@@ -1,4 +1,4 @@
-//! The first page: the format, its files, its numbers, and the table of contents.
+//! The first page: the format, its files and numbers, and the table of contents.
 
 use atf_spec::layout::{Field, Record, SourceDocument, Value, Wire};
 use atf_spec::yaml::At;
@@ -10,7 +10,6 @@ use super::links::{self, Link};
 use super::session;
 use super::settled::{ByWire, by_wire};
 
-/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     means: &'a str,
@@ -52,7 +51,7 @@ struct Entry<'a> {
 struct Fixed {
     field: Link,
     values: Vec<ByWire>,
-    /// The value's bytes in the file, in hexadecimal, if it is text.
+    /// For text, the value's bytes in the file, in hexadecimal.
     bytes: Option<String>,
 }
 
@@ -71,7 +70,6 @@ struct Answer {
     answer: String,
 }
 
-/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let (spec, layout) = (book.spec, book.layout);
     let version = |(wire, means): (&'a At<String>, &'a String)| Version { wire, means };
@@ -165,13 +163,13 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Limit> {
     fields(record).into_iter().filter_map(limit).collect()
 }
 
-/// Returns whether a field is a count, and so limited by its type.
+/// Returns whether a field is a count, which only its type limits.
 fn is_number(field: &Field) -> bool {
     let has_names = field.enumeration.is_some() || field.value.is_some();
     !field.reserved && !has_names && field.ty.count.is_none()
 }
 
-/// Formats a field's maximum in groups of three digits. The value that means "none" does not count.
+/// Formats a field's maximum in groups of three digits, not counting the value that means "none".
 fn greatest(field: &Field) -> String {
     let max = field.ty.scalar.max();
     let number = if field.none == Some(max) {

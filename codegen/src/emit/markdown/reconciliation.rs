@@ -9,7 +9,6 @@ use super::Book;
 use super::links::{self, Link};
 use super::settled::{self, Agreed, ByWire};
 
-/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     sources: Vec<Source<'a>>,
@@ -60,7 +59,7 @@ struct Table<'a> {
     key: String,
     /// The decided value.
     outcome: Vec<ByWire>,
-    /// Whether a source says more than just a value.
+    /// Whether any source says more than the value.
     has_words: bool,
     claims: Vec<Row<'a>>,
 }
@@ -68,7 +67,7 @@ struct Table<'a> {
 #[derive(Serialize)]
 struct Row<'a> {
     source: &'a str,
-    /// How the source makes the claim, unless it simply gives the value.
+    /// How the source makes the claim, unless it simply states the value.
     verb: Option<&'static str>,
     /// `None` if the source omits the value.
     value: Option<String>,
@@ -76,7 +75,6 @@ struct Row<'a> {
     says: Option<&'a str>,
 }
 
-/// A silence.
 #[derive(Serialize)]
 struct Quiet<'a> {
     name: &'a str,
@@ -85,9 +83,9 @@ struct Quiet<'a> {
     decision: &'a str,
     reason: &'a str,
     confidence: &'static str,
-    /// The rules that test it.
+    /// The rules that test the answer.
     rules: Vec<Link>,
-    /// The tests in the repository that verify it.
+    /// The tests in the repository that verify the answer.
     tests: Vec<&'a str>,
 }
 
@@ -101,7 +99,6 @@ struct Answer<'a> {
     about: Vec<Link>,
 }
 
-/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let count = |kind| {
         let decisions = book.decisions.iter();
@@ -140,7 +137,7 @@ fn source(source: &SourceFile) -> Source<'_> {
     }
 }
 
-/// Returns the decisions, grouped under the titles of their records or other subjects.
+/// Groups the decisions under the titles of their records or other subjects.
 fn parts<'a>(book: &Book<'a>) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     for group in &book.decisions {
@@ -218,7 +215,7 @@ fn table<'a>(book: &Book<'a>, found: &'a Disagreement) -> Table<'a> {
     }
 }
 
-/// Formats a value for the pages: the value that means "none" is in hexadecimal.
+/// Formats a value for the pages, in hexadecimal if it means "none".
 fn shown(key: &Key, value: &str) -> String {
     match value.parse::<u64>() {
         Ok(number) if key.property == "none" => format!("0x{number:X}"),

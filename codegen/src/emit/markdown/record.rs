@@ -13,7 +13,6 @@ use super::links::{self, Link};
 use super::rules::{self, Summary};
 use super::settled::{self, ByWire, by_wire};
 
-/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     record: &'a Record,
@@ -28,14 +27,14 @@ pub(super) struct Page<'a> {
     rules: Vec<Summary>,
 }
 
-/// A record of the file.
+/// A record of the page's file.
 #[derive(Serialize)]
 struct Part {
     link: Link,
     is_here: bool,
 }
 
-/// The fields in the wire versions with the same layout.
+/// The fields in wire versions that share a layout.
 #[derive(Serialize)]
 struct Layout<'a> {
     wires: Vec<Wire>,
@@ -58,14 +57,14 @@ struct Row<'a> {
     units: Option<&'a str>,
     enumeration: Option<Link>,
     reserved: bool,
-    /// Its only valid value.
+    /// The field's only valid value.
     values: Vec<ByWire>,
-    /// Its maximum.
+    /// The field's maximum.
     max: Option<u64>,
     /// The value that means "none".
     none: Option<String>,
     sources: &'a [String],
-    /// The decisions on it, by kind.
+    /// The decisions on the field, by kind.
     decisions: Vec<Link>,
 }
 
@@ -75,19 +74,18 @@ struct Constraint<'a> {
     text: &'a str,
 }
 
-/// A decision about the record.
+/// A decision on the record.
 #[derive(Serialize)]
 struct Decision {
     /// `conflict`, `split`, `silence` or `agreed`, linked to the details.
     kind: Link,
-    /// Its subject, by name.
+    /// The subject of the decision, by name.
     about: String,
     question: Option<String>,
     answer: String,
     confidence: Option<&'static str>,
 }
 
-/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>, record: &'a Record) -> Page<'a> {
     let same_file = book
         .layout
@@ -171,7 +169,7 @@ fn row<'a>(
     }
 }
 
-/// Returns the constraints on all fields, each field once.
+/// Returns the constraints on all fields, listing each field once.
 fn constraints(record: &Record) -> Vec<Constraint<'_>> {
     let mut seen = BTreeSet::new();
     let fields = record.layouts.iter().flat_map(|layout| &layout.fields);

@@ -9,7 +9,6 @@ use super::Book;
 use super::links::{self, Link};
 use super::text::sentence;
 
-/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     count: usize,
@@ -68,7 +67,7 @@ pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Summary> {
         .collect()
 }
 
-/// Returns the requirement in Markdown. It may start with the name of a field that the rule is
+/// Formats the requirement in Markdown. It may start with the name of a field that the rule is
 /// about.
 fn text(rule: &RuleSpec) -> String {
     let about = rule.about.iter().map(|name| name.as_str());
@@ -78,7 +77,6 @@ fn text(rule: &RuleSpec) -> String {
     sentence(&rule.rule, &fields)
 }
 
-/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let file = |file: &'a RulesFile| File {
         title: Link::new(

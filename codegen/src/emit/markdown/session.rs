@@ -9,7 +9,6 @@ use super::Book;
 use super::links::{self, Link};
 use super::rules::{self, Summary};
 
-/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     /// The folders as a tree.
@@ -44,7 +43,7 @@ struct Field<'a> {
     name: &'a str,
     #[serde(rename = "type")]
     ty: &'static str,
-    /// The object that the field or its list contains.
+    /// The kind of object that the field contains, directly or in a list.
     of: Option<Link>,
     required: bool,
     means: &'a str,
@@ -56,7 +55,6 @@ struct Decision {
     answer: String,
 }
 
-/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let spec = book.spec;
     let entry = |entry: &'a EntrySpec| Entry {
@@ -108,7 +106,7 @@ fn field(field: &ManifestField) -> Field<'_> {
     }
 }
 
-/// Returns the folders as a tree of names in which optional entries are marked.
+/// Formats the folders as a tree of names, with optional entries marked.
 pub(super) fn tree(spec: &Spec) -> String {
     let paths: Vec<Vec<&str>> = spec
         .session

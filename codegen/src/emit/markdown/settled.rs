@@ -1,4 +1,5 @@
-//! The decisions on disagreements, and the values they chose.
+//! The decisions on disagreements and the values they chose, and the topics on which the sources
+//! agree.
 
 use std::collections::BTreeSet;
 
@@ -103,9 +104,9 @@ fn term(found: &Disagreement, wire: Wire) -> Option<String> {
 /// A topic on which all claims agree.
 pub(super) struct Agreed<'a> {
     pub(super) topic: &'a Topic,
-    /// Their answer, in the topic's words.
+    /// The sources' common answer, in the topic's words.
     pub(super) answer: &'a str,
-    /// The sources that take this stance.
+    /// The sources that gave this answer.
     pub(super) sources: BTreeSet<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! The picture of the files: their records, stacked.
+//! The picture of the files as stacks of their records.
 
 use atf_spec::layout::{Layout, Record};
 use serde::Serialize;
@@ -10,13 +10,12 @@ const COLUMN_GAP: u32 = 24;
 const HEAD: u32 = 52;
 const BLOCK_HEIGHT: u32 = 40;
 const BLOCK_GAP: u32 = 4;
-/// The space between records that occur once and repeated records.
+/// The space between a record that occurs once and repeated records.
 const PART_GAP: u32 = 16;
 const LINE_HEIGHT: u32 = 16;
 /// The number of small letters that fit into a column.
 const LINE_LETTERS: usize = 54;
 
-/// The picture.
 #[derive(Serialize)]
 pub(super) struct Sketch<'a> {
     width: u32,
@@ -116,7 +115,7 @@ impl<'a> File<'a> {
         self.block(class, &record.title, size, BLOCK_HEIGHT, Vec::new());
     }
 
-    /// Adds variable-size data that follows a record.
+    /// Adds the variable-size data that follows a record.
     fn tail(&mut self, text: &str) {
         let texts = wrap(text, LINE_LETTERS);
         let top = self.height + LINE_HEIGHT + 6;

@@ -7,7 +7,7 @@ use atf_spec::layout::{Type, Wire};
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     for (number, part) in text.split('`').enumerate() {
-        // Odd parts are between backticks, so they are code already.
+        // Parts with odd numbers were between backticks, so they are code already.
         if number % 2 == 1 {
             out.push_str(&code(part));
         } else {
@@ -59,8 +59,8 @@ fn is_name(word: &str) -> bool {
     word.contains('_') || is_path || is_hex || word.parse::<Type>().is_ok()
 }
 
-/// Returns a rule's sentence. The first word becomes code if it is one of these names: `flags is
-/// 0.`
+/// Formats a rule's sentence. The first word becomes code if it is one of `names`, as `flags` in
+/// `flags is 0.`
 pub(super) fn sentence(text: &str, names: &[&str]) -> String {
     match text.split_once(' ') {
         Some((first, rest)) if names.contains(&first) => {
@@ -70,7 +70,7 @@ pub(super) fn sentence(text: &str, names: &[&str]) -> String {
     }
 }
 
-/// Returns text with Markdown's special characters escaped.
+/// Escapes Markdown's special characters.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

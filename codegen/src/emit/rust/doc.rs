@@ -26,7 +26,7 @@ pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
     quote!(#(#[doc = #lines])*)
 }
 
-/// Returns the text with names from the format marked as code.
+/// Marks names from the format as code.
 pub(in crate::emit) fn marked(text: &str) -> String {
     let mark = |word: &str| {
         let name = word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
@@ -44,7 +44,7 @@ pub(in crate::emit) fn marked(text: &str) -> String {
     text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a record's description, file and size.
+/// Describes a record: its meaning, file and size.
 pub(super) fn record(record: &Record, wire: Wire) -> Vec<String> {
     let mut place = format!(
         "`{}` of `{}` in wire version {wire}: {} bytes, alignment 1, little-endian.",
@@ -56,7 +56,7 @@ pub(super) fn record(record: &Record, wire: Wire) -> Vec<String> {
     vec![record.doc.clone(), place]
 }
 
-/// Returns a field's meaning and a list of facts about it.
+/// Describes a field: its meaning and a list of facts about it.
 pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
     let mut facts = vec![place(field)];
     facts.extend(field.units.iter().map(|unit| format!("Unit: {unit}.")));
@@ -74,7 +74,7 @@ pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
     vec![field.doc.clone(), list(&facts)]
 }
 
-/// Returns an enumeration's meaning.
+/// Describes an enumeration.
 pub(super) fn enumeration(enumeration: &Enum) -> Vec<String> {
     let kind = if enumeration.flags {
         "Flags"
@@ -87,7 +87,7 @@ pub(super) fn enumeration(enumeration: &Enum) -> Vec<String> {
     ]
 }
 
-/// Returns a member's meaning.
+/// Describes a member of an enumeration.
 pub(super) fn member(member: &Member) -> Vec<String> {
     vec![member.doc.clone(), sources(&member.sources)]
 }

@@ -1,5 +1,5 @@
-//! Emits the library's own records, `atf/src/wire/generated`: the packed structs of each wire
-//! version, the enumerations, a table of all fields, and one decoded type per record with its
+//! Emits the library's own records in `atf/src/wire/generated`: the packed structs of each wire
+//! version, the enumerations, a table of all fields, and a decoded type for each record, with
 //! conversions. Also emits the manifest's objects.
 
 mod decoded;

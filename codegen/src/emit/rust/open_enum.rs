@@ -119,7 +119,7 @@ fn debug(enumeration: &Enum, ident: &Ident) -> TokenStream {
 }
 
 /// Emits conversions from each scalar that fits into the newtype, and into each scalar that can
-/// hold it.
+/// hold the newtype.
 fn conversions(scalar: Scalar, ident: &Ident) -> TokenStream {
     let convert = |other: Scalar, value: TokenStream| {
         if other == scalar {

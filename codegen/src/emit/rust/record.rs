@@ -12,7 +12,7 @@ use crate::emit::c::record_definition;
 ///
 /// # Panics
 ///
-/// Panics if the record has no layout in that wire version, or a name in it is not a Rust
+/// Panics if the record has no layout in that wire version, or if one of its names is not a Rust
 /// identifier.
 #[must_use]
 pub fn record(layout: &Layout, record: &Record, wire: Wire, options: &Options) -> TokenStream {
@@ -70,7 +70,7 @@ fn structure(
     }
 }
 
-/// Returns the generated documentation, with an empty line if attributes precede it.
+/// Returns the generated documentation, after an empty line if attributes precede it.
 fn documentation(apart: bool, paragraphs: &[String]) -> TokenStream {
     let separator = apart.then(|| quote!(#[doc = ""]));
     let docs = doc::attributes(paragraphs);
@@ -174,7 +174,7 @@ fn assertions(record: &Record, fields: &RecordLayout, ident: &Ident) -> TokenStr
     }
 }
 
-/// Returns the type of a field's value: `u32`, `[u8; 4]`.
+/// Returns the type of a field's value, such as `u32` or `[u8; 4]`.
 fn value_type(ty: Type) -> TokenStream {
     array(quote_scalar(ty.scalar), ty.count)
 }

@@ -1,9 +1,10 @@
-//! Emits a record as one type for all wire versions, with the conversions.
+//! Emits a record as one type for all wire versions, and the conversions between the type and
+//! bytes.
 //!
 //! The type has every field that occurs in any wire version, except for fixed values and padding.
-//! Each field is as wide as in the widest version. It is an `Option` if a version has a value for
-//! "none" or lacks the field. If a version lacks a field but the file's header has it, the header's
-//! value is used.
+//! Each field is as wide as in the widest version. A field is an `Option` if a version has a value
+//! for "none" or lacks the field. If a version lacks a field that the file's header has, the
+//! header's value is used instead.
 
 mod limits;
 
@@ -47,7 +48,7 @@ pub(super) fn tokens(layout: &Layout) -> TokenStream {
 struct Decoded<'a> {
     layout: &'a Layout,
     record: &'a Record,
-    /// The fields, each by its first layout.
+    /// The fields, each as in the first layout that has it.
     fields: Vec<Member<'a>>,
 }
 
@@ -55,22 +56,22 @@ struct Decoded<'a> {
 struct Member<'a> {
     /// The field in its first layout, for the documentation.
     field: &'a Field,
-    /// The widest type.
+    /// The widest type of the field in any version.
     ty: Type,
     /// Where the value comes from in versions that lack the field.
     absent: Absent,
-    /// Whether a version has a value for "none".
+    /// Whether any version has a value for "none".
     has_none: bool,
 }
 
 /// The value of a field in a version that lacks it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absent {
-    /// Every version has it.
+    /// Every version has the field.
     Never,
-    /// It comes from the header; the caller passes it.
+    /// The value comes from the header, and the caller passes it.
     OfHeader,
-    /// It is unknown.
+    /// The value is unknown.
     Unknown,
 }
 
@@ -292,7 +293,7 @@ impl<'a> Decoded<'a> {
     }
 
     /// Returns the parameter for the wire version to encode, if needed, and an expression for that
-    /// version: a header contains its own version.
+    /// version. A header needs no parameter, because it contains its version.
     fn chosen_wire(&self) -> (Option<TokenStream>, TokenStream) {
         if self.is_header() {
             (None, quote!(self.wire))
@@ -301,7 +302,7 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Emits the fixed values that are the same in every wire version, and each version's value for
+    /// Emits each fixed value that is the same in every wire version, and each version's value for
     /// "none".
     fn constants(&self) -> TokenStream {
         let layouts = &self.record.layouts;
@@ -340,7 +341,7 @@ impl<'a> Decoded<'a> {
         quote!(#(#constants)*)
     }
 
-    /// Returns 0 in the type without `Option`.
+    /// Returns a zero of the type without `Option`.
     fn zero(&self, member: &Member<'_>) -> TokenStream {
         match member.field.enumeration.as_deref() {
             Some(_) => {
@@ -474,7 +475,7 @@ impl<'a> Decoded<'a> {
         to_packed(field.ty, value)
     }
 
-    /// Returns a scalar that can hold a field's value in every version. For an enumeration, it is
+    /// Returns a scalar that can hold a field's value in every version. For an enumeration, this is
     /// the scalar of the newtype.
     fn widest(&self, member: &Member<'_>) -> Scalar {
         let name = member.field.enumeration.as_deref();
@@ -489,7 +490,7 @@ fn is_header(record: &Record) -> bool {
     fields.any(|field| field.key() == "version")
 }
 
-/// Returns whether a field only fills space.
+/// Returns whether a field serves only to fill space.
 fn is_padding(field: &Field) -> bool {
     field.reserved && field.name.trim_start_matches('_').starts_with("reserved")
 }

@@ -1,5 +1,5 @@
-//! Emits the manifest's objects: their keys, and a struct per object that can read and write
-//! itself.
+//! Emits the manifest's objects: their keys, and a struct per object with functions to read and
+//! write it.
 
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ impl Object<'_> {
     /// Returns the struct's name.
     fn ident(&self) -> Ident {
         match self.name() {
-            // Lists contain the library's own type, which is converted from this one.
+            // Lists contain the library's own type, which the emitted struct is converted to.
             "timing_anchor" => format_ident!("TimingAnchorObject"),
             name => type_of(name),
         }
@@ -282,7 +282,7 @@ fn write_entry(field: &ManifestField) -> TokenStream {
 fn read_by(field: &ManifestField) -> TokenStream {
     let name = match field.ty.value {
         JsonType::List => match of(field) {
-            // If a thread is listed twice, its events must not be counted twice.
+            // A thread may be listed twice, but its events must not be counted twice.
             "thread" => return quote!(read::threads),
             "timing_anchor" => return list(&quote!(read::timing_anchor)),
             name => {
