@@ -7,10 +7,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-/// The name of the module with the exceptions.
 const MODULE: &str = "atf.errors";
 
-/// Returns the exception for an error.
+/// Converts an error to an exception.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let exception = match error {
         Error::Usage(message) => return PyValueError::new_err(message.clone()),
@@ -65,7 +64,7 @@ fn of_trace(py: Python<'_>, error: &atf::Error) -> PyResult<PyErr> {
     )
 }
 
-/// Returns problems as a list of `atf.Problem`.
+/// Converts problems to a list of `atf.Problem`.
 pub(crate) fn problems<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'py, PyList>> {
     let class = py.import(MODULE)?.getattr("Problem")?;
     let problem = |problem: &Problem| {

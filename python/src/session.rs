@@ -26,7 +26,7 @@ pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Session> {
     Ok(Session { session })
 }
 
-/// Returns the table `check` for any paths.
+/// Returns the table `check` for paths.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, paths: Vec<PathBuf>, read: ReadOptions) -> PyResult<Table> {
     let options = read.options().map_err(|error| exception(py, &error))?;
@@ -56,7 +56,7 @@ impl Session {
     fn table(&self, py: Python<'_>, name: &str, read: ReadOptions) -> PyResult<Table> {
         let table = || {
             let (kind, options) = (table(name)?, read.options()?);
-            // Start reading to validate the options.
+            // Start reading, to validate the options.
             self.session.stream(kind, &options)?;
             let origin = Origin::Session(self.session.clone());
             Ok(Table::new(origin, kind, options))

@@ -1,4 +1,4 @@
-//! A table for Arrow's consumers.
+//! The Python class of a table, which Arrow's consumers can read.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) struct Table {
 
 pub(crate) enum Origin {
     Session(Session),
-    /// Paths to check.
+    /// The table `check` for these paths.
     Paths(Vec<PathBuf>),
 }
 
@@ -70,7 +70,8 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows a producer to ignore the requested schema; the consumer then casts.
+        // The interface allows a producer to ignore the requested schema. In that case, the
+        // consumer casts.
         drop(requested_schema);
         let stream = py.detach(|| self.stream());
         let stream = stream.map_err(|error| exception(py, &error))?;
@@ -88,7 +89,7 @@ impl Table {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// The name of the table: `events`.
+    /// The name of the table, such as `events`.
     #[getter]
     fn name(&self) -> &'static str {
         self.kind.name()

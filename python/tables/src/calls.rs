@@ -28,7 +28,6 @@ struct Thread {
     frames: VecDeque<Frame>,
 }
 
-/// An open call.
 struct Frame {
     seq: u64,
     parent: Option<u64>,
@@ -112,7 +111,7 @@ impl Thread {
     }
 }
 
-/// Adds the row for a call that has ended.
+/// Removes the frame of a call that has ended, and adds its row.
 fn end(
     frames: &mut VecDeque<Frame>,
     thread: u32,

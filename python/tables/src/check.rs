@@ -14,11 +14,11 @@ use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source, Stream};
 use crate::table::Table;
 
-/// Checks files, threads, sessions, or folders with any of these below them, as the table
-/// [`Check`](Table::Check).
+/// Returns the table [`Check`](Table::Check) of files, threads, sessions, or folders with any of
+/// these below them.
 ///
-/// The first batch starts a checking thread, which ends with the stream. Only the options
-/// `columns`, `batch_rows` and `dictionaries` are used.
+/// Reading the first batch starts a thread that checks the files and ends with the stream. Only the
+/// options `columns`, `batch_rows` and `dictionaries` are used.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Column {
-    /// Its name.
+    /// The column's name.
     pub name: &'static str,
     /// The type of its values.
     pub kind: ColumnKind,
@@ -23,12 +23,13 @@ pub struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnKind {
-    /// A number: `Int64`. Fields of 64 bits keep their bits, so values of 2⁶³ or more become
-    /// negative.
+    /// A number: `Int64`. 64-bit fields keep their bits, so values of 2⁶³ or more become negative.
     Number,
-    /// A name of a function: dictionary of `Utf8` with `Int32` keys, the same dictionary in every batch.
+    /// A function name: a dictionary of `Utf8` with `Int32` keys, the same dictionary in every
+    /// batch.
     Name,
-    /// One of these words: dictionary of `Utf8` with `Int8` keys, the same dictionary in every batch.
+    /// One of these words: a dictionary of `Utf8` with `Int8` keys, the same dictionary in every
+    /// batch.
     Word(&'static [&'static str]),
     /// Text: `Utf8`.
     Text,

@@ -12,7 +12,7 @@ use crate::rows::{Cell, Rows};
 use crate::session::Queue;
 use crate::stream::{Outcome, Source};
 
-/// The longest payload in the table.
+/// The maximum size in bytes of a payload in the table.
 const LONGEST: usize = 16 << 20;
 
 /// The columns read from the payload.
@@ -35,7 +35,7 @@ const OF_PAYLOAD: [&str; 14] = [
 
 pub(crate) struct Details {
     queue: Queue,
-    /// The thread's id, its files, and the position of the next detail.
+    /// The thread's id, its files, and the `seq` of the next detail.
     thread: Option<(u32, ThreadReader, u64)>,
     wants_payloads: bool,
 }
@@ -73,7 +73,7 @@ impl Source for Details {
             if rows.is_full() {
                 return Ok(true);
             }
-            // A read error is the last item.
+            // No more events follow a read error.
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {

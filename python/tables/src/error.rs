@@ -4,32 +4,31 @@ use std::fmt;
 
 use arrow_schema::ArrowError;
 
-/// An error before the first row, or while rows are read or written.
+/// An error before the first row, or while reading or writing rows.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Error {
-    /// An option is wrong; holds the message.
+    /// An option is invalid. Contains the message.
     Usage(String),
     /// The trace could not be read.
     Atf(atf::Error),
-    /// The output could not be written; holds the path and the reason.
+    /// The output could not be written.
     Output {
         /// The file or folder.
         path: std::path::PathBuf,
         /// The reason.
         why: String,
     },
-    /// A file of a session or an archive is unreadable or invalid; holds the path and the reason,
-    /// which says where in the file.
+    /// A file of a session or an archive is unreadable or invalid.
     File {
         /// The file or folder.
         path: std::path::PathBuf,
-        /// The reason.
+        /// The reason, including where in the file.
         why: String,
     },
     /// The trace is damaged or incomplete.
     Incomplete(Incomplete),
-    /// A bug in this library: arrays do not match their schema. Holds Arrow's message.
+    /// A bug in this library: arrays do not match their schema. Contains Arrow's message.
     Internal(String),
 }
 
@@ -90,14 +89,14 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Returns the name of the error's kind: `NotFinalized`.
+    /// Returns the name of the error's kind, such as `NotFinalized`.
     #[must_use]
     pub fn kind(&self) -> String {
         kind_name(self.error.kind())
     }
 }
 
-/// Returns the name of a kind of error: `NotFinalized`.
+/// Returns the name of a kind of error, such as `NotFinalized`.
 #[must_use]
 pub fn kind_name(kind: &atf::ErrorKind) -> String {
     let name = format!("{kind:?}");

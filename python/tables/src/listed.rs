@@ -83,7 +83,7 @@ impl Source for Modules {
 
 pub(crate) struct Threads {
     queue: Queue,
-    /// The positions of threads in the manifest's list.
+    /// The position of each thread in the manifest's list.
     listed: HashMap<u32, usize>,
 }
 

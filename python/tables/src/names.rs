@@ -15,13 +15,12 @@ use crate::error::Error;
 /// The distinct names in a session's manifest.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// The position of each function's name in the dictionary.
+    /// The dictionary key of each function's name.
     keys: HashMap<u64, i32, RandomState>,
     dictionary: Arc<StringArray>,
 }
 
 impl Default for Names {
-    /// Creates an empty set of names.
     fn default() -> Self {
         Self {
             keys: HashMap::default(),
@@ -40,7 +39,7 @@ impl Names {
         );
         let mut dictionary = StringBuilder::new();
         for symbol in listed.into_iter().flatten() {
-            // If a function has several entries, the first is used.
+            // If a function has several entries, the first one is used.
             let Some(name) = symbols.function(symbol.function_id).name else {
                 continue;
             };
@@ -61,19 +60,19 @@ impl Names {
         })
     }
 
-    /// Returns the position of a function's name in the dictionary.
+    /// Returns the dictionary key of a function's name.
     pub(crate) fn key(&self, function_id: u64) -> Option<i32> {
         self.keys.get(&function_id).copied()
     }
 
-    /// Returns the name at a position in the dictionary.
+    /// Returns the name with a dictionary key.
     pub(crate) fn name(&self, key: Option<i32>) -> Option<&str> {
         let position = usize::try_from(key?).ok();
         let position = position.filter(|position| *position < self.dictionary.len())?;
         Some(self.dictionary.value(position))
     }
 
-    /// Returns the array of the names at these positions.
+    /// Returns an array of the names with these dictionary keys.
     pub(crate) fn array(&self, keys: Int32Array, dictionaries: bool) -> Result<ArrayRef, Error> {
         if dictionaries {
             let values = Arc::clone(&self.dictionary) as ArrayRef;

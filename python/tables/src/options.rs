@@ -1,4 +1,4 @@
-//! Which part of a table to read, and how.
+//! Options for reading a table.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,11 +10,11 @@ use crate::column::Column;
 use crate::error::Error;
 use crate::table::Table;
 
-/// Which part of a table to read, and how.
+/// Which part of a table to read, and how to read it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The columns, in this order. `None`, the default, selects all.
+    /// The columns in the order in which to return them. `None`, the default, selects all.
     pub columns: Option<Vec<String>>,
     /// The threads, by the ids in their folders' names. `None`, the default, selects all.
     pub threads: Option<BTreeSet<u32>>,
@@ -22,19 +22,19 @@ pub struct Options {
     pub from_ns: u64,
     /// The inclusive end of the time range in nanoseconds: the maximum by default.
     pub to_ns: u64,
-    /// Selects the events at these positions in their threads, without verifying them; `None`, the
-    /// default, selects all. Other tables ignore this option.
+    /// Selects the events in this range of positions in each thread, without verifying them.
+    /// `None`, the default, selects all. Other tables ignore this option.
     pub seqs: Option<Range<u64>>,
     /// The maximum number of rows in a batch: 65,536 by default.
     pub batch_rows: usize,
-    /// Whether name columns and columns with few distinct words are dictionary-encoded (the
-    /// default) or plain text, which Spark needs.
+    /// Whether name columns and columns with few distinct words are dictionary-encoded, which is
+    /// the default, or plain text, which Spark needs.
     pub dictionaries: bool,
-    /// The handling of problems after the last row.
+    /// How to handle problems after the last row.
     pub problems: AtEnd,
 }
 
-/// The handling of problems after the last row.
+/// How to handle problems after the last row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AtEnd {
     /// The stream ends with one error, [`Incomplete`](crate::Incomplete).
@@ -91,7 +91,7 @@ impl Options {
         names.iter().map(column).collect()
     }
 
-    /// Returns the schema of a table with these options.
+    /// Returns the schema of a table read with these options.
     ///
     /// # Errors
     ///

@@ -30,7 +30,8 @@ pub struct ParquetOptions {
     pub session: Option<String>,
     /// How tables with a column `thread` are split.
     pub split: Split,
-    /// The part to read: threads, times, rows per batch. `columns` and `dictionaries` are ignored.
+    /// The part to read: threads, times, rows per batch. The options `columns` and `dictionaries`
+    /// are ignored.
     pub read: Options,
 }
 
@@ -40,7 +41,7 @@ pub enum Split {
     /// `events`, `calls` and `details` have one file per thread, in the partition `thread=`.
     #[default]
     Threads,
-    /// One file per table and session, with the column `thread`. Use it for sessions with many
+    /// One file per table and session, with the column `thread`. Suitable for sessions with many
     /// small threads.
     Sessions,
 }
@@ -65,7 +66,7 @@ impl Default for ParquetOptions {
     }
 }
 
-/// The files that were written.
+/// A summary of the files that were written.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Written {
@@ -112,8 +113,8 @@ impl Written {
 ///
 /// # Errors
 ///
-/// [`Error::Output`] if the session is already there or a file cannot be written; [`Error::Usage`]
-/// if a name cannot be used for a partition, or a thread does not exist; and, with
+/// [`Error::Output`] if `folder` already contains the session or a file cannot be written;
+/// [`Error::Usage`] if a name cannot be used for a partition, or a thread does not exist; and, with
 /// [`AtEnd::Raise`], [`Error::Incomplete`] if the trace is incomplete or damaged, after all
 /// readable rows have been written.
 pub fn write_parquet(
@@ -205,8 +206,8 @@ pub(crate) fn write_table(
     Ok(())
 }
 
-/// Returns the ids of a session's threads. Two folders can have the same id: `thread_7` and
-/// `thread_07`.
+/// Returns the ids of a session's threads. Two folders, such as `thread_7` and `thread_07`, can
+/// have the same id.
 fn thread_ids(session: &Session) -> BTreeSet<u32> {
     let threads = session.reader().threads().iter();
     threads.map(ThreadEntry::id).collect()

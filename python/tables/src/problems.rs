@@ -13,7 +13,7 @@ use crate::thread::ThreadEvents;
 
 pub(crate) struct Problems {
     queue: Queue,
-    /// The problems found but not yet returned.
+    /// Problems that were found but not returned yet.
     left: VecDeque<Problem>,
 }
 

@@ -14,7 +14,8 @@ use crate::stream::{Outcome, Source};
 pub(crate) struct Report {
     reader: Arc<SessionReader>,
     options: analyze::Options,
-    /// The rows not yet returned, with the ids of their functions; `None` before the analysis.
+    /// Rows that were not returned yet, with the ids of their functions; `None` before the
+    /// analysis.
     left: Option<VecDeque<(Option<u64>, FunctionTimes)>>,
 }
 
@@ -23,7 +24,7 @@ impl Report {
         let threads = options.threads.clone().unwrap_or_default();
         let analysis = analyze::Options::default().threads(threads);
         let analysis = analysis.from_ns(options.from_ns).to_ns(options.to_ns);
-        // An empty set would select all threads, but no thread means no row.
+        // An empty set would select all threads for the analysis, but here it selects none.
         let selects_none = options
             .threads
             .as_ref()

@@ -17,20 +17,20 @@ use crate::names::Names;
 use crate::options::Options;
 use crate::table::Table;
 
-/// The maximum size in bytes of the text and payloads in a batch, not counting its last rows.
+/// The total size in bytes of text and payloads at which a batch is full.
 const MOST_BYTES: usize = 16 << 20;
-/// The maximum size of a column that Arrow's 32-bit offsets allow; beyond it, Arrow's builders
-/// panic.
+/// The maximum size in bytes of a column. Arrow's offsets have 32 bits, and its builders panic
+/// beyond that.
 const HELD_BYTES: usize = i32::MAX as usize;
 
-/// The value of a column in a row.
+/// The value in one row of a column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cell<'a> {
     Null,
     Number(i64),
     /// The name of the function with this id.
     Name(u64),
-    /// A text or a word.
+    /// A string or a word.
     Text(&'a str),
     Bytes(&'a [u8]),
     Flag(bool),
@@ -87,8 +87,8 @@ pub(crate) struct Rows {
 
 enum Builder {
     Number(Int64Builder),
-    /// Caches the last function and its key, because a function's calls and returns often follow
-    /// each other.
+    /// Caches the last function and its key, because consecutive events often have the same
+    /// function.
     Name(Int32Builder, Option<(u64, Option<i32>)>),
     Word(Int8Builder, &'static [&'static str]),
     Text(StringBuilder),
@@ -128,7 +128,7 @@ impl Rows {
         &self.schema
     }
 
-    /// Returns whether the column with this name was requested.
+    /// Returns whether a column was requested.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.schema.column_with_name(name).is_some()
     }
@@ -141,7 +141,7 @@ impl Rows {
         self.len == 0
     }
 
-    /// Adds a row, given the cells of all columns of the table.
+    /// Adds a row. `cells` has a value for each column of the table.
     #[inline]
     pub(crate) fn push(&mut self, cells: &[Cell<'_>]) -> Result<(), Error> {
         for (place, builder) in &mut self.columns {
@@ -246,7 +246,7 @@ fn too_large(dictionaries: bool) -> Error {
     ))
 }
 
-/// Returns the position of a word in the table's list of words.
+/// Returns the index of a word in a column's list of words.
 #[inline]
 fn key_of(word: &str, words: &[&str]) -> Result<i8, Error> {
     let key = words.iter().position(|known| *known == word);

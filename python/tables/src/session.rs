@@ -16,8 +16,8 @@ use crate::{calls, check, details, events, listed, problems, report};
 
 /// A session whose tables can be read any number of times.
 ///
-/// Like [`SessionReader`], it is a snapshot: it does not include threads and names that are written
-/// later.
+/// Like [`SessionReader`], this is a snapshot that does not include threads and names that are
+/// written later.
 #[derive(Debug, Clone)]
 pub struct Session {
     reader: Arc<SessionReader>,
@@ -49,7 +49,7 @@ impl Session {
         self.reader
     }
 
-    /// Starts to read a table.
+    /// Starts reading a table.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Session {
         let rows = Rows::new(table, options, self.schema(table, options)?, &self.names)?;
         self.check_threads(options)?;
         let mut found = Outcome::default();
-        // The rows of these two tables are the problems.
+        // The rows of these two tables are the problems themselves.
         if !matches!(table, Table::Problems | Table::Check) {
             self.problems(options)
                 .for_each(|error| found.add_of_session(error));
@@ -84,7 +84,7 @@ impl Session {
     pub(crate) fn problems(&self, options: &Options) -> impl Iterator<Item = atf::Error> {
         let is_for_all = options.threads.is_none();
         let problems = self.reader.problems().into_iter();
-        // Folders without an id do not belong to any selected thread.
+        // A folder without an id does not belong to any selected thread.
         problems.filter(move |it| is_for_all || *it.kind() != ErrorKind::NoThreadId)
     }
 
@@ -112,7 +112,7 @@ impl Session {
 /// The maximum number of threads to list in an error.
 const MOST_NAMED: usize = 100;
 
-/// The selected threads of a session, one after the other.
+/// A session's selected threads, one after another.
 pub(crate) struct Queue {
     reader: Arc<SessionReader>,
     next: usize,

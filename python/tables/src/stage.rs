@@ -26,16 +26,17 @@ impl Stage {
         }
     }
 
-    /// Renames folders below this one to their final paths: all of them in this order, or none.
+    /// Moves folders below this one to their final paths, in this order. Moves either all of them
+    /// or none.
     pub(crate) fn publish(self, targets: &[(PathBuf, PathBuf)]) -> Result<(), Error> {
         for (place, (written, target)) in targets.iter().enumerate() {
-            // A session without threads has no files in a table that is split by thread.
+            // A table that is split by thread has no files if the session has no threads.
             let result = fs::create_dir_all(written)
                 .and_then(|()| target.parent().map_or(Ok(()), fs::create_dir_all))
                 .and_then(|()| fs::rename(written, target));
             if let Err(error) = result {
                 for (_, published) in targets.iter().take(place) {
-                    // The first error is the one to report.
+                    // Report the first error instead of this one.
                     let _ = fs::remove_dir_all(published);
                 }
                 return Err(output(target, error));
@@ -47,12 +48,12 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // Nothing can be done about a folder that cannot be removed.
+        // If the folder cannot be removed, nothing can be done about it.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-// Takes errors by value, for use with `map_err`.
+// Errors are taken by value, for use with `map_err`.
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn output(path: &Path, why: impl ToString) -> Error {
     Error::Output {

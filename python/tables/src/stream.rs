@@ -48,8 +48,8 @@ impl Outcome {
 /// and, for the table `calls`, the open calls.
 ///
 /// Rows are verified as they are read. If the trace is damaged or incomplete, an `Err` follows the
-/// last batch unless [`AtEnd::Keep`] is set; [`outcome`](Self::outcome) lists the problems in
-/// either case.
+/// last batch unless [`AtEnd::Keep`] is set. In either case, [`outcome`](Self::outcome) lists the
+/// problems.
 pub struct Stream {
     source: Box<dyn Source>,
     rows: Rows,
@@ -73,13 +73,13 @@ impl Stream {
         }
     }
 
-    /// Returns the outcome of the stream, which is set once the stream has ended.
+    /// Returns the outcome, which is set once the stream has ended.
     #[must_use]
     pub fn outcome(&self) -> Arc<OnceLock<Outcome>> {
         Arc::clone(&self.outcome)
     }
 
-    /// Returns the next batch; `None` at the end.
+    /// Returns the next batch, or `None` at the end.
     fn batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         if self.is_done {
             return Ok(None);

@@ -26,7 +26,7 @@ pub enum Table {
     Problems,
     /// The rules that the files break.
     Check,
-    /// The files of a packed session; exists only in archives.
+    /// The files of a packed session. Only archives have this table.
     Files,
 }
 
@@ -45,7 +45,7 @@ impl Table {
         Self::Files,
     ];
 
-    /// Returns its name.
+    /// Returns the table's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ impl Table {
         }
     }
 
-    /// Returns its columns.
+    /// Returns the table's columns.
     #[must_use]
     pub const fn columns(self) -> &'static [Column] {
         match self {
@@ -219,7 +219,7 @@ const CALLS: &[Column] = &[
     ),
 ];
 
-/// A register, whose meaning depends on the thread's `arch`.
+/// Returns the column of a register, whose meaning depends on the thread's `arch`.
 const fn register(name: &'static str, about: &'static str, source: &'static str) -> Column {
     Column::number(name, about, source).or_null(OPAQUE)
 }

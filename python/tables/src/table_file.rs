@@ -1,4 +1,4 @@
-//! One Parquet file: its encodings, and a writer with bounded memory use.
+//! Writes one Parquet file with bounded memory use, and chooses its encodings.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::error::Error;
 use crate::stage::output;
 use crate::table::Table;
 
-/// Rows per row group: large enough for statistics and dictionaries to pay off.
+/// The number of rows per row group, large enough for statistics and dictionaries to pay off.
 const ROW_GROUP: usize = 1 << 20;
-/// The maximum total size in bytes of a row group's payloads before its last batch. They stay in
-/// memory until the group is written.
+/// The size in bytes of a row group's payloads after which the group is written. Until then, the
+/// payloads stay in memory.
 const PAYLOADS: usize = 64 << 20;
 
 /// A Parquet file that is being written.
@@ -78,8 +78,8 @@ impl TableFile {
     }
 }
 
-/// Returns the encodings: differences for positions and times, which ascend; dictionaries for
-/// durations, which do not; and zstd at its fastest level.
+/// Returns the encodings: differences for positions and times, which ascend, and dictionaries for
+/// durations, which do not. All columns are compressed with zstd at its fastest level.
 fn properties(table: Table) -> Result<WriterProperties, Error> {
     let ascending: &[&str] = match table {
         Table::Events => &["seq", "time_ns", "detail_seq"],

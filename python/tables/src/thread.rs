@@ -16,9 +16,9 @@ pub(crate) struct ThreadEvents {
 }
 
 enum Events {
-    /// A merge of one thread: the library's iterator that verifies events and outlives its reader.
+    /// A merge of one thread, because a merge verifies its events and outlives its reader.
     Merged(Box<Merged<'static>>),
-    /// Events at some positions.
+    /// A range of events.
     Slice(Box<Slice>),
     Unreadable(Option<atf::Error>),
 }
@@ -27,11 +27,11 @@ struct Slice {
     index: IndexReader,
     left: Range<u64>,
     times: RangeInclusive<u64>,
-    /// The events that were read but not yet returned, in reverse order.
+    /// Events that were read but not returned yet, in reverse order.
     buffer: Vec<IndexEvent>,
 }
 
-/// The number of a slice's events to read at a time.
+/// The number of events to read at a time from a slice.
 const BUFFER: u64 = 2048;
 
 impl ThreadEvents {
@@ -66,7 +66,8 @@ impl ThreadEvents {
         self.id
     }
 
-    /// Returns the next event and its position. After the last one, adds the thread's problems to the outcome.
+    /// Returns the next event and its position. After the last event, adds the thread's problems to
+    /// the outcome.
     #[inline]
     pub(crate) fn next(&mut self, outcome: &mut Outcome) -> Option<(u64, IndexEvent)> {
         if let Events::Merged(events) = &mut self.events
@@ -81,7 +82,7 @@ impl ThreadEvents {
         let id = self.id;
         match &mut self.events {
             Events::Merged(events) => {
-                // An error before the last event ends the thread, so only problems follow it.
+                // An error before the last event ends the thread, so only problems can follow it.
                 events.by_ref().for_each(drop);
                 let problems = events.problems().iter();
                 problems.for_each(|problem| outcome.add_of_thread(id, problem.error.clone()));

@@ -7,7 +7,7 @@ use atf_tables::{Options, Session, Table};
 /// The size of the name in bytes.
 const NAME: usize = 32 << 10;
 
-/// Creates a session with this many open calls of one function with a long name.
+/// Creates a session with `calls` open calls of one function with a long name.
 fn session(calls: u64) -> (tempfile::TempDir, Session) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pid_42");
@@ -36,7 +36,7 @@ fn names_without_a_dictionary_end_a_batch_at_its_size() {
         let stream = session.stream(Table::Events, options).unwrap();
         stream.map(|batch| batch.unwrap().num_rows()).collect()
     };
-    // 16 MiB / 32 KiB.
+    // A batch of 16 MiB holds 512 names of 32 KiB.
     assert_eq!(rows(&without_dictionaries()), [512, 488]);
     assert_eq!(rows(&Options::default()), [1000]);
 }

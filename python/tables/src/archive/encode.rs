@@ -9,7 +9,7 @@ use atf::{DetailEventType, EventKind, Wire};
 
 use crate::table::Table;
 
-/// The parts of records that are the same for all rows.
+/// The properties of records that are the same for all rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Encoding {
     pub(super) wire: Wire,
@@ -44,11 +44,12 @@ pub(super) struct Details {
     payload: BinaryArray,
 }
 
-/// The event columns needed for records.
+/// The columns of `events` that records are made from.
 pub(super) const OF_EVENTS: &[&str] = &["time_ns", "kind", "function_id", "depth", "detail_seq"];
 
 impl Records {
-    /// Takes the columns of a batch. The error says which column is missing or has the wrong type.
+    /// Takes the columns of a batch. The error message says which column is missing or has the
+    /// wrong type.
     pub(super) fn new(table: Table, batch: &RecordBatch) -> Result<Self, String> {
         let number = |name| numbers(batch, name);
         let kind = |code| Words::new(batch, "kind", code);
@@ -86,7 +87,7 @@ impl Records {
         }
     }
 
-    /// Appends a row's record, or returns `None` if the row lacks a part of it.
+    /// Appends a row's record. Returns `None` if the row lacks part of the record.
     #[inline]
     pub(super) fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {
         match self {
@@ -157,7 +158,7 @@ impl Details {
     }
 }
 
-/// A column of words, each of which stands for a number in the format.
+/// A column of words that stand for numbers in the format.
 struct Words {
     keys: Int8Array,
     codes: Vec<Option<u32>>,
@@ -227,13 +228,13 @@ pub(super) fn is_there(column: &dyn Array, row: usize) -> bool {
     row < column.len() && column.is_valid(row)
 }
 
-/// Returns a number in a column, keeping its bits.
+/// Returns the number in a row, keeping its bits.
 #[inline]
 pub(super) fn number(column: &Int64Array, row: usize) -> Option<u64> {
     is_there(column, row).then(|| column.value(row).cast_unsigned())
 }
 
-/// Returns the bytes in a column.
+/// Returns the bytes in a row.
 pub(super) fn blob(column: &BinaryArray, row: usize) -> Option<&[u8]> {
     is_there(column, row).then(|| column.value(row))
 }

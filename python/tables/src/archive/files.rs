@@ -12,7 +12,7 @@ use crate::rows::{Cell, Rows};
 use crate::table::Table;
 use crate::table_file::TableFile;
 
-/// The place of a part of a file.
+/// The source of part of a file's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     HeaderFooter,
@@ -40,11 +40,11 @@ pub(super) struct RowRange {
     pub(super) encoding: Encoding,
 }
 
-/// The number of bytes in a session's files, by their place in the archive.
+/// The number of bytes in a session's files, by where the archive stores them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bytes {
-    /// Bytes that rows of the tables `events` and `details` reproduce.
+    /// Bytes reproduced by rows of the tables `events` and `details`.
     pub from_tables: u64,
     /// Bytes of headers and footers.
     pub header_footer: u64,
@@ -64,12 +64,13 @@ impl Bytes {
     }
 }
 
-/// The CRC-32C of all entries, in order. It covers everything that the files' own checksums do not.
+/// The CRC-32C of all entries, in order. It covers everything that the files' own checksums do not
+/// cover.
 #[derive(Debug, Default)]
 pub(super) struct ListChecksum(u32);
 
 impl ListChecksum {
-    /// Adds an entry: a symlink with its target, a file with its size and checksum.
+    /// Adds an entry: for a symlink with its target, for a file with its size and checksum.
     pub(super) fn add(&mut self, entry: &Entry, target: Option<&str>, file: Option<(u64, u32)>) {
         let Entry { path, kind, mode } = entry;
         let line = format!("{path:?} {kind:?} {mode:?} {target:?} {file:?}\n");
@@ -112,7 +113,7 @@ impl Files {
         self.push(entry, 0, 0, [Cell::Null; 6], target.into(), Cell::Null)
     }
 
-    /// Adds bytes of a file.
+    /// Adds bytes of a file that no rows reproduce.
     pub(super) fn add_bytes(
         &mut self,
         entry: &Entry,
@@ -132,7 +133,7 @@ impl Files {
         self.push(entry, offset, size, from, bytes.into(), null)
     }
 
-    /// Adds bytes of a file that are reproduced by rows.
+    /// Adds bytes of a file that rows reproduce.
     pub(super) fn add_rows(
         &mut self,
         entry: &Entry,
@@ -152,7 +153,7 @@ impl Files {
         self.push(entry, offset, size, from, Cell::Null, Cell::Null)
     }
 
-    /// Ends a file of this size.
+    /// Ends a file, which must have this size.
     pub(super) fn end_file(
         &mut self,
         entry: &Entry,

@@ -1,8 +1,9 @@
 //! Archives: the tables of a session as Parquet files, plus everything else needed to restore its
 //! files byte for byte.
 //!
-//! The table `files` lists the parts of each file. Events and details are rows of their tables
-//! wherever the rows encode to the same bytes. All other bytes are stored in `files` itself.
+//! The table `files` lists the parts of each file. Wherever rows of the tables `events` and
+//! `details` encode to a file's bytes, `files` refers to the rows. All other bytes are stored in
+//! `files` itself.
 
 mod encode;
 mod files;
@@ -22,10 +23,10 @@ pub use unpack::{UnpackOptions, Unpacked, unpack};
 use crate::error::Error;
 use crate::table::Table;
 
-/// The version of the archive's layout, in the metadata of its table `files`.
+/// The archive's layout version, stored in the metadata of its table `files`.
 const VERSION: &str = "1";
 
-/// The folders of a session's tables in an archive.
+/// The paths of a session's tables in an archive.
 struct Layout {
     archive: PathBuf,
     /// The path below each table's folder: `host=H/session=S`.
@@ -42,7 +43,7 @@ impl Layout {
     }
 }
 
-// Takes errors by value, for use with `map_err`.
+// Errors are taken by value, for use with `map_err`.
 #[allow(clippy::needless_pass_by_value)]
 fn bad(path: &Path, why: impl ToString) -> Error {
     Error::File {
@@ -66,7 +67,7 @@ mod tests {
     use super::tree::{Entry, Kind};
     use super::*;
 
-    /// A change to a session's folder, and the expected error.
+    /// A change to a session's folder, and the error it should cause.
     type Change = (fn(&Path), &'static str);
 
     const CHANGES: [Change; 7] = [
@@ -131,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Unpacks an archive of a folder and these symlinks.
+    /// Unpacks an archive of a folder and symlinks.
     #[cfg(unix)]
     fn unpack_links(folder: &Path, links: &[(&str, &str)]) -> Result<Unpacked, Error> {
         let entry = |path: &str, kind| Entry {

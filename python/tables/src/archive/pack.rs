@@ -54,7 +54,7 @@ impl Default for PackOptions {
 pub struct Packed {
     /// The folders, files and bytes of the archive, and the trace's problems.
     pub written: Written,
-    /// The number of bytes in the session's files, by their place in the archive.
+    /// The number of bytes in the session's files, by where the archive stores them.
     pub bytes: Bytes,
 }
 
@@ -63,15 +63,15 @@ pub struct Packed {
 ///
 /// The whole content of the folder is packed; a damaged trace is not an error. Before it returns,
 /// `pack` restores all files from its output and compares them with the originals. The archive is
-/// written to a temporary folder and renamed at the end; an error leaves nothing of the session
-/// behind. The archive is readable only by users who can read the whole session.
+/// written to a temporary folder that is renamed at the end, so an error leaves nothing of the
+/// session behind. The archive is readable only by users who can read the whole session.
 ///
 /// # Errors
 ///
-/// Those of [`Session::open`]; [`Error::File`] if a file cannot be read, changes meanwhile, or is
-/// not a file, folder or symlink with a UTF-8 name; [`Error::Output`] if the session is already
-/// there or the archive cannot be written; [`Error::Usage`] if a name cannot be used for a
-/// partition.
+/// Those of [`Session::open`]; [`Error::File`] if a file cannot be read, changes while it is being
+/// packed, or is not a file, folder or symlink with a UTF-8 name; [`Error::Output`] if the archive
+/// already contains the session or cannot be written; [`Error::Usage`] if a name cannot be used for
+/// a partition.
 pub fn pack(
     session: impl AsRef<Path>,
     archive: impl AsRef<Path>,
@@ -102,7 +102,7 @@ pub fn pack(
     fs::create_dir_all(archive).map_err(|error| output(archive, error))?;
     let entries = tree::list(root)?;
     let stage = Stage::new(archive)?;
-    // Keeps everyone else from reading the archive while it is being written.
+    // Keep other users from reading the archive while it is being written.
     set_mode(&stage.path, 0o700).map_err(|error| output(&stage.path, error))?;
     let layout = Layout {
         archive: stage.path.clone(),
@@ -148,7 +148,7 @@ pub fn pack(
     Ok(packed)
 }
 
-/// The tables that make an archive.
+/// The tables that every archive contains.
 const OWN: [Table; 3] = [Table::Events, Table::Details, Table::Files];
 
 fn is_inside(archive: &Path, root: &Path) -> bool {
@@ -195,8 +195,8 @@ struct Packer<'a> {
 }
 
 impl Packer<'_> {
-    /// Adds folders, the threads' files with their tables, all other files and symlinks, in this
-    /// order.
+    /// Adds the folders, the threads' files with their tables, all other files, and the symlinks,
+    /// in this order.
     fn add_all(&mut self, entries: &[Entry], written: &mut Written) -> Result<(), Error> {
         let of_kind = |kind| entries.iter().filter(move |entry| entry.kind == kind);
         for folder in of_kind(Kind::Folder) {
@@ -207,7 +207,7 @@ impl Packer<'_> {
         let files: HashMap<PathBuf, &Entry> = files.collect();
         let (mut ids, mut packed) = (BTreeSet::new(), BTreeSet::new());
         for thread in self.session.reader().threads() {
-            // Folders with the same id share a table, in which the first folder's rows come first.
+            // Folders with the same id share a table, which starts with the first folder's rows.
             if !ids.insert(thread.id()) {
                 continue;
             }
@@ -239,7 +239,7 @@ impl Packer<'_> {
         Ok(())
     }
 
-    /// Writes a thread's table and divides its file into rows and bytes.
+    /// Writes a thread's table, and divides the file into rows and other bytes.
     fn add_table(
         &mut self,
         table: Table,
@@ -298,7 +298,7 @@ fn section_of(table: Table, thread: u32, reader: &ThreadReader) -> Option<Sectio
         table,
         thread,
         encoding: Encoding { wire, thread_id },
-        // Without events, the section ends where it starts.
+        // Without events, the section starts where it ends.
         start: first.unwrap_or(end),
         footer: footer.map_or(0, |footer| footer.len() as u64),
     })

@@ -11,13 +11,13 @@ use super::tree::{Entry, below};
 use crate::error::Error;
 use crate::table::Table;
 
-/// The maximum size in bytes of a part that does not consist of rows.
+/// The maximum size in bytes of a part without rows.
 const PART: usize = 1 << 20;
 /// How many rows or bytes must match, after bytes that no row reproduces, before a new part begins.
 const SAME_ROWS: u64 = 64;
 const SAME_BYTES: usize = 64 << 10;
 
-/// A file while it is being divided.
+/// The state of dividing a file.
 pub(super) struct Parts {
     entry: Entry,
     path: PathBuf,
@@ -72,7 +72,7 @@ impl Parts {
         self.scratch.clear();
         let wanted = usize::try_from(size).ok();
         match wanted.and_then(|size| self.original.buffer().get(..size)) {
-            // This is nearly always the case, and `read_to_end` is slow for small records.
+            // The bytes are nearly always available, and `read_to_end` is slow for small records.
             Some(bytes) => {
                 self.scratch.extend_from_slice(bytes);
                 self.original.consume(self.scratch.len());
@@ -90,7 +90,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds the bytes up to an offset, with one source.
+    /// Adds the bytes up to an offset as parts with the same source.
     pub(super) fn add_until(
         &mut self,
         end: u64,
@@ -128,7 +128,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds the matching rows; `end` is the position after the last one.
+    /// Adds the matching rows, which end just before row `end`.
     fn flush_rows(&mut self, section: &Section, end: u64, files: &mut Files) -> Result<(), Error> {
         if self.rows > 0 {
             let rows = RowRange {
@@ -146,7 +146,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Compares a row at `position` in its table with the next bytes of the file.
+    /// Compares the row at `position` in its table with the next bytes of the file.
     pub(super) fn compare(
         &mut self,
         section: &Section,

@@ -17,7 +17,7 @@ use super::files::RowRange;
 use crate::error::Error;
 use crate::table::Table;
 
-/// The maximum number of rows in a batch. A batch has at most the payloads of one row group.
+/// The maximum number of rows in a batch. A batch contains at most the payloads of one row group.
 const BATCH: usize = 1 << 14;
 
 /// The batches of a Parquet file.
@@ -68,7 +68,7 @@ impl Batches {
         &self.path
     }
 
-    /// Returns an error located at the next rows.
+    /// Returns an error that gives the number of the next row.
     pub(super) fn error(&self, why: impl std::fmt::Display) -> Error {
         bad(&self.path, format!("from row {}: {why}", self.rows))
     }
@@ -111,7 +111,7 @@ pub(super) struct RecordReader {
     table: Table,
     thread: u32,
     records: Option<Records>,
-    /// The position of the batch's first row, and of the row after its last one.
+    /// The position of the batch's first row, and the position after its last row.
     start: u64,
     end: u64,
 }
@@ -134,7 +134,7 @@ impl RecordReader {
         (self.table, self.thread) == (rows.table, rows.thread) && self.start <= rows.row
     }
 
-    /// Passes the rows' records to `sink`, many at a time.
+    /// Passes the rows' records to `sink` in large pieces.
     pub(super) fn read(
         &mut self,
         rows: &RowRange,
@@ -179,5 +179,5 @@ impl RecordReader {
     }
 }
 
-/// The size in bytes of the records to pass at a time.
+/// How many bytes of records to pass at a time.
 const PASSED: usize = 256 << 10;

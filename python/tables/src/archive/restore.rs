@@ -16,7 +16,6 @@ use super::{Layout, VERSION};
 use crate::error::Error;
 use crate::table::Table;
 
-/// The numbers of restored files and bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Restored {
     pub(super) files: u64,

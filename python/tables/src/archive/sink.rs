@@ -12,7 +12,7 @@ use crate::stage::output;
 
 /// Takes the entries of an archive, in order.
 pub(super) trait Sink {
-    /// Begins an entry; `target` is the target of a symlink.
+    /// Begins an entry. For a symlink, `target` is its target.
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error>;
     /// Takes the next bytes of the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
@@ -26,8 +26,8 @@ pub(super) trait Sink {
 pub(super) struct Disk {
     root: PathBuf,
     file: Option<(PathBuf, File)>,
-    /// Folders get their modes last, because a folder may not be writable. Symlinks also come last,
-    /// because they may lead elsewhere.
+    /// Folders with their modes, which are set last because a folder may not be writable. Symlinks
+    /// also come last, because they may lead elsewhere.
     folders: Vec<(PathBuf, Option<u32>)>,
     links: Vec<(PathBuf, String)>,
 }
@@ -86,8 +86,8 @@ impl Sink for Disk {
     fn finish(&mut self) -> Result<(), Error> {
         let folders: HashSet<&Path> = self.folders.iter().map(|(path, _)| &**path).collect();
         for (path, target) in &self.links {
-            // Write only to a folder created here: below another symlink, this one could end up
-            // anywhere.
+            // Create the symlink only in a folder that was created here: through another symlink,
+            // it could end up anywhere.
             let parent = path.parent().unwrap_or(&self.root);
             if parent != self.root && !folders.contains(parent) {
                 return Err(output(path, "the symlink is in no folder of the session"));

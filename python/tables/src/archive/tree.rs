@@ -39,7 +39,7 @@ impl Kind {
 /// If a folder cannot be read, a name is not UTF-8, or an entry is not a file, folder or symlink.
 pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
     let mut entries = Vec::new();
-    // No recursion: deeply nested folders could overflow the stack.
+    // Recursion could overflow the stack in deeply nested folders.
     let mut open = vec![String::new()];
     while let Some(path) = open.pop() {
         let at = below(root, &path);
@@ -83,7 +83,7 @@ pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
-/// Returns the place of an entry below a folder.
+/// Returns the path of an entry below a folder.
 pub(super) fn below(root: &Path, path: &str) -> PathBuf {
     if path.is_empty() {
         root.to_path_buf()
@@ -117,7 +117,7 @@ pub(super) fn set_mode(_: &Path, _: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Restricts access to a folder and its content to users who have the same access to all of
+/// Restricts access to a folder and its contents to users who have the same access to all of
 /// `entries`.
 pub(super) fn limit(folder: &Path, entries: &[Entry]) -> Result<(), Error> {
     let modes = |kind| {
@@ -127,7 +127,7 @@ pub(super) fn limit(folder: &Path, entries: &[Entry]) -> Result<(), Error> {
     let [files, folders] =
         [Kind::File, Kind::Folder].map(|kind| modes(kind).reduce(|all, one| all & one));
     let mut written = list(folder)?;
-    // A folder comes after its files, because it may become inaccessible.
+    // Limit a folder after its files, because it may become inaccessible.
     written.reverse();
     for entry in written {
         let (limit, own) = match entry.kind {
