@@ -14,7 +14,8 @@ use atf_conformance::run::warden::End;
 use atf_conformance::run::{Ended, Reading, Smoke, Task};
 use serde_json::Value;
 
-/// The reported differences may take this many bytes per byte of the answer, plus [`OF_CASE`].
+/// The reported differences may take this many bytes per byte of the answer, in addition to
+/// [`OF_CASE`].
 const SHARE: usize = 64;
 const OF_CASE: usize = 1 << 20;
 
@@ -74,8 +75,8 @@ static CASES: LazyLock<Vec<Arc<Case>>> =
 /// Grades an answer to a test case of the corpus: arbitrary bytes, or the correct answer with
 /// changes.
 ///
-/// Checks that nothing panics, the correct answer passes, every failure has a cause, and the size
-/// of a failure is bounded by the size of the answer.
+/// Checks that nothing panics, that the correct answer passes, that every failure has a cause, and
+/// that the size of the answer bounds the size of a failure.
 pub fn answers(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok((place, is_read, code, is_raw)) = <(u16, bool, u8, bool)>::arbitrary(&mut input) else {

@@ -27,7 +27,7 @@ pub fn capi(data: &[u8]) {
 /// The maximum number of events to read one by one.
 const SOME: u64 = 64;
 
-/// Returns the event that the C API must return.
+/// Returns the event as the C API must return it.
 fn index_event(seq: u64, event: &IndexEvent, reader: &IndexReader) -> AtfEvent {
     AtfEvent {
         timestamp_ns: event.timestamp_ns,

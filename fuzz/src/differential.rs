@@ -1,4 +1,4 @@
-//! Compares two decoders that share no code, on the same bytes.
+//! Runs two decoders that share no code on the same bytes, and compares the results.
 
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf_conformance::reference;
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::scratch::{put, scratch};
 
-/// Reads a file with the library, and with the decoder that interprets the layout.
+/// Reads a file with the library and with the layout interpreter.
 ///
 /// If the file has a verified footer, the decoders must agree on everything: the verdict, all
-/// events and all derived values. If not, each decoder interprets a damaged end in its own way. One
-/// may reject a file that the other recovers, or miss the last two events, which are as long as a
-/// footer. Zeros may be a gap to one decoder and free space after the events to the other. Headers
-/// and all earlier events must still be the same.
+/// events and all derived values. Otherwise, each decoder interprets a damaged end in its own way.
+/// One may reject a file that the other recovers, or miss the last two events, which are as long as
+/// a footer. Zeros may be a gap to one decoder and free space after the events to the other.
+/// Headers and all earlier events must still be the same.
 pub fn differential(data: &[u8]) {
     let kind = Kind::of(data);
     let name = match kind {

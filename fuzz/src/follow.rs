@@ -30,7 +30,7 @@ struct Growth {
 /// Follows a file that grows in pieces.
 ///
 /// - Arbitrary bytes: nothing panics, and the returned events are in the file, in order. If the
-///   complete file is consistent, finalized, and does not contradict these events, they are a
+///   complete file is consistent and finalized and does not contradict these events, they are a
 ///   prefix of the events that a reader returns.
 /// - A writer's output: the follower returns every event once, in order, and then the end, even if
 ///   space was preallocated.
@@ -53,7 +53,7 @@ pub fn follow(data: &[u8]) {
     growth.check_written(&placeholder, &last, written.is_finalized());
 }
 
-/// A follower of either kind of file, with all events that it has returned.
+/// A follower of either kind of file, and all events that it has returned.
 enum Follower {
     Index(Box<IndexFollower>, Vec<IndexEvent>),
     Detail(Box<DetailFollower>, Vec<DetailEvent>),
@@ -160,9 +160,9 @@ fn assert_beginning<T: PartialEq + Debug>(
 }
 
 impl Growth {
-    /// Returns the sizes at which the file is polled, after each piece.
+    /// Returns the sizes at which the file is polled, each after one more piece.
     fn ends(&self, size: usize) -> Vec<usize> {
-        // Limits the number of polls per file.
+        // Limit the number of polls per file.
         let least = size / 200 + 1;
         let mut ends = Vec::new();
         let mut end = 0;
@@ -185,7 +185,7 @@ impl Growth {
         for end in self.ends(bytes.len()) {
             patch(&file, start, &bytes[start..end]);
             start = end;
-            // The file contradicts itself. The next poll tries again.
+            // The file contradicts itself, so the next poll tries again.
             let _ = follower.drain();
         }
         if follower.drain().is_ok() {

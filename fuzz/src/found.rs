@@ -19,12 +19,12 @@ pub const INPUT: &str = "input";
 /// The name of the file that describes a case.
 pub const ABOUT: &str = "case.json";
 
-/// Describes an input: its files, the verdict on each file, and the rules that are broken, with
-/// their places. Also records whether the checker itself panics.
+/// Describes an input: its files, the verdict on each file, the broken rules with their places, and
+/// whether the checker itself panics.
 #[must_use]
 pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let scratch = scratch();
-    // The checker reports the folder's name, so the name must always be the same.
+    // The checker reports the name of the folder, so the name must always be the same.
     let folder = scratch.path().join("found");
     let made = std::fs::create_dir(&folder).is_ok();
     let has_files = made && write(target, input, &folder);
@@ -87,7 +87,7 @@ pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::R
     Ok(about)
 }
 
-/// Writes the files that an input describes. Returns false if there are none.
+/// Writes the files that an input describes. Returns `false` if there are none.
 fn write(target: Target, input: &[u8], folder: &Path) -> bool {
     let trace_file = |bytes: &[u8]| {
         let name = match Kind::of(bytes) {

@@ -1,7 +1,7 @@
 //! A fallback fuzzer that mutates seeds at random and needs only a stable compiler.
 //!
-//! Without coverage feedback, it finds less than libFuzzer in the same time. Its findings are
-//! reproducible because all randomness comes from a seed.
+//! Without coverage feedback, this fuzzer finds less than libFuzzer in the same time. Its findings
+//! are reproducible, because all randomness comes from a seed.
 
 use std::collections::BTreeMap;
 use std::panic;

@@ -17,8 +17,8 @@ const NAMES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
 /// The maximum number of files. More threads would test nothing new.
 const MOST_FILES: usize = 24;
 
-/// Writes the files of a packed session into a folder. Returns false if the bytes are not a
-/// session.
+/// Writes the files of a packed session into a folder. Returns `false` if the bytes are not a
+/// packed session.
 pub fn unpack(data: &[u8], folder: &Path) -> bool {
     let Some(mut rest) = data.strip_prefix(MAGIC) else {
         return false;

@@ -18,7 +18,7 @@ use crate::writer::{HEADER_SIZE as HEADER, Ops};
 struct Killed<'a> {
     index: Parted,
     detail: Parted,
-    /// Bytes of the ring to change.
+    /// Bytes of the ring to change: their offsets and new values.
     changes: Vec<(u16, u8)>,
     /// The size to truncate the ring's file to.
     cut: Option<u16>,
@@ -33,7 +33,7 @@ struct Parted {
     start: u16,
     /// The size of the area.
     size: u16,
-    /// The number of bytes of the area that are already in the file.
+    /// How many of the area's bytes are already in the file.
     written: u16,
 }
 
@@ -50,7 +50,7 @@ struct Part {
 /// Reads a thread with a ring.
 ///
 /// - If the ring is as a writer leaves it, the thread has exactly the events of the file and the
-///   ring together.
+///   ring.
 /// - With any ring, nothing panics, and the thread starts with the events of the file itself, in
 ///   order.
 pub fn ring(data: &[u8]) {
@@ -104,7 +104,7 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let detail = detail.map(part);
     let version = index.file.get(VERSION_AT).copied().unwrap_or_default();
     let mut ring = ring_of(version, &index, detail.as_ref());
-    // The thread's actual id.
+    // Use the thread's actual id.
     let thread_id = index.file.get(THREAD_ID_AT..THREAD_ID_AT + 4);
     let place = std::mem::offset_of!(RingHeader, thread_id);
     if let Some(thread_id) = thread_id {
@@ -203,7 +203,7 @@ fn any_ring(folder: &std::path::Path) {
 }
 
 fn as_written(folder: &std::path::Path, index: &Part, detail: Option<&Part>) {
-    // An unfinalized file only has a footer if some events look like one.
+    // An unfinalized file has a footer only if some events look like one.
     let file = IndexReader::from_bytes(index.file.as_slice());
     let is_finalized = file.is_ok_and(|file| file.footer().is_some());
     let Ok(whole) = IndexReader::from_bytes(index.whole.as_slice()) else {

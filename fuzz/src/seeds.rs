@@ -63,8 +63,8 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
             }
         }
     }
-    // The case, whether to read or validate, exit code 0, and whether the answer is arbitrary bytes
-    // or correct.
+    // An input begins with the case, whether to read or validate, exit code 0, and whether the
+    // answer is arbitrary bytes or correct.
     for case in 0..u16::MAX / 64 {
         let [low, high] = case.to_le_bytes();
         add(&["answers"], &format!("case-{case}"), &[low, high, 1, 0, 0]);
@@ -95,8 +95,8 @@ pub fn write(seeds: &Seeds, folder: &Path) -> io::Result<usize> {
     Ok(count)
 }
 
-/// Returns an input for the target `follow`, where a file of arbitrary bytes grows by 64 bytes at a
-/// time.
+/// Returns an input for the target `follow` in which a file of arbitrary bytes grows by 64 bytes at
+/// a time.
 fn grown(is_detail: bool, bytes: &[u8]) -> Vec<u8> {
     let growth = [is_detail.into(), 0, 0, 0, 64, 64, 64, 64, 64, 64];
     [&growth, bytes].concat()

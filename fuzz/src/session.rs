@@ -1,5 +1,4 @@
-//! Generates and reads sessions, which are folders with a manifest and threads. Some sessions are
-//! valid and some are damaged.
+//! Generates and reads sessions: folders with a manifest and threads, some valid and some damaged.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +25,7 @@ struct Session<'a> {
 #[derive(Debug, Arbitrary)]
 enum Manifest<'a> {
     Bytes(&'a [u8]),
-    /// Lists threads that may not exist, possibly in an invalid form.
+    /// A list of threads that may not exist, possibly in an invalid form.
     Listed {
         ids: Vec<Id<'a>>,
         clock: u8,
@@ -130,8 +129,8 @@ impl Session<'_> {
     }
 }
 
-/// Writes the session that the bytes describe into a folder: either a packed session, as in the
-/// corpus, or a session generated from the bytes.
+/// Writes a session into a folder: either the packed session in the bytes, as in the corpus, or a
+/// session generated from the bytes.
 pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     if packed::unpack(data, folder) {
         return true;
@@ -140,8 +139,8 @@ pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     session.map(|session| session.write(folder)).is_ok()
 }
 
-/// Analyses a session, which must have at least this many events, and returns its first and last
-/// times.
+/// Analyses a session, which must have at least `least` events. Returns the times of the first and
+/// the last event.
 fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
     let options = analyze::Options::default();
     let functions = analyze::functions(session, &options).expect("no internal error");
@@ -151,7 +150,7 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
         .functions
         .iter()
         .map(|it| u128::from(it.times.self_ns));
-    // Totals saturate because damaged times may be centuries apart.
+    // Totals saturate, because damaged times may be centuries apart.
     let own = u64::try_from(own.sum::<u128>()).unwrap_or(u64::MAX);
     assert_eq!(own, totals.busy_ns, "self times add up");
     let tree = analyze::tree(session, &options).expect("as above");
@@ -164,7 +163,8 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
     totals.times.unwrap_or_default()
 }
 
-/// Cuts a session to the middle half of its time range. Returns `None` if the cut is refused.
+/// Cuts a session to the middle half of its time range. Returns `None` if the session cannot be
+/// cut.
 fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Option<SessionReader> {
     let quarter = end_ns.saturating_sub(start_ns) / 4;
     let options = CutOptions::default()
@@ -178,9 +178,9 @@ fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Opt
 }
 
 /// Reads, merges, analyses, cuts and recovers a session. Nothing panics, the merge has as many
-/// events as the threads, and self times add up. The recovered session and the cut break no MUST.
-/// The recovered session keeps every event before a gap, and recovering it again yields the same
-/// bytes.
+/// events as all threads together, and self times add up. The recovered session and the cut break
+/// no MUST. The recovered session keeps every event before a gap, and recovering it again yields
+/// the same bytes.
 pub fn recover(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
@@ -196,7 +196,7 @@ pub fn recover(data: &[u8]) {
         .iter()
         .filter_map(|thread| thread.open_index().ok());
     let counts = indexes.map(|index: IndexReader| {
-        // Events after a gap have lost their positions; only a salvage keeps them.
+        // Events after a gap have lost their positions, so only a salvage keeps them.
         let hole = index.holes().next();
         let hole = hole.map(|hole| hole.expect("files that are there can be read").seq);
         let count = index.event_count();

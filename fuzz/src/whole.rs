@@ -1,4 +1,4 @@
-//! Reads a whole session in every possible way and compares the results.
+//! Reads a whole session in all possible ways and compares the results.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -17,12 +17,12 @@ use atf_conformance::{FileReport, Output, Verdict, check::check};
 
 use crate::scratch::scratch;
 
-/// Reads a session in every way.
+/// Reads a session in all possible ways.
 ///
 /// - Mapped files and positioned reads return the same events, payloads and problems.
-/// - A merge returns the same events as a simple merge, and so do partitions and merges with small
-///   buffers. A time range has exactly the events within it.
-/// - Calls are paired the same way in a merge and in a single thread.
+/// - Merges, partitions and merges with small buffers return the same events as a simple merge. A
+///   time range contains exactly the events within it.
+/// - Calls are paired in the same way in a merge and in a single thread.
 /// - Followers return a prefix of each thread's events.
 /// - A reader opens every file that the checker accepts and reports no problem with it.
 /// - A recovered session, converted to the other wire version and back, has the same events and payloads.
@@ -128,7 +128,7 @@ fn merged(session: &SessionReader) -> Vec<MergedEvent> {
         found.sort_by_key(key);
         expected.sort_by_key(key);
         assert!(found.iter().all(|event| expected.contains(event)));
-        // If time goes backwards within a thread, a time range may miss events.
+        // If time goes backwards within a thread, a time range may lack events.
         if ordered(session) {
             same("a range of time", &expected, &found);
         }
@@ -255,7 +255,7 @@ fn checked(session: &SessionReader, folder: &Path) {
     }
 }
 
-/// The parts of an event that both wire versions store, which excludes depth and thread.
+/// The parts of an event that both wire versions store: all except the depth and the thread.
 #[derive(Debug, PartialEq)]
 struct Kept {
     time: u64,

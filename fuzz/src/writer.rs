@@ -53,7 +53,7 @@ enum Link {
     Written,
 }
 
-/// A writer's files, and the events that it accepted.
+/// A writer's files and the events that it accepted.
 pub(crate) struct Written {
     pub(crate) index: Vec<u8>,
     pub(crate) detail: Option<Vec<u8>>,
@@ -228,8 +228,8 @@ pub fn writer(data: &[u8]) {
     match written.is_finalized {
         true => assert_eq!(index.event_count(), count),
         false => {
-            // At the end of an unfinalized file, neither zeros nor an event of kind 0 before them
-            // count as events, and some verbatim events look like that.
+            // At the end of an unfinalized file, zeros do not count as events, nor does an event of
+            // kind 0 before them. Some verbatim events look like that.
             let no_kinds = { &written.events }
                 .iter()
                 .rev()
@@ -263,7 +263,7 @@ pub fn writer(data: &[u8]) {
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     match written.is_finalized {
         true => assert_eq!(detail.event_count(), places),
-        // The last events may be zeros, which do not count in an unfinalized file, although their
+        // The last events may be zeros. In an unfinalized file, these do not count, although their
         // details exist.
         false => {
             let links = { &written.events }.iter();
@@ -271,7 +271,8 @@ pub fn writer(data: &[u8]) {
             assert!(detail.event_count() <= links.count() as u64);
         }
     }
-    // If a detail is dropped after its event was written, it has a placeholder without a payload.
+    // If a detail is dropped after its event was written, a placeholder without a payload takes its
+    // place.
     let mut found_details = Vec::new();
     for found in detail.events_in(..) {
         let found = found.expect("bytes in memory can be read");

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use atf_fuzz::found;
 
-/// A target's body.
 type Body = fn(&[u8]);
 
 /// Runs a body on bytes. If the body panics, saves the input for `atf-fuzz replay`.
@@ -51,7 +50,7 @@ fn feed_some(body: Body, path: &Path) {
     }
 }
 
-/// Returns all files below a folder of the repository with names that end with `ending`.
+/// Returns all files below a folder of the repository whose names end with `ending`.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![Path::new("..").join(folder)];
@@ -106,7 +105,7 @@ fn made_up(body: Body, rounds: u64) {
                 state ^= state << 13;
                 state ^= state >> 7;
                 state ^= state << 17;
-                // Makes small numbers frequent, as in the inputs that a fuzzer finds.
+                // Make small numbers frequent, as in the inputs that a fuzzer finds.
                 let [byte, choice, ..] = state.to_le_bytes();
                 if choice < 128 { byte & 3 } else { byte }
             })

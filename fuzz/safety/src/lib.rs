@@ -1,4 +1,4 @@
-//! Attacks on `atf`. Each module is a detector, which attacks the library and checks that the
+//! Attacks on `atf`. Each module is a detector: it attacks the library and checks that the
 //! guarantees hold.
 //!
 //! | module | attack |
@@ -11,8 +11,8 @@
 //! | [`races`] | files are truncated, overwritten and replaced while they are read |
 //!
 //! `docs/safety.md` lists the counts, the times, and the planted bugs that each detector caught.
-//! The attacks run on a [`Subject`](exhaustive::Subject) or a similar seam, so that tests can plant
-//! bugs without changing the library.
+//! The attacks run on a [`Subject`](exhaustive::Subject) or a similar interface, so that tests can
+//! plant bugs without changing the library.
 
 pub mod crashes;
 pub mod exhaustive;

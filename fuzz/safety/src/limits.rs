@@ -1,8 +1,8 @@
 //! Tests resource limits of the process, and unusual files and folders.
 //!
-//! Each [`Case`] runs in a separate process, because limits apply to a whole process, and exceeding
-//! a limit may kill it. In every environment, the library returns a result or an error, leaves
-//! nothing half-written, and uses no more resources than needed.
+//! Each [`Case`] runs in a separate process, because limits apply to a whole process and may kill
+//! it when exceeded. In every environment, the library returns a result or an error, leaves nothing
+//! half-written, and uses no more resources than needed.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -19,13 +19,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The number of events in each thread.
 const EVENTS: u64 = 1000;
-/// The number of bytes that may be read from sparse files.
+/// The maximum number of bytes that may be read from sparse files.
 const READ: u64 = 64 << 20;
 
 /// An unusual limit, file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
-    /// More threads in a session than files may be open (`ulimit -n`).
+    /// A session with more threads than files may be open (`ulimit -n`).
     Files,
     /// Output larger than the allowed file size (`ulimit -f`).
     Size,
@@ -140,11 +140,11 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
 
 fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
     let manifest = session.join("manifest.json");
-    // 12 million values of 16 bytes each.
+    // Write 12 million values of 16 bytes each.
     let mut file = io::BufWriter::new(File::create(&manifest)?);
     write!(file, "{{\"threads\": [{}0]}}", "0,".repeat(12_000_000))?;
     file.flush()?;
-    // A detail with a sparse payload of almost 4 GiB.
+    // Write a detail with a sparse payload of almost 4 GiB.
     let detail = DetailFile::finalized(1, 1).placeholder().without_footer();
     let mut file = File::create(session.join("thread_0/detail.atf"))?;
     file.write_all(detail.get(..64).unwrap_or_default())?;
@@ -201,7 +201,7 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         .open(session.join("thread_0/detail.atf"));
     detail?.set_len(1 << 40)?;
     File::create(session.join("manifest.json"))?.set_len(1 << 40)?;
-    // A file without a valid header, with a single byte at its end.
+    // Write a file without a valid header, with a single byte at its end.
     fs::create_dir(session.join("thread_1"))?;
     let mut other = File::create(session.join("thread_1/index.atf"))?;
     other.seek(SeekFrom::Start((1 << 40) - 1))?;

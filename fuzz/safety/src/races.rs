@@ -1,8 +1,8 @@
 //! Truncates, overwrites or replaces a file while it is read.
 //!
-//! The default reader uses positioned reads, so a change by another process causes nothing worse
-//! than an error or different bytes: no panic, no signal, no extra events. If the file is only
-//! truncated or replaced, every returned event is an event that was written.
+//! The default reader uses positioned reads, so a change by another process causes at most an error
+//! or different bytes, but no panic, signal or extra event. If the file is only truncated or
+//! replaced, every returned event is an event that was written.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,7 +17,7 @@ use atf::index::{IndexEvent, IndexReader};
 use atf_samples::files::{DetailFile, IndexFile};
 use tempfile::TempDir;
 
-/// The number of index events, and also of details.
+/// The number of index events, which is also the number of details.
 const COUNT: u64 = 4000;
 
 /// A change to a file.
@@ -29,12 +29,12 @@ enum Change {
     Replace,
 }
 
-/// Counts, and broken guarantees.
+/// The counts and broken guarantees of a run.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// The number of races.
     pub races: u64,
-    /// The number of times that a file was read completely before, during or after changes.
+    /// The number of complete reads of a file before, during or after changes.
     pub passes: u64,
     /// The number of reads that failed because of a change.
     pub errors: u64,
@@ -42,7 +42,7 @@ pub struct Tally {
     pub faults: Vec<String>,
 }
 
-/// Receives each event or error. In a test, it contains a planted bug.
+/// A function that receives each event or error. In a test, the function contains a planted bug.
 pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
 
 /// Runs `count` races, each on a new file.
@@ -148,8 +148,8 @@ fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Reads both files repeatedly until they stop changing, then once more. Returns the numbers of
-/// passes and errors.
+/// Reads both files repeatedly until they stop changing, and once more after that. Returns the
+/// numbers of passes and errors.
 fn read(
     first: Option<&IndexReader>,
     path: &Path,
@@ -166,7 +166,7 @@ fn read(
         passes += 1;
         let fresh = IndexReader::open(path);
         errors += u64::from(fresh.is_err());
-        // Reads with the reader opened at the start, and with a new reader each time.
+        // Read with the reader opened at the start, and with a new reader each time.
         for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {

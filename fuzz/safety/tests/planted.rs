@@ -10,8 +10,7 @@ use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::races;
 
-/// The clean files of wire version 1, under different names so that not every mutation is
-/// recovered.
+/// The clean files of wire version 1, renamed so that not every mutation is recovered.
 static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
     let files = exhaustive::files().into_iter();
     let names = ["v1/clean-index/index.atf", "v1/clean-detail/detail.atf"];
@@ -28,7 +27,7 @@ fn attack(subject: &dyn Subject) -> Tally {
     exhaustive::run(subject, &CLEAN, Scope::Quick, NonZero::<usize>::MIN)
 }
 
-/// Returns the first fault of each file, as text.
+/// Returns the first fault of each file in one string.
 fn words(subject: &dyn Subject) -> String {
     let faults = attack(subject).faults.into_values();
     faults.map(|(_, fault)| fault + "\n").collect()

@@ -131,7 +131,7 @@ fn zeros(path: &Path) -> io::Result<TempDir> {
 /// Recovers with a planted bug.
 fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> atf::Result<Report> {
     if bug == Bug::Zeros {
-        // If the copy fails, the recovery is correct, so the test that expects faults fails.
+        // If the copy fails, the recovery stays correct, so the test that expects faults fails.
         let copy = zeros(path).ok();
         return recover(copy.as_ref().map_or(path, TempDir::path), out, options);
     }
@@ -139,14 +139,14 @@ fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> a
     match (bug, &result) {
         (Bug::HalfMade, Err(_)) => drop(fs::create_dir(out)),
         (Bug::Silent, Err(_)) => {
-            // Recovers again and removes a thread from the result.
+            // Recover again, and remove a thread from the result.
             let report = recover(path, out, options)?;
             drop(fs::remove_dir_all(out.join("thread_9")));
             return Ok(report);
         }
         (Bug::Moves, Ok(_)) => drop(fs::remove_file(path.join("notes.txt"))),
         (Bug::Short, Ok(_)) => {
-            // Ignores the number of bytes written.
+            // Ignore how many bytes were written.
             let written = fs::File::create(out.join("more"))
                 .and_then(|mut file| io::Write::write(&mut file, b"two bytes"));
             drop(written);

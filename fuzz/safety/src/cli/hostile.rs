@@ -110,13 +110,12 @@ fn pairs(session: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Compares the number of instructions for each trace with the number for a trace of twice the
-/// size.
+/// Compares the number of instructions for each trace with that for a trace of twice the size.
 fn instructions(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let mut is_good = true;
     let mut worst = (0.0, "");
-    // The number of instructions to start the program and process the smallest trace.
+    // Measure the cost of starting the program and processing the smallest trace.
     let [nothing, rest @ ..] = INPUTS.each_ref();
     let base = count(nothing, 0, options)?;
     for input in rest {

@@ -1,4 +1,4 @@
-//! A storage that records all operations, and the states in which power loss can leave a file.
+//! A storage that records all operations, and the states in which a power loss can leave a file.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,11 +10,11 @@ use atf::write::{Memory, Storage, StorageFile};
 /// A step that changes or synchronizes a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
-    /// Bytes written at an offset.
+    /// Bytes were written at an offset.
     Write(usize, Vec<u8>),
-    /// The file is truncated or extended.
+    /// The file was truncated or extended.
     SetSize(usize),
-    /// All earlier steps are durable.
+    /// All earlier steps became durable.
     Sync,
 }
 
@@ -114,8 +114,8 @@ impl StorageFile for File {
 /// writes.
 ///
 /// Each sector contains what was last synchronized, or the data of any later write to the sector.
-/// The file's size is any size since the last synchronization. Sectors are chosen independently,
-/// regardless of the order of writes.
+/// The file has any size that it has had since the last synchronization. Sectors are chosen
+/// independently, regardless of the order of writes.
 #[derive(Debug)]
 pub struct States {
     sector: usize,

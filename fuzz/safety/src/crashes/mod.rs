@@ -24,7 +24,7 @@ use atf::{Checksum, DetailEventType, EventKind, Wire};
 
 pub use journal::{Journal, Op, States};
 
-/// The sector sizes at which writes are torn, in bytes.
+/// The sector sizes in bytes. Writes are torn at sector boundaries.
 pub const SECTORS: [usize; 2] = [512, 4096];
 /// The number of events in each thread. Every other event has a detail. The footers of the first
 /// and last index files cross a sector boundary.
@@ -33,7 +33,7 @@ const COUNTS: [u64; 3] = [93, 96, 125];
 const FLUSHED: u64 = 8;
 const THREAD: &str = "thread_7";
 
-/// Counts, and broken guarantees.
+/// The counts and broken guarantees of a run.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// The number of distinct states read.
@@ -131,7 +131,7 @@ fn payload(seq: u64) -> Vec<u8> {
     vec![byte; usize::try_from(seq % 90).unwrap_or(0) + 8]
 }
 
-/// Writes a thread with frequent flushes, and records each step.
+/// Writes a thread, flushing frequently, and records each step.
 fn write(wire: Wire, durability: Durability, count: u64) -> Journal {
     let journal = Journal::default();
     let options = WriteOptions::default().wire(wire).durability(durability);
@@ -270,7 +270,7 @@ impl Run<'_> {
                 && header.thread_id == 7
                 && header.event_type == DetailEventType::FUNCTION_CALL
                 && found.payload_size() == payload.len() as u64;
-            // The index shows the change, because its event links to another detail or has another
+            // The index shows the change, because the event links to another detail or has another
             // time.
             let is_told = !is_good
                 && found.seq >= lasting

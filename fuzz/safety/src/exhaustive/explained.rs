@@ -1,4 +1,5 @@
-//! Lists mutations of already faulty files where an event cannot be distinguished from other bytes.
+//! Lists mutations of already faulty files in which an event cannot be distinguished from other
+//! bytes.
 
 use super::Mutation;
 

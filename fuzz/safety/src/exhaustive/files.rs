@@ -9,7 +9,7 @@ use atf_conformance::corpus::{self, Case, Subject};
 /// An index or detail file of the corpus.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// A case that contains the file, followed by the path in the case:
+    /// A case that contains the file, followed by the path within the case, such as
     /// `v1/clean-session/thread_7/index.atf`.
     pub name: String,
     /// The kind of file.
@@ -18,16 +18,16 @@ pub struct File {
     pub wire: u8,
     /// The file's content.
     pub bytes: Vec<u8>,
-    /// The thread's other file, for attacks that need both. It is from the case or, failing that,
-    /// from the clean session.
+    /// The thread's other file, for attacks that need both files. It comes from the case or,
+    /// failing that, from the clean session.
     pub beside: Vec<u8>,
-    /// If the file is truncated to this size or less, it equals another truncated file.
+    /// The size up to which truncations of this file equal truncations of another file.
     pub shared: usize,
     /// The field names by offset, if the case consists only of this file.
     pub fields: BTreeMap<usize, String>,
 }
 
-/// Returns all distinct files, sorted by kind and content. Of all earlier files, a file's
+/// Returns all distinct files, sorted by kind and content. Of all files before a file, its
 /// predecessor shares the longest prefix with it.
 #[must_use]
 pub fn files() -> Vec<File> {

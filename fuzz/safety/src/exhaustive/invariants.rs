@@ -83,7 +83,7 @@ pub(super) fn flipped(
         return Ok(());
     };
     if reading.is_proven && whole.is_proven && reading.events != whole.events {
-        // In version 2, an event's thread comes from the header, which no checksum covers.
+        // In version 2, the thread of an event comes from the header, which no checksum covers.
         let of = |event: &Event| Event {
             thread_id: 0,
             ..*event

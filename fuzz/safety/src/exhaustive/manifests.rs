@@ -1,5 +1,5 @@
-//! Truncates every manifest of the corpus at every byte, flips its bits, and reads the session each
-//! time.
+//! Truncates every manifest of the corpus at every byte, flips its bits, and reads the session
+//! after each mutation.
 //!
 //! These guarantees hold for any manifest:
 //!
@@ -20,7 +20,7 @@ use super::recovered::{broken_rules, folder};
 use super::subject::{Events, Subject};
 use super::{Mutation, Scope, Tally, workers};
 
-/// Unless everything is requested, only one in this many mutations is also recovered.
+/// Unless everything is requested, the session is recovered for only one in this many mutations.
 const RECOVERED: usize = 64;
 
 /// A session of the corpus.
@@ -97,7 +97,6 @@ pub fn run(
     )
 }
 
-/// A session's files on disk, with the results for the original manifest.
 struct Place {
     folder: TempDir,
     session: PathBuf,
@@ -144,7 +143,7 @@ impl Place {
         Ok(())
     }
 
-    /// Recovers the session. Returns `None` if the recovery is refused.
+    /// Recovers the session. Returns `None` if the session cannot be recovered.
     fn recover(&self, subject: &dyn Subject) -> Result<Option<Events>, String> {
         let out = self.folder.path().join("out");
         if out.exists() {
@@ -184,7 +183,7 @@ pub(super) fn events(path: &Path) -> Result<Events, String> {
         let mut count = 0;
         for event in index.events_in(..) {
             let event = event.map_err(|error| error.to_string())?;
-            // Any name is fine because the manifest has been mutated.
+            // Any name is fine, because the manifest has been mutated.
             let _ = symbols.function(event.function_id).to_string();
             count += 1;
         }

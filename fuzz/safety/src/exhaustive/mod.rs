@@ -2,7 +2,7 @@
 //!
 //! These guarantees hold for any file:
 //!
-//! - nothing panics, and every way of reading returns the same result;
+//! - nothing panics, and all ways of reading a file return the same result;
 //! - a truncated file yields exactly its complete events, unchanged;
 //! - if a file has a checksum, a bit flip that changes an event is noticed: the reader rejects the
 //!   file or reports a wrong checksum, footer or header;
@@ -36,13 +36,13 @@ pub use subject::{Event, Events, Library, Reading, Source, Subject};
 
 /// Files larger than this contain long runs of zeros or a single long payload.
 const LARGE: usize = 4 << 10;
-/// Unless everything is requested, only one in this many bytes in the middle of a large file has
-/// its bits flipped.
+/// Unless everything is requested, bits are flipped in only one in this many bytes in the middle of
+/// a large file.
 const STEP: usize = 64;
-/// Unless everything is requested, only one in this many flips, and one in this many truncations,
-/// is also recovered.
+/// Unless everything is requested, only one in this many flips and one in this many truncations is
+/// also recovered.
 const RECOVERED: [usize; 2] = [512, 16];
-/// The files where every truncation and every flip is recovered.
+/// The files for which every mutation is recovered.
 const CLEAN: [&str; 4] = [
     "v1/clean-index/index.atf",
     "v1/clean-detail/detail.atf",
@@ -56,8 +56,8 @@ const CHUNK: usize = 2048;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// For every CI run: every truncation, and every flip except in the middle of large files. All
-    /// mutations of clean files are recovered and read in every way, including through the C API;
-    /// mutations of other files only in part.
+    /// mutations of clean files, and some of other files, are recovered and read in all ways,
+    /// including through the C API.
     Quick,
     /// Everything, including flips of every two adjacent bits.
     All,
@@ -66,15 +66,15 @@ pub enum Scope {
 /// The counts and the broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Truncated files.
+    /// The number of truncated files.
     pub cuts: u64,
-    /// Files with one flipped bit.
+    /// The number of files with one flipped bit.
     pub flips: u64,
-    /// Files with two adjacent bits flipped.
+    /// The number of files with two adjacent bits flipped.
     pub pairs: u64,
-    /// Flips that were skipped because only [`Scope::All`] includes them.
+    /// The number of flips that were skipped because only [`Scope::All`] includes them.
     pub skipped_flips: u64,
-    /// Recovered files.
+    /// The number of recovered files.
     pub recovered: u64,
     /// For each file, the number of broken guarantees and the first of them.
     pub faults: BTreeMap<String, (u64, String)>,
@@ -132,7 +132,7 @@ pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero
     })
 }
 
-/// The results for an unmodified file.
+/// The results of reading and checking an unmodified file.
 struct Base {
     reading: Option<Reading>,
     /// Whether a check of this file alone finds nothing.
@@ -219,7 +219,7 @@ impl<'a> Attack<'a> {
         tally.fault(&file.name, mutation, &fault);
     }
 
-    /// Reads a file in every way, which must all return the same result.
+    /// Reads a file in several ways, which must all return the same result.
     fn same_everywhere(
         &self,
         file: &File,

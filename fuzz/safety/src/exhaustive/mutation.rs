@@ -5,22 +5,21 @@ use std::ops::Range;
 /// One mutation of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutation {
-    /// Truncated to this many bytes.
+    /// Truncates the file to this many bytes.
     Cut(usize),
-    /// This bit flipped, counted from the lowest bit of the first byte.
+    /// Flips this bit, counted from the lowest bit of the first byte.
     Flip(usize),
-    /// This bit and the next bit flipped.
+    /// Flips this bit and the next one.
     Pair(usize),
 }
 
 impl Mutation {
-    /// Returns the number of mutations of a file of `size` bytes, first without and then with pairs
-    /// of bits.
+    /// Returns the number of mutations of a file of `size` bytes, without and with pairs of bits.
     pub(super) fn count(size: usize) -> [usize; 2] {
         [size * 9, (size * 17).saturating_sub(1)]
     }
 
-    /// Returns mutation `at`. Truncations come first, followed by bits and then pairs.
+    /// Returns mutation `at`. Truncations come first, followed by single bits and pairs of bits.
     pub(super) fn nth(size: usize, at: usize) -> Self {
         match at.checked_sub(size) {
             None => Self::Cut(at),

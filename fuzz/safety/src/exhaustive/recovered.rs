@@ -36,7 +36,7 @@ impl Scratch {
         }
     }
 
-    /// Writes a file, replacing the file of the previous call.
+    /// Writes the mutated file, replacing that of the previous call.
     pub(super) fn put(&self, bytes: &[u8]) -> Result<&Path, String> {
         fs::write(&self.file, bytes).map_err(|error| error.to_string())?;
         Ok(&self.file)
@@ -80,8 +80,8 @@ impl Scratch {
         self.same_events(bytes, file.kind)
     }
 
-    /// Checks that the recovered events are a prefix of the events read, identical except for
-    /// links.
+    /// Checks that the recovered events are a prefix of the events read from the bytes, and
+    /// identical except for links.
     fn same_events(&self, bytes: &[u8], kind: FileKind) -> Result<(), String> {
         if kind == FileKind::Detail {
             return Ok(());
@@ -134,7 +134,7 @@ pub(super) fn folder() -> TempDir {
     folder.expect("a place for temporary files")
 }
 
-/// Returns the structural rules that a checker reports as broken.
+/// Returns the structural rules that a checker reports as broken in a folder.
 pub(super) fn broken_rules(path: &Path) -> Vec<String> {
     let mut broken = Broken::default();
     check(path, &mut broken);

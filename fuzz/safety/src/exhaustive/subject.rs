@@ -1,5 +1,5 @@
-//! The subject of the attacks: reader, checker, recovery and C API. Tests replace each of them with
-//! a broken version.
+//! The subject of the attacks: a reader, a checker, a recovery and the C API. Tests replace each of
+//! them with a broken version.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -17,7 +17,7 @@ use super::manifests;
 /// An event of either file, reduced to numbers for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The offset of the end of the event, in bytes from the start of the file.
+    /// The offset in bytes of the end of the event.
     pub end: u64,
     /// The timestamp in nanoseconds.
     pub time: u64,
@@ -66,7 +66,7 @@ pub trait Subject: Sync {
         }
     }
 
-    /// Returns whether a check of this file alone finds anything.
+    /// Returns whether a check of this file alone has any findings.
     fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
         let mut found = Found(false);
         check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut found);
@@ -188,7 +188,6 @@ impl ReadAt for Dribble {
     }
 }
 
-/// Whether the check found anything.
 struct Found(bool);
 
 impl Output for Found {

@@ -18,7 +18,7 @@ pub(super) fn add(bits: &mut BTreeMap<(String, u8, String), u64>, file: &File, b
     *bits.entry(key).or_default() |= mask.unwrap_or(u64::MAX);
 }
 
-/// Formats the list as the content of its file, one field per line.
+/// Formats the list as it is committed, with one field per line.
 #[must_use]
 pub fn text(bits: &BTreeMap<(String, u8, String), u64>) -> String {
     let mut text = "\

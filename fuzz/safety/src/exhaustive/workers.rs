@@ -10,7 +10,7 @@ use std::thread;
 use super::Tally;
 
 thread_local! {
-    /// The message of the thread's last panic, for the report.
+    /// The message of the thread's last panic.
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -48,7 +48,7 @@ pub(super) fn run<J: Sync, S>(
     total.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `check` and turns a panic into a fault.
+/// Runs `check`, turning a panic into a fault.
 pub(super) fn caught<T>(check: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     match panic::catch_unwind(AssertUnwindSafe(check)) {
         Ok(said) => said,

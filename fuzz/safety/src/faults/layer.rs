@@ -53,7 +53,7 @@ impl Layer {
                 format!("call={call},errno={error},ever={ever}")
             }
         };
-        // No file exists at this path, so opening it always fails.
+        // The layer reads the order from the path. No such file exists, so opening it always fails.
         let _ = File::open(format!("/atf-faults/{order}"));
     }
 
@@ -63,7 +63,7 @@ impl Layer {
         let _ = File::open(format!("/atf-faults/bad={start},to={end},file={file}"));
     }
 
-    /// Ends the plan. Returns the names and outcomes of the calls made since the plan started.
+    /// Ends the plan. Returns the names and outcomes of the calls made under it.
     ///
     /// # Errors
     ///

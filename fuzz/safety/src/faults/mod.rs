@@ -2,16 +2,16 @@
 //!
 //! A small C layer ([`Layer`]) intercepts libc's calls to open, read, write, stat, create, rename,
 //! remove and synchronize files, and counts them. In separate runs, each call fails with EIO,
-//! ENOSPC or EINTR, or transfers only one byte, either once or from then on. Writes also run out of
-//! space at every byte.
+//! ENOSPC or EINTR, or transfers only one byte, either once or from then on. In other runs, the
+//! disk becomes full at every byte.
 //!
 //! These guarantees hold:
 //!
 //! - nothing panics, and the input trace stays unchanged, byte for byte;
 //! - if a call fails permanently, the result is an error with the system's code, or the report
 //!   lists what is missing; interrupted and short calls are continued;
-//! - after an error in `recover`, nothing is left at the output path or elsewhere, unless removing
-//!   it fails too;
+//! - after an error in `recover`, nothing is left at the output path or elsewhere, unless the
+//!   removal fails too;
 //! - if a sector of `index.atf` or `detail.atf` is unreadable, exactly the events outside it are
 //!   recovered, byte for byte, and the report contains the file and the range;
 //! - after an error in a writer, the files contain exactly the events that the writer reported as
@@ -33,9 +33,9 @@ pub use writing::{disk_full_in_memory, disk_full_on_tmpfs, writing};
 /// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It fails with this system error.
+    /// The call fails with this system error.
     Error(i32),
-    /// It reads or writes at most one byte.
+    /// The call reads or writes at most one byte.
     Short,
 }
 
@@ -48,7 +48,7 @@ pub enum Extent {
     ForEver,
 }
 
-/// A fault, and where it happens.
+/// A fault and where it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
     /// No faults; calls are only counted.
@@ -66,8 +66,8 @@ pub const ENOSPC: i32 = 28;
 /// Interrupted by a signal.
 pub const EINTR: i32 = 4;
 
-/// All faulty outcomes of a call, except for endless interruptions. No kernel causes these, and an
-/// interrupted call is retried until it succeeds.
+/// All faulty outcomes of a call, except for endless interruptions: no kernel causes them, and the
+/// library retries an interrupted call until it succeeds.
 pub const FAULTS: [(Fault, Extent); 7] = [
     (Fault::Error(EIO), Extent::Once),
     (Fault::Error(EIO), Extent::ForEver),
@@ -88,7 +88,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Counts, and broken guarantees.
+/// The counts and broken guarantees of a run.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// The number of runs with a fault.

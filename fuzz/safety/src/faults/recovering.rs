@@ -24,8 +24,8 @@ const SPACES: usize = 13;
 /// planted bug.
 pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>;
 
-/// Makes each call of a recovery fail in turn, in every way, and makes the recovery run out of
-/// space. Stops after `most` faults.
+/// Makes each call that the recovery makes fail in turn, with each kind of fault, and also makes
+/// the recovery run out of space. Stops after `most` faults.
 ///
 /// # Errors
 ///
@@ -54,7 +54,8 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     let written: usize = case.expected.values().map(Vec::len).sum();
     let calls = (0..tally.calls)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
-    // In-memory writers are tested with every size; the code is the same for real files.
+    // Every size is tested with in-memory writers, which share their code with writers of real
+    // files.
     let spaces = (0..written as u64).step_by(SPACES).map(Plan::Space);
     for plan in calls.chain(spaces) {
         if tally.faults.len() >= most {
@@ -73,8 +74,8 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
 }
 
 /// Writes a session that exercises every step of a recovery: a thread with a gap, an orphan detail
-/// and a torn detail; an unreadable thread; a renamed folder; files left by an earlier recovery; a
-/// wrong manifest.
+/// and a torn detail; an unreadable thread; a renamed folder; files left by an earlier recovery;
+/// and a wrong manifest.
 fn damaged_session(path: &Path) -> io::Result<()> {
     let case = corpus::find("v1/clean-session").ok_or(io::ErrorKind::NotFound)?;
     case.write(path)?;
@@ -132,7 +133,7 @@ impl Case<'_> {
         let is_for_ever = matches!(plan, Plan::Call(_, _, Extent::ForEver));
         match result {
             Err(error) => {
-                // The result is complete, but its name could be neither synchronized nor removed.
+                // The result is complete, but its folder could be neither synchronized nor removed.
                 let is_complete =
                     is_for_ever && out.as_ref().is_ok_and(|out| *out == self.expected);
                 if out.is_ok() && !is_complete {
@@ -203,7 +204,7 @@ impl Case<'_> {
     }
 }
 
-/// Returns whether this call can be interrupted and must be retried.
+/// Returns whether this call must be retried if it is interrupted.
 fn is_repeated(call: &str) -> bool {
     ["read ", "write ", "pread64", "pwrite64", "open ", "fsync"]
         .iter()

@@ -27,8 +27,8 @@ const DETAIL: u64 = 24;
 const IN_FILES: (usize, usize) = (60, 20);
 
 /// The maximum number of failing reads on a completely unreadable `index.atf`. A disk can take
-/// seconds for each failing read. A search takes one read for each of the six sectors, and two for
-/// the pieces that contain them.
+/// seconds for each failing read. A search takes one read for each of the six sectors and two for
+/// the pieces that contain the sectors.
 const MOST_READS: usize = 12;
 
 /// How a session's writer ended.
@@ -40,7 +40,8 @@ enum State {
     Ring,
 }
 
-/// Recovers sample sessions with one unreadable sector or two in a row, trying each sector in turn.
+/// Recovers sample sessions with one or two adjacent unreadable sectors, trying each sector in
+/// turn.
 ///
 /// # Errors
 ///
@@ -67,7 +68,7 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
         if !session.ring.is_empty() {
             fs::write(thread.join("ring.atf"), &session.ring)?;
         }
-        // If a file's header is unreadable, nothing shows that a ring belongs to the file.
+        // If a file's header is unreadable, nothing shows that a ring belongs to that file.
         let first = usize::from(state == State::Ring) * SECTOR;
         for (name, bytes) in [
             ("index.atf", &session.index),
@@ -131,8 +132,8 @@ impl Session {
     fn new(version: u8, state: State) -> Self {
         let events = IndexFile::finalized(version, EVENTS);
         let linked = events.events.iter().zip(0..).step_by(3);
-        // Payload sizes vary, so headers and payloads end at many different distances from the end
-        // of a sector.
+        // Payload sizes vary, so that headers and payloads end at many different distances from the
+        // end of a sector.
         let record = |(event, seq): (&atf_samples::files::EventRecord, u64)| {
             DetailRecord::call(seq, event.timestamp_ns, u16::try_from(seq * 7).unwrap_or(0))
         };
@@ -255,8 +256,8 @@ impl Session {
     }
 }
 
-/// Returns a `ring.atf` that contains the bytes of both files from these offsets on, laid out as in
-/// the reference.
+/// Returns a `ring.atf` that contains the bytes of both files from `starts` on, laid out as in the
+/// reference.
 fn ring(version: u8, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
     let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
     let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));
@@ -272,7 +273,7 @@ fn ring(version: u8, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
     out.0
 }
 
-/// Formats a line per event, with the payload of its detail.
+/// Formats one line per event, with the payload of its detail.
 fn recovered(folder: &Path) -> atf::Result<String> {
     let thread = ThreadReader::open(folder)?;
     let mut text = String::new();
@@ -292,7 +293,7 @@ fn recovered(folder: &Path) -> atf::Result<String> {
     }
 }
 
-/// Formats a line per detail that was set aside.
+/// Formats one line per detail that was set aside.
 fn set_aside(path: &Path) -> atf::Result<String> {
     let mut text = String::new();
     if !path.exists() {
@@ -306,7 +307,7 @@ fn set_aside(path: &Path) -> atf::Result<String> {
     Ok(text)
 }
 
-/// Returns the first line that differs.
+/// Describes the first line that differs.
 fn differs(found: &str, expected: &str) -> String {
     let counts = [found, expected].map(|text| text.lines().count());
     let mut lines = found.lines().zip(expected.lines());

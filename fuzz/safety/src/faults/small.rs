@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use atf::write::{Memory, Storage, StorageFile};
 
-/// Files in memory with a limit on their total size. Overwriting existing bytes is always possible.
+/// Files in memory with a limit on their total size. Existing bytes can always be overwritten.
 #[derive(Debug, Clone)]
 pub(super) struct SmallDisk {
     pub(super) memory: Memory,

@@ -1,5 +1,5 @@
-//! Tests writers of real files with failing calls, in-memory writers with a disk that is full at
-//! every byte, and full real disks.
+//! Tests writers of real files while calls fail, in-memory writers on a disk that fills up at every
+//! byte, and writers on full real disks.
 
 use std::fs;
 use std::io;
@@ -24,8 +24,7 @@ use super::{FAULTS, Fault, Layer, Plan, Tally};
 
 /// The number of events in the thread. Every third event has a detail.
 const COUNT: u64 = 200;
-/// The number of events per page of the largest disk. Together with their details, about this many
-/// fit.
+/// About how many events, along with their details, fit on one page of the largest disk.
 const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
@@ -42,14 +41,14 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// How far a writer got: the numbers of events and details that it reported as flushed, if it
-/// created a thread, and whether it finished.
+/// How far a writer got: the numbers of events and details that it reported as flushed, or `None`
+/// if it created no thread, and whether it finished.
 struct Written {
     flushed: Option<(u64, u64)>,
     result: atf::Result<()>,
 }
 
-/// Writes a session of one thread until the first error, then drops the writers.
+/// Writes a session of one thread until the first error, and drops the writers.
 fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: u64) -> Written {
     let mut flushed = None;
     let run = || -> atf::Result<()> {
@@ -137,11 +136,12 @@ fn check(
     Ok(())
 }
 
-/// Makes each call of a writer of real files fail in turn, in every way, in both wire versions.
+/// Makes each call that a writer of real files makes fail in turn, with each kind of fault, in both
+/// wire versions.
 ///
 /// # Errors
 ///
-/// Returns an error if the folders for it cannot be created.
+/// Returns an error if the temporary folders cannot be created.
 pub fn writing(layer: Layer) -> io::Result<Tally> {
     let mut tally = Tally::default();
     for &wire in Wire::ALL {
@@ -213,13 +213,13 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
     }
 }
 
-/// Fills the disk after each byte of a writer in turn, in both wire versions.
+/// Makes the disk full after each byte of a writer's output in turn, in both wire versions.
 #[must_use]
 pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();
     for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
-        // Goes byte by byte from no space to enough space for everything.
+        // Go byte by byte from no space to enough space for everything.
         for space in 0.. {
             tally.runs += 1;
             let small = SmallDisk::new(space);
@@ -248,7 +248,7 @@ pub fn disk_full_in_memory() -> Tally {
 ///
 /// # Errors
 ///
-/// Returns an error if the folders for it cannot be created.
+/// Returns an error if the temporary folders cannot be created.
 pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
     let mut tally = Tally::default();
     let options = WriteOptions::default().buffer_size(4 << 10);

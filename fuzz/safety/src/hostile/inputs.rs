@@ -174,7 +174,7 @@ fn event(seq: u64, kind: u8, function_id: u64) -> EventRecord {
     }
 }
 
-/// Every other event consists of zeros.
+/// Makes every other event consist of zeros.
 fn holes(size: usize) -> Files {
     let mut bytes = open(1, count(size)).without_footer();
     for hole in bytes[64..].chunks_mut(32).step_by(2) {
@@ -183,7 +183,7 @@ fn holes(size: usize) -> Files {
     vec![(INDEX.into(), bytes)]
 }
 
-/// Every event begins like a footer.
+/// Makes every event begin like a footer.
 fn footers(size: usize) -> Files {
     let mut bytes = open(1, count(size)).without_footer();
     for event in bytes[64..].chunks_mut(32) {
@@ -200,7 +200,7 @@ fn back_in_time(size: usize) -> Files {
     index_of(size, event)
 }
 
-/// All events link to one detail.
+/// Makes all events link to the same detail.
 fn links_to_one(size: usize) -> Files {
     let event = |seq| EventRecord {
         detail_seq: Some(0),
@@ -218,7 +218,8 @@ fn calls(size: usize, kind: u8) -> Files {
     index_of(size, |seq| event(seq, kind, seq))
 }
 
-/// Calls that never return, followed by as many returns from functions that were never called.
+/// Makes calls that never return, followed by as many returns from functions that were never
+/// called.
 fn unmatched(size: usize) -> Files {
     let half = count(size) / 2;
     index_of(size, |seq| {
@@ -247,7 +248,7 @@ fn record(seq: u64, payload: usize) -> DetailRecord {
     }
 }
 
-/// As many details as fit, with payloads of this size.
+/// Makes as many details as fit, with payloads of `payload` bytes.
 fn details(size: usize, payload: usize) -> Files {
     let fits = (size / (24 + payload)).max(1) as u64;
     let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, payload)).collect());
@@ -263,7 +264,7 @@ fn lying_detail(size: usize, count: u64) -> Files {
     with_details(file.bytes(), 3)
 }
 
-/// Nothing but lengths that reach past the end of the file.
+/// Fills the file with lengths that reach past its end.
 fn one_length(size: usize) -> Files {
     let mut file = DetailFile::of(1, Vec::new()).placeholder().header();
     for _ in 0..size / 4 {
@@ -272,7 +273,7 @@ fn one_length(size: usize) -> Files {
     with_details(file, 3)
 }
 
-/// Every fifth detail has no length, so a reader cannot walk from one detail to the next.
+/// Sets the length of every fifth detail to 0, so a reader cannot walk from one detail to the next.
 fn broken_often(size: usize) -> Files {
     let fits = (size / 32) as u64;
     let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, 8)).collect());
@@ -283,7 +284,7 @@ fn broken_often(size: usize) -> Files {
     with_details(bytes, fits)
 }
 
-/// What looks like a detail that reaches to the end of the file, starting anew every 24 bytes.
+/// Makes bytes that look, at every 24th byte, like a detail that reaches to the end of the file.
 fn false_starts(size: usize) -> Files {
     let file = DetailFile::of(1, vec![record(0, size)]).placeholder();
     let mut bytes = file.without_footer();
@@ -299,7 +300,7 @@ fn false_starts(size: usize) -> Files {
     with_details(bytes, 3)
 }
 
-/// A ring with the highest sizes and counts.
+/// Makes a ring with the highest sizes and counts.
 fn ring(size: usize) -> Files {
     let mut bytes = b"ATR2\x01\x01\0\0".to_vec();
     bytes.extend(7_u32.to_le_bytes());
@@ -319,14 +320,14 @@ fn manifest(text: &str) -> Files {
     ]
 }
 
-/// A manifest with a list of about this size.
+/// Makes a manifest with a list of about `size` bytes.
 fn list(size: usize, item: impl Fn(usize) -> String) -> Files {
     let one = item(1000).len() + 1;
     let items: Vec<_> = (0..size / one).map(item).collect();
     manifest(&format!("[{}]}}", items.join(",")))
 }
 
-/// Unknown keys, all different or all the same.
+/// Makes unknown keys, all different or all the same.
 fn keys(size: usize, differ: bool) -> Files {
     let key = |at: usize| {
         if differ {

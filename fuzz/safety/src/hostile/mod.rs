@@ -1,4 +1,4 @@
-//! Traces crafted to need a lot of memory, or disproportionately more time as they grow.
+//! Traces crafted to need a lot of memory, or disproportionately more time the larger they are.
 //!
 //! Each [`Input`] is a session of about the requested size. [`work`] reads the
 //! session, checks it and recovers it with salvage. Memory use has a [`bound`], and a trace of
@@ -21,19 +21,19 @@ use atf_conformance::{FileReport, Output};
 
 pub use inputs::{INPUTS, Input};
 
-/// The memory that any trace may use regardless of its size, in bytes: windows, buffers and the
+/// The memory in bytes that any trace may use regardless of its size, for windows, buffers and
 /// bounded lists of findings.
 pub const FIXED: usize = 4 << 20;
-/// The bytes of memory allowed per byte of the trace: 8 per detail of at least 24 bytes, the
-/// content of the manifest, and 56 per detail that a salvage finds.
+/// The memory in bytes allowed per byte of the trace: 8 bytes for each detail, which has at least
+/// 24 bytes, 56 more if a salvage finds the detail, and the content of the manifest.
 pub const PER_BYTE: usize = 12;
-/// The same for a manifest. When a manifest is read, checked and written, each `{"id":7}` in it
-/// becomes a position in the text, a thread and a problem.
+/// The memory in bytes allowed per byte of a manifest. When a manifest is read, checked and
+/// written, each `{"id":7}` becomes a position in the text, a thread and a problem.
 pub const PER_MANIFEST_BYTE: usize = 74;
 /// The same for threads of three events, in 160 bytes: their problems take more.
 pub const PER_THREAD_BYTE: usize = 40;
 /// The maximum growth in instructions for a trace of twice the size, not counting the instructions
-/// for an empty trace. This allows for linear growth, plus a logarithm for sorting.
+/// for an empty trace. This leaves room for linear growth and the logarithmic factor of sorting.
 pub const GROWTH: f64 = 2.5;
 
 /// Writes a hostile trace of about `size` bytes into a folder, and returns its exact size.
