@@ -1,4 +1,4 @@
-//! The results of a run, which all reports are generated from.
+//! The results of a run. All reports are generated from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,11 +14,11 @@ use crate::rules::Severity;
 /// All results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Results {
-    /// Versions of the kit, the spec, the rules and the corpus.
+    /// The versions of the kit, the spec, the rules and the corpus.
     pub editions: Editions,
     /// The implementations, in the order of the command line.
     pub testees: Vec<Testee>,
-    /// The graded parts of answers.
+    /// The parts of answers that were graded.
     pub grading: Grading,
     /// When, where and how the run was made; `None` if it was not made by a command.
     pub made: Option<Made>,
@@ -48,22 +48,21 @@ pub struct Made {
 /// An implementation under test.
 #[derive(Debug, Clone, Serialize)]
 pub struct Testee {
-    /// As in its manifest.
+    /// The name in its manifest.
     pub name: String,
-    /// As in its manifest.
+    /// The version in its manifest.
     pub version: String,
-    /// As in its manifest.
+    /// The home page in its manifest.
     pub url: Option<String>,
-    /// The roles that it has.
+    /// The roles in its manifest.
     pub roles: Vec<Role>,
-    /// The wire versions it supports.
+    /// The wire versions that it supports.
     pub wire: Vec<u8>,
-    /// As in its manifest.
+    /// The features in its manifest.
     pub features: Vec<String>,
-    /// As in its manifest: the capabilities that it lacks. They are not graded.
+    /// The capabilities that its manifest says it lacks. They are not graded.
     pub lacks: Vec<Lack>,
-    /// If the implementation was not graded, the reason: it cannot be started, or it failed its
-    /// smoke test.
+    /// Why the implementation was not graded: it cannot be started, or it failed its smoke test.
     pub refused: Option<String>,
 }
 
@@ -94,9 +93,9 @@ impl Role {
 /// The result of one case for one implementation.
 #[derive(Debug, Clone, Serialize)]
 pub struct CaseResult {
-    /// The position in [`Results::testees`].
+    /// The index of the implementation in [`Results::testees`].
     pub testee: usize,
-    /// The role in which it was run.
+    /// The role in which the implementation was run.
     pub role: Role,
     /// The name of the case or script.
     pub case: String,
@@ -114,15 +113,15 @@ pub struct CaseResult {
     pub not_graded: Vec<Lack>,
     /// The reason in the failure list, if this failure is listed.
     pub listed: Option<String>,
-    /// The duration.
+    /// How long the case took.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
-    /// Standard error, truncated.
+    /// The standard error output, truncated.
     pub stderr: String,
 }
 
 impl Results {
-    /// Discards all labels, so a failure in labels alone becomes a pass.
+    /// Discards all labels, so that a failure in labels alone becomes a pass.
     pub fn grade_data_only(&mut self) {
         self.grading = Grading::Data;
         for case in &mut self.cases {
@@ -144,7 +143,7 @@ impl Results {
         }
     }
 
-    /// In the matrix, moves failures that are on the reader's failure list from failed to known.
+    /// Marks those failures in the matrix as known that are on the reader's failure list.
     pub fn settle_cross(&mut self) {
         for cell in &mut self.cross {
             let is_known = |script: &String| {
@@ -165,7 +164,7 @@ impl Results {
 /// A note on a case, separate from its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// SHOULD if a writer's files break a rule, otherwise advice.
+    /// `SHOULD` if a writer's file breaks a rule, and advice otherwise.
     pub severity: Severity,
     /// The rule, if any.
     pub rule: Option<String>,
@@ -190,8 +189,8 @@ impl CaseResult {
         notes.filter(|note| note.severity == Severity::Should)
     }
 
-    /// Returns the rules that a failed answer broke, which may differ from the case's rules. If
-    /// there is no answer, returns the case's first rule.
+    /// Returns the rules that a failed answer broke, which may differ from the case's rules.
+    /// Without an answer, returns the case's first rule.
     #[must_use]
     pub fn blamed(&self) -> BTreeSet<&str> {
         let Outcome::Failed { differences, .. } = &self.outcome else {
@@ -206,7 +205,7 @@ impl CaseResult {
         }
     }
 
-    /// Returns the state of each rule. A failure only counts for the rules that the answer broke.
+    /// Returns the state of each rule. A failure counts only for the rules that the answer broke.
     #[must_use]
     pub fn by_rule(&self) -> BTreeMap<&str, State> {
         let blamed = self.blamed();
@@ -244,9 +243,9 @@ impl CaseResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As expected.
+    /// The result is as expected.
     Passed,
-    /// Skipped: the implementation does not support it.
+    /// The implementation does not support the case.
     Skipped,
     /// A failure on the failure list.
     Known,
@@ -255,7 +254,7 @@ pub enum State {
 }
 
 impl State {
-    /// Returns its name.
+    /// Returns the state's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -271,7 +270,7 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Outcome {
-    /// As expected.
+    /// The answer is as expected.
     Passed,
     /// The implementation does not support the case: it exited with code 77, or lacks a wire
     /// version or feature.
@@ -279,11 +278,11 @@ pub enum Outcome {
         /// The reason.
         why: String,
     },
-    /// Not as expected.
+    /// The answer is not as expected.
     Failed {
         /// The class of the failure.
         class: Failure,
-        /// A message for people.
+        /// A human-readable message.
         message: String,
         /// Where the answer differs from the expected result: data first, then labels.
         differences: Vec<Difference>,
@@ -350,15 +349,15 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
-    /// No crashes, no phantom events, no loss of provably complete events, no wrong values, no
-    /// reads outside the session.
+    /// No crashes, no events that are not in the file, no loss of provably complete events, no
+    /// wrong values, and no reads outside the session.
     Data,
     /// The verdict, the count source, the checksum state, the manifest state, and trailing bytes.
     Label,
 }
 
 impl Grade {
-    /// Returns its name.
+    /// Returns the grade's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -372,17 +371,17 @@ impl Grade {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Score {
-    /// As expected.
+    /// The answer is as expected.
     Passed,
-    /// Not as expected.
+    /// The answer is not as expected.
     Failed,
-    /// Not graded: the case was skipped or got no answer, or the implementation is a writer, which
-    /// has no labels.
+    /// Not graded, because the case was skipped or got no answer, or because the implementation is
+    /// a writer, which has no labels.
     None,
 }
 
 impl Score {
-    /// Returns its name.
+    /// Returns the score's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -408,23 +407,24 @@ pub enum Grading {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
-    /// A signal, or an unknown exit code.
+    /// The process was killed by a signal or returned an unknown exit code.
     Crash,
-    /// Killed at the time limit.
+    /// The process was killed at the time limit.
     Timeout,
-    /// Killed above the memory limit.
+    /// The process was killed because it exceeded the memory limit.
     Memory,
-    /// Output that is not a document.
+    /// The output is not a document.
     Garbage,
     /// Files outside the session were opened or read.
     Outside,
-    /// A file that must be rejected was accepted or recovered, so damaged events pass as intact.
+    /// A file that must be rejected was accepted or recovered, so damaged events are taken for
+    /// intact ones.
     WrongAccept,
     /// A file that must be read was rejected, so its events are lost.
     WrongReject,
-    /// The correct verdict, but wrong values.
+    /// The verdict is correct, but values are wrong.
     WrongDecode,
-    /// Correct data with a wrong label, such as the verdict.
+    /// The data is correct, but a label, such as the verdict, is wrong.
     WrongLabel,
     /// A writer's file breaks a MUST.
     Rule,
@@ -435,7 +435,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns its name.
+    /// Returns the class's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -467,7 +467,7 @@ impl Failure {
 /// A difference between an answer and the expected result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Whether data or a label differs.
+    /// Whether the difference is in data or in a label.
     pub grade: Grade,
     /// The field that differs, in a document (`events[3].detail_seq`) or a file
     /// (`thread_0/index.atf: footer.checksum`).
@@ -487,31 +487,31 @@ pub struct Difference {
 pub struct Hexdump {
     /// The file.
     pub file: String,
-    /// The offset of `bytes`, in bytes from the start of the file.
+    /// The offset of `bytes` in the file.
     pub offset: u64,
     /// The bytes.
     #[serde(serialize_with = "hex")]
     pub bytes: Vec<u8>,
-    /// The offset of the field, in bytes from the start of the file.
+    /// The offset of the field in bytes from the start of the file.
     pub field_offset: u64,
-    /// The size of the field, in bytes.
+    /// The size of the field in bytes.
     pub field_size: u64,
 }
 
 /// The results of one reader on one writer's files.
 #[derive(Debug, Clone, Serialize)]
 pub struct CrossResult {
-    /// The position of the writer in [`Results::testees`].
+    /// The index of the writer in [`Results::testees`].
     pub writer: usize,
-    /// The position of the reader.
+    /// The index of the reader in [`Results::testees`].
     pub reader: usize,
     /// The number of scripts whose files the reader read correctly.
     pub passed: usize,
     /// The scripts that failed, with the reason.
     pub failed: Vec<(String, String)>,
-    /// The number of further failures that are on the reader's failure list.
+    /// The number of scripts that failed but are on the reader's failure list.
     pub known: usize,
-    /// The number of scripts that it does not support.
+    /// The number of scripts that the reader does not support.
     pub skipped: usize,
 }
 

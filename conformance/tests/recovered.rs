@@ -1,4 +1,4 @@
-//! Sessions that the library recovers break no structural rule, whatever the damage.
+//! Sessions that the library recovers break no structural rule, whatever the damage was.
 
 #[allow(
     dead_code,
@@ -50,7 +50,7 @@ fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
         .u32(0);
     let mut areas = [INDEX, DETAIL].map(|file| {
         let bytes = trace.file(file);
-        // Without the footer.
+        // Leave out the footer.
         let end = bytes.len() - 64;
         let size = 64 + random.below(end - 63);
         let start = 64 + random.below(size - 63);
@@ -123,7 +123,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     atf_samples::tree(path).unwrap()
 }
 
-/// Returns the broken structural rules with their files.
+/// Returns the broken structural rules and the files that break them.
 fn broken(path: &Path) -> Vec<String> {
     let outcome = Outcome::of(path);
     let mut broken: Vec<_> = outcome
@@ -149,7 +149,7 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
     let mut from_ring = 0;
     for seed in 0..300 {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 + seed);
-        // Similar seeds start with similar numbers.
+        // Similar seeds start with similar numbers, so skip the first few.
         (0..8).for_each(|_| {
             random.below(1);
         });
@@ -179,7 +179,7 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
             1 => Wire::V2,
             _ => Wire::V1,
         };
-        // A kind or a number may be too large for the other version; in that case, nothing is
+        // A kind or a number may be too large for the other version. In that case, nothing is
         // written.
         match convert(&path, &other, wire, &ConvertOptions::default()) {
             Ok(report) => assert_eq!(broken(&other), [""; 0], "{case}\n{report}"),

@@ -1,4 +1,4 @@
-//! Sessions that the library writes have no findings, in either wire version.
+//! Tests that sessions written by the library have no findings, in either wire version.
 
 #[allow(
     dead_code,
@@ -20,7 +20,7 @@ const MODULE: u64 = 0x0644_4fc1;
 /// Writes `count` events of nested calls, some with registers and stack.
 fn write(writer: &mut ThreadWriter, count: u64) {
     for seq in 0..count {
-        // Three calls, then their three returns.
+        // Write three calls followed by their three returns.
         let (is_call, depth) = match seq % 6 {
             step @ 0..3 => (true, step + 1),
             step => (false, 6 - step),
@@ -134,13 +134,13 @@ fn events_from_a_kill_journal_are_checked() {
         let mut writer = session.thread(3).unwrap();
         write(&mut writer, 100);
         session.write_manifest().unwrap();
-        // As after a kill: nothing in the files, everything in the kill journal.
+        // As after a kill, the files contain nothing, and the kill journal contains everything.
         let outcome = Outcome::of(root.path());
         assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
         let index = outcome.report("thread_3/index.atf");
         assert_eq!(index.events, Some(100));
         let unfinished = ["ATF-IFTR-001", "ATF-DFTR-001"];
-        // Without the manifest, which cannot know the times of an unfinalized thread.
+        // Leave out the manifest, which cannot contain the times of an unfinalized thread.
         for name in ["thread_3/index.atf", "thread_3/detail.atf"] {
             let report = outcome.report(name);
             for finding in report.findings() {

@@ -15,8 +15,8 @@ pub(super) fn how(message: &str) -> &str {
     }
 }
 
-/// Returns the source file and line of the crash: the last location in a Python traceback,
-/// otherwise the first location in the text.
+/// Returns the source file and line of the crash: the last location in a Python traceback or,
+/// without one, the first location in the text.
 pub(super) fn place(stderr: &str) -> Option<String> {
     let mut lines = stderr.lines().rev();
     let of_python = lines.find_map(|line| {

@@ -33,7 +33,7 @@ pub struct Group<'a> {
     pub failed: usize,
 }
 
-/// Groups a run's failures by cause, starting with the cause of the most unexpected failures.
+/// Groups a run's failures by cause. The group with the most unexpected failures comes first.
 #[must_use]
 pub fn groups(results: &Results) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
@@ -103,7 +103,7 @@ impl Cause {
         })
     }
 
-    /// Returns the cause of a wrong value in a field that no rule of the case constrains.
+    /// Returns the cause of a wrong value in a field that no rule of the case covers.
     fn unasked(field: &str) -> Self {
         Self {
             id: format!("wrong-file:{field}"),
@@ -111,8 +111,8 @@ impl Cause {
         }
     }
 
-    /// Returns the cause "field misread" if all wrong values belong to one field, regardless of the
-    /// case's rules.
+    /// Returns the cause "field misread" if all wrong values belong to one field, whatever the
+    /// case's rules are.
     fn misread(differences: &[Difference]) -> Option<Self> {
         let is_shown = |it: &&Difference| !it.place.ends_with(" more]");
         let data = differences.iter().filter(|it| it.grade == Grade::Data);
@@ -190,7 +190,7 @@ impl Cause {
     }
 }
 
-/// Returns the record and field of a difference, if it is only a wrong value.
+/// Returns the record and field of a difference, if the difference is only a wrong value.
 fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     let is_nothing = |text: &str| text == "nothing";
     // A place in a writer's output starts with the file.
@@ -222,18 +222,18 @@ struct Clues<'a> {
     expected: &'a str,
 }
 
-/// How an answer is wrong.
+/// The way in which an answer is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// A readable file was rejected.
+    /// The answer rejects a readable file.
     Refused,
-    /// A file that must be rejected was read.
+    /// The answer accepts a file that must be rejected.
     Believed,
     /// The answer contains something that is not in the file.
     Extra,
     /// Something in the file is missing from the answer.
     Lost,
-    /// A wrong value.
+    /// The answer has a wrong value.
     Other,
 }
 
@@ -251,7 +251,7 @@ impl Turn {
 
 impl<'a> Clues<'a> {
     fn of(difference: &'a Difference, rule: &'a str) -> Self {
-        // In a writer's output the file's name precedes the field; values in documents are JSON.
+        // In a writer's output, the file's name precedes the field. Values in documents are JSON.
         let place = difference.place.rsplit(": ").next().unwrap_or_default();
         let field = place.rsplit('.').next().unwrap_or_default();
         let field = field.split('[').next().unwrap_or_default();

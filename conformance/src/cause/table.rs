@@ -1,4 +1,4 @@
-//! The named causes. A difference is attributed to the first cause that matches it.
+//! The named causes. A difference is attributed to the first cause that it matches.
 
 use super::Turn;
 use crate::results::Grade;
@@ -11,7 +11,7 @@ pub(super) struct Known {
     /// The mistake in the implementation.
     pub(super) title: &'static str,
     pub(super) grade: Option<Grade>,
-    /// The rules that the answer broke, without `ATF-`; a trailing `*` matches a prefix.
+    /// The rules that the answer broke, without `ATF-`. A trailing `*` stands for any ending.
     pub(super) rules: &'static [&'static str],
     /// The last name in the path of a difference.
     pub(super) fields: &'static [&'static str],
@@ -54,14 +54,14 @@ const fn known(id: &'static str, title: &'static str, rules: &'static [&'static 
     }
 }
 
-/// Something wrong was accepted.
+/// The answer accepted something wrong.
 const TAKEN: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other];
-/// Something valid was withheld.
+/// The answer withheld something valid.
 const HELD_BACK: &[Turn] = &[Turn::Refused, Turn::Lost];
-/// Something was misread.
+/// The answer misread something.
 const READ: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other, Turn::Lost];
 
-/// The table, in this order: labels, needlessly rejected files, values trusted without checking,
+/// The causes, in this order: labels, needlessly rejected files, values trusted without checking,
 /// single rules.
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = &[

@@ -90,7 +90,6 @@ struct Filter {
     wire: Option<u8>,
 }
 
-/// A class, on the command line.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum ClassName {
     Valid,

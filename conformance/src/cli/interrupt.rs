@@ -1,5 +1,5 @@
-//! Handles SIGINT and SIGTERM: the first signal ends the run cleanly and removes its folders; the
-//! second ends it at once.
+//! Handles SIGINT and SIGTERM. The first signal ends the run cleanly and removes its folders. The
+//! second signal ends the process at once.
 
 use std::io;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ impl Interrupt {
         #[cfg(unix)]
         for number in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             use signal_hook::flag;
-            // Order matters: when the first signal arrives, the flag must not be set yet.
+            // The order of these two calls matters, because the flag must still be unset when the
+            // first signal arrives.
             flag::register_conditional_default(number, Arc::clone(&this.is_last))?;
             flag::register(number, Arc::clone(&this.is_last))?;
             let code = usize::try_from(number).unwrap_or_default();
@@ -33,13 +34,13 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// If a signal arrived during the run, ends this process the way the signal would have. From
-    /// here on, the next signal ends it at once.
+    /// If a signal arrived during the run, ends this process the way the signal would have. After
+    /// this call, the next signal ends the process at once.
     pub(super) fn settle(&self) {
         self.is_last.store(true, Ordering::Relaxed);
         #[cfg(unix)]
         if let number @ 1.. = self.signal.load(Ordering::Relaxed) {
-            // If this fails, the run's own error is printed.
+            // If this fails, the run's own error is still printed.
             let _ = signal_hook::low_level::emulate_default_handler(
                 i32::try_from(number).unwrap_or_default(),
             );

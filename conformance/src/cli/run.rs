@@ -187,7 +187,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     } else {
         Form::Summary
     };
-    // Checked first because a run may take a long time.
+    // Check the targets first, because a run may take a long time.
     let targets = match Target::chosen(&options.reports, form) {
         Ok(targets) => targets,
         Err(error) => return failure(&error.to_string()),
@@ -205,7 +205,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
 }
 
 pub(super) fn failure(message: &str) -> ExitCode {
-    // If stderr is closed too, there is nothing left to do.
+    // If stderr is closed as well, nothing can be reported.
     let _ = writeln!(io::stderr(), "atf-conformance: {message}");
     ExitCode::from(2)
 }

@@ -1,9 +1,9 @@
-//! Computes the derived values of a session's document from its files' documents. Used for the
-//! corpus and for answers that reject a file that may be rejected.
+//! Computes the derived values of a session's document from its files' documents. The corpus needs
+//! these values, and so do answers that reject a file when this is allowed.
 
 use serde_json::{Value, json};
 
-/// Updates the counts of unmatched links in a thread's entry; does not add missing counts.
+/// Updates the counts of unmatched links in a thread's entry. Does not add missing counts.
 pub(crate) fn derive_thread(thread: &mut Value) {
     let links = links(&thread["index"]);
     let back: Vec<Option<u64>> = events(&thread["detail"])

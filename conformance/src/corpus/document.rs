@@ -1,5 +1,5 @@
-//! Builds expected documents from the description of what was written, decoding field values from
-//! the bytes with the hand-typed tables.
+//! Builds expected documents from the description of what was written. Field values are decoded
+//! from the bytes with the hand-typed tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ pub(super) fn file(
 /// The size of a header in bytes.
 const HEADER_SIZE: usize = 64;
 
-/// The rules that a file without a footer breaks.
+/// The rules that a file breaks if it has no footer.
 const UNFINISHED: [&str; 2] = ["ATF-IFTR-001", "ATF-DFTR-001"];
 
 /// The rules on checksum mismatches.
@@ -69,7 +69,7 @@ pub(crate) const CHECKSUMS: [&str; 4] = [
 ];
 
 /// Removes the footer, the count source and the trailing bytes from the document of a
-/// self-contradictory file, because a reader that accepts the file need not match them.
+/// self-contradictory file, because a reader that accepts the file need not agree on them.
 fn contradicted(document: &mut Value, broken: &[&str]) {
     let is_bad = broken.iter().any(|rule| CHECKSUMS.contains(rule));
     if let Some(members) = document.as_object_mut() {
@@ -204,7 +204,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
         let id = thread["thread_id"].as_u64().unwrap_or_default();
         index_verdicts(id).is_none_or(|it| it.verdicts.contains(&Verdict::Reject))
     };
-    // Possibly no thread has a readable index.
+    // It is possible that no thread has a readable index.
     if !threads.is_empty() && threads.iter().all(may_be_lost) {
         verdicts.insert(Verdict::Reject);
     }
@@ -240,7 +240,7 @@ fn thread(
         is_there.then(|| {
             let own = broken.iter().filter(|(file, _)| *file == path);
             let own: Vec<_> = own.map(|(_, rule)| *rule).collect();
-            // An empty file has no events, rejected or not.
+            // An empty file has no events, whether it is rejected or not.
             let either: &[Verdict] = match trace.file(&path) {
                 [] if verdicts::of_rules(own.iter().copied()).contains(&Verdict::Recover) => {
                     &[Verdict::Recover, Verdict::Reject]
@@ -277,7 +277,7 @@ fn thread(
     thread
 }
 
-/// Returns the ids and paths of the session's entries that are named like thread folders.
+/// Returns the ids and paths of the session's entries whose names are those of thread folders.
 fn thread_folders(trace: &Trace, root: &str) -> BTreeSet<(u32, String)> {
     let below = |path: &str| {
         let rest = match root {

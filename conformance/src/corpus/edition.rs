@@ -35,7 +35,7 @@ pub fn files(cases: &[Case]) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Returns a case's files, with their paths in the corpus's folder.
+/// Returns a case's files, with their paths within the corpus's folder.
 fn case_files(case: &Case) -> Vec<(String, Vec<u8>)> {
     let at = |name: &str| format!("{}/{name}", case.name);
     let mut files = vec![
@@ -128,7 +128,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     super::document::hex(&Sha256::digest(bytes))
 }
 
-/// Formats JSON like the corpus's files: a value that fits on one line takes one line.
+/// Formats JSON the way the corpus's files do: a value that fits on one line takes one line.
 #[must_use]
 pub fn text(value: &Value) -> String {
     String::from_utf8_lossy(&json::text(value)).into_owned()
@@ -197,8 +197,8 @@ pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
 ///
 /// # Errors
 ///
-/// Returns the file system's error with the path, or an error if the folder contains anything other
-/// than a corpus.
+/// Returns the file system's error with the path. Also returns an error if the folder contains
+/// anything other than a corpus.
 pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
     let files = files(cases);
     let unknown: Vec<_> = (on_disk(folder).into_iter())
@@ -230,7 +230,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Lists the files below a folder's `v1` and `v2`, with `/` in paths on every platform.
+/// Lists the files below `v1` and `v2` in a folder, using `/` in paths on every platform.
 fn on_disk(folder: &Path) -> Vec<String> {
     let below = |name: &str| {
         let walk = walkdir::WalkDir::new(folder.join(name)).sort_by_file_name();

@@ -36,8 +36,8 @@ fn write(out: &mut String, value: &Value, depth: usize) {
     out.push(close);
 }
 
-/// Sorts entries by key, because a map's order depends on the `serde_json` features that other
-/// crates enable.
+/// Sorts entries by key. A map's own order depends on the `serde_json` features that other crates
+/// enable.
 fn sorted(value: &Value) -> Vec<(Option<&str>, &Value)> {
     let entries = value.as_object().into_iter().flatten();
     let mut entries: Vec<_> = entries

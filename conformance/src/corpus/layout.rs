@@ -1,7 +1,7 @@
 //! The fields of all records, typed by hand from the tables in S0, S1, S2 and S4.
 //!
-//! Expected results use these tables instead of the spec's tables: a mistake in the spec would
-//! affect every reader, and no test would reveal it.
+//! Expected results use these tables instead of the spec's, because a mistake in the spec would
+//! affect every reader and no test would reveal it.
 
 /// A record of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum Record {
     DetailEventHeader,
     DetailFunctionPayload,
     DetailFooter,
-    /// Not described in any source.
+    /// A record that no source describes.
     RingHeader,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Field {
 pub(crate) enum FieldKind {
     /// Four ASCII characters.
     Magic,
-    /// Without meaning.
+    /// Bytes without meaning.
     Reserved,
     /// A number.
     Number,
@@ -62,7 +62,7 @@ const fn reserved(name: &'static str, offset: usize, size: usize) -> Field {
     field(name, offset, size, FieldKind::Reserved)
 }
 
-/// S0, S1.
+/// From S0 and S1.
 const INDEX_HEADER_1: [Field; 16] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("endian", 4, 1),
@@ -82,7 +82,7 @@ const INDEX_HEADER_1: [Field; 16] = [
     number("time_end_ns", 56, 8),
 ];
 
-/// S2.
+/// From S2.
 const INDEX_HEADER_2: [Field; 15] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("endian", 4, 1),
@@ -101,7 +101,7 @@ const INDEX_HEADER_2: [Field; 15] = [
     number("time_end_ns", 56, 8),
 ];
 
-/// S0, S1, S3.
+/// From S0, S1 and S3.
 const INDEX_EVENT_1: [Field; 6] = [
     number("timestamp_ns", 0, 8),
     number("function_id", 8, 8),
@@ -111,7 +111,7 @@ const INDEX_EVENT_1: [Field; 6] = [
     field("detail_seq", 28, 4, FieldKind::Link),
 ];
 
-/// S2.
+/// From S2.
 const INDEX_EVENT_2: [Field; 5] = [
     number("timestamp_ns", 0, 8),
     number("function_id", 8, 8),
@@ -120,7 +120,7 @@ const INDEX_EVENT_2: [Field; 5] = [
     reserved("_reserved", 25, 7),
 ];
 
-/// S0, S1, S2. The order is start, end, bytes, unlike in the detail footer.
+/// From S0, S1 and S2. The order is start, end, bytes, unlike in the detail footer.
 const INDEX_FOOTER: [Field; 7] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("checksum", 4, 4),
@@ -131,7 +131,7 @@ const INDEX_FOOTER: [Field; 7] = [
     reserved("reserved", 40, 24),
 ];
 
-/// S1, S2, S4.
+/// From S1, S2 and S4.
 const DETAIL_HEADER: [Field; 14] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("endian", 4, 1),
@@ -149,7 +149,7 @@ const DETAIL_HEADER: [Field; 14] = [
     reserved("_reserved2", 60, 4),
 ];
 
-/// S1, S3, S4.
+/// From S1, S3 and S4.
 const DETAIL_EVENT_HEADER_1: [Field; 6] = [
     number("total_length", 0, 4),
     number("event_type", 4, 2),
@@ -159,7 +159,7 @@ const DETAIL_EVENT_HEADER_1: [Field; 6] = [
     number("timestamp", 16, 8),
 ];
 
-/// S2.
+/// From S2.
 const DETAIL_EVENT_HEADER_2: [Field; 5] = [
     number("total_length", 0, 4),
     number("event_type", 4, 2),
@@ -168,7 +168,7 @@ const DETAIL_EVENT_HEADER_2: [Field; 5] = [
     number("timestamp", 16, 8),
 ];
 
-/// S1, S4. The stack follows.
+/// From S1 and S4. The stack follows.
 const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
     number("function_id", 0, 8),
     field("x_regs", 8, 64, FieldKind::Registers),
@@ -179,7 +179,7 @@ const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
     reserved("_reserved", 98, 2),
 ];
 
-/// S1, S2, S4. The order is bytes, start, end, unlike in the index footer.
+/// From S1, S2 and S4. The order is bytes, start, end, unlike in the index footer.
 const DETAIL_FOOTER: [Field; 7] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("checksum", 4, 4),
@@ -190,7 +190,7 @@ const DETAIL_FOOTER: [Field; 7] = [
     reserved("reserved", 40, 24),
 ];
 
-/// The page on `ring.atf` in the reference.
+/// From the page on `ring.atf` in the reference.
 const RING_HEADER: [Field; 15] = [
     field("magic", 0, 4, FieldKind::Magic),
     number("endian", 4, 1),

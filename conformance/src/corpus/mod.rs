@@ -93,7 +93,7 @@ pub fn find(name: &str) -> Option<Case> {
 pub struct Case {
     /// The case's permanent name, such as `v1/iftr-004-one-bit-off`.
     pub name: String,
-    /// The wire version of its files.
+    /// The wire version of the case's files.
     pub wire: u8,
     /// The rules that the case tests.
     pub rules: Vec<&'static str>,
@@ -103,7 +103,7 @@ pub struct Case {
     pub path: String,
     /// The type of `path`.
     pub subject: Subject,
-    /// The known implementation mistakes that the case reveals; the corpus explains them.
+    /// The known implementation mistakes that the case reveals. The corpus explains them.
     pub flags: Vec<&'static str>,
     /// A description of the fault and of its effect on a reader that does not check for it.
     pub note: String,
@@ -125,9 +125,10 @@ pub struct Case {
     /// The threads of a session that a reader may skip.
     pub optional: Vec<u32>,
     /// The expected document with the mildest verdict. Readers may add header, footer and derived
-    /// values that it omits.
+    /// values that the document omits.
     pub expected: serde_json::Value,
-    /// The broken rules that a checker must find, by file: `("thread_7/index.atf", "ATF-IFTR-004")`.
+    /// The broken rules that a checker must find, by file, such as `("thread_7/index.atf",
+    /// "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
     /// The place in the file where the first of these rules is broken.
     pub place: Option<Place>,
@@ -142,7 +143,7 @@ impl Case {
             == (&other.path, &other.files, &other.folders, &other.symlinks)
     }
 
-    /// Returns the case's files outside the session; no reader may open them.
+    /// Returns the case's files outside the session, which no reader may open.
     pub fn decoys(&self) -> impl Iterator<Item = &str> {
         let is_session = self.subject == Subject::Session;
         let files = self.files.keys().filter(move |_| is_session);

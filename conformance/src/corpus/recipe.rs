@@ -1,4 +1,4 @@
-//! Recipes, each an edit of the clean session with the finding it must cause.
+//! Recipes. Each is an edit of the clean session with the finding that the edit must cause.
 
 use super::effects::effect;
 use super::flags::flag_of;
@@ -11,13 +11,13 @@ use crate::{Place, Verdict, rules};
 /// The slug consists of the first rule and the name, so the name must never change.
 #[derive(Debug, Clone)]
 pub struct Recipe {
-    /// The rules that it tests.
+    /// The rules that the recipe tests.
     pub rules: Vec<&'static str>,
     /// The wire versions that have the case.
     pub wires: &'static [u8],
     /// A short description that becomes part of the slug.
     pub name: &'static str,
-    /// The expected finding of the first rule; `None` if the recipe meets the rule.
+    /// The expected finding of the first rule; `None` if the session follows the rule.
     pub found: Option<Found>,
     /// Other rules that the edit inevitably breaks, by file.
     pub also: Vec<(&'static str, &'static str)>,
@@ -31,9 +31,9 @@ pub struct Recipe {
     edit: Option<fn(&mut Trace)>,
     /// A file or folder of the session; empty for the whole session.
     subject: &'static str,
-    /// Whether the slug is just the name.
+    /// Whether the slug consists of the name alone.
     is_named: bool,
-    /// The text that replaces the name in the note; empty to use the name.
+    /// The phrase that replaces the name in the note; empty to use the name.
     title: &'static str,
     note: &'static str,
 }
@@ -41,11 +41,11 @@ pub struct Recipe {
 /// The finding that a recipe's rule causes.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The file's path within the session's folder.
+    /// The path of the file within the session's folder.
     pub file: &'static str,
     /// The field's path.
     pub field: &'static str,
-    /// The number of times the rule is broken there.
+    /// How many times the rule is broken there.
     pub count: u64,
     /// The verdict on the file.
     pub verdict: Verdict,
@@ -56,11 +56,11 @@ pub struct Found {
 #[derive(Debug, Clone)]
 enum Offset {
     None,
-    /// The same in every wire version.
+    /// An offset that is the same in every wire version.
     Bytes(u64),
     /// The offset of the field in an index file.
     Field,
-    /// The offset of this text, which occurs exactly once in the file.
+    /// The offset of this string, which occurs exactly once in the file.
     Text(&'static str),
 }
 
@@ -83,7 +83,7 @@ pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     }
 }
 
-/// Makes a recipe whose edit creates a boundary case that still meets the rule.
+/// Makes a recipe whose edit creates a boundary case that still follows the rule.
 pub(super) fn meets(rule: &'static str, name: &'static str, edit: fn(&mut Trace)) -> Recipe {
     Recipe {
         edit: Some(edit),
@@ -117,7 +117,7 @@ pub(super) fn breaks(rule: &'static str, name: &'static str, edit: fn(&mut Trace
 /// Returns the file that a rule's cases read by default; empty for the whole session.
 fn subject_of(rule: &str) -> &'static str {
     match rule.get(4..8) {
-        // Whether the flag is correct depends on the folder.
+        // Only the folder determines whether the flag is correct.
         _ if rule == "ATF-IHDR-018" => "",
         Some("IHDR" | "IEVT" | "IFTR") => INDEX,
         Some("DHDR" | "DEVT" | "DPAY" | "DFTR") => DETAIL,
@@ -144,7 +144,7 @@ impl Breaking {
         self.expect(file, field, Offset::Bytes(offset), verdict)
     }
 
-    /// Expects a finding at a field of an index file; the field's offset depends on the wire
+    /// Expects a finding at a field of an index file. The field's offset depends on the wire
     /// version.
     pub(super) fn at_field(
         self,
@@ -155,7 +155,7 @@ impl Breaking {
         self.expect(file, field, Offset::Field, verdict)
     }
 
-    /// Expects a finding at this text in a text file.
+    /// Expects a finding at this string in a text file.
     pub(super) fn at_text(
         self,
         file: &'static str,
@@ -226,7 +226,7 @@ impl Recipe {
         self
     }
 
-    /// Adds a rule on the behaviour of readers, which no file can break.
+    /// Adds a rule about how readers behave, which no file can break.
     pub(super) fn asks(mut self, rule: &'static str) -> Self {
         self.rules.push(rule);
         self
@@ -238,7 +238,7 @@ impl Recipe {
         self
     }
 
-    /// Requires readers to reject the subject because of this source or harm.
+    /// Requires readers to reject the subject. The reason is a source or the harm of reading it.
     pub(super) fn must_reject(mut self, because: &'static str) -> Self {
         self.because = Some(because);
         self.may(&[Verdict::Reject])
@@ -304,7 +304,8 @@ impl Recipe {
         trace
     }
 
-    /// Returns all rules that the edited session breaks, by file; the recipe's own rule comes first.
+    /// Returns all rules that the edited session breaks, by file, starting with the recipe's own
+    /// rule.
     #[must_use]
     pub fn broken(&self) -> Vec<(&'static str, &'static str)> {
         let first = self.rules.first().copied();
@@ -501,7 +502,7 @@ fn file_name(path: &str) -> Option<&str> {
     is_file.then_some(name)
 }
 
-/// Converts text to lower case, with one hyphen between words.
+/// Converts a string to lower case, with one hyphen between words.
 fn slug(text: &str) -> String {
     let text = text.to_lowercase().replace(['\'', ','], "");
     let words = text.split(|char: char| !char.is_ascii_alphanumeric());

@@ -1,4 +1,4 @@
-//! The parts of a file as it was written, whatever its bytes claim.
+//! The parts of a file as it was written, regardless of what its bytes claim.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use super::layout::Record;
 
 /// Describes the parts of a trace file.
 ///
-/// Expected results depend on this description: which events survive a truncation is determined by
-/// where they were written, not by what a reader finds.
+/// Expected results depend on this description. For example, which events survive a truncation
+/// depends on where they were written, not on what a reader finds.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) is_detail: bool,
@@ -16,9 +16,9 @@ pub(crate) struct Shape {
     pub(crate) start: usize,
     /// The sizes of the events.
     pub(crate) events: Vec<usize>,
-    /// The number of bytes at the start of the file that are as written.
+    /// The number of bytes at the start of the file that are still as written.
     pub(crate) own: usize,
-    /// The sizes of the events that a reader finds, if it cannot find every complete event.
+    /// The sizes of the events that a reader finds, if the reader cannot find every complete event.
     pub(crate) framed: Option<Vec<usize>>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Region {
     pub(super) size: usize,
     /// The prefix of the fields' names, such as `events[3]`.
     pub(super) name: String,
-    /// `None` for bytes without fields.
+    /// The record; `None` for bytes without fields.
     pub(super) record: Option<Record>,
 }
 
@@ -139,7 +139,7 @@ impl Shape {
     }
 }
 
-/// Consecutive regions.
+/// The regions of a file, added one after another.
 #[derive(Default)]
 struct Parts {
     regions: Vec<Region>,

@@ -1,4 +1,4 @@
-//! A valid session that recipes damage.
+//! A valid session for recipes to edit.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -111,7 +111,7 @@ impl Trace {
         this
     }
 
-    /// Edits the fields of thread 7's index file; the result need not be consistent. Undoes
+    /// Edits the fields of thread 7's index file. The result need not be consistent. Undoes
     /// patches.
     pub fn index(&mut self, edit: impl FnOnce(&mut IndexFile)) {
         edit(&mut self.index);
@@ -126,7 +126,7 @@ impl Trace {
         self.put_index(INDEX, &self.index.clone());
     }
 
-    /// Edits the fields of the detail file; the result need not be consistent. Undoes patches.
+    /// Edits the fields of the detail file. The result need not be consistent. Undoes patches.
     pub fn detail(&mut self, edit: impl FnOnce(&mut DetailFile)) {
         edit(&mut self.detail);
         self.put_detail(DETAIL, &self.detail.clone());
@@ -198,7 +198,7 @@ impl Trace {
         self.shapes.insert(path.to_owned(), shape);
     }
 
-    /// Copies the file at this path from another trace.
+    /// Copies a file from another trace.
     pub fn take(&mut self, path: &str, other: &Self) {
         self.put(path, other.file(path));
         if let Some(shape) = other.shapes.get(path) {
@@ -265,7 +265,7 @@ impl Trace {
         shape.map_or_else(Vec::new, |shape| shape.regions(self.file(path)))
     }
 
-    /// Removes a file or a folder.
+    /// Removes a file or folder.
     pub fn remove(&mut self, path: &str) {
         self.files
             .retain(|file, _| !Path::new(file).starts_with(path));
@@ -282,7 +282,7 @@ impl Trace {
         super::write(folder, &self.files, &self.folders, &self.symlinks)
     }
 
-    /// Renames a file or a folder.
+    /// Renames a file or folder.
     pub fn rename(&mut self, from: &str, to: &str) {
         let renamed = |file: String| match file.strip_prefix(from) {
             Some("") => to.to_owned(),
@@ -340,7 +340,8 @@ impl Trace {
         self.patch(INDEX, 256 + 4, &checksum.to_le_bytes());
     }
 
-    /// Zeroes index events and removes the checksum, as if a block had never reached the disk.
+    /// Fills index events with zeros and removes the checksum, as if a block had never reached the
+    /// disk.
     pub fn hole(&mut self, offset: usize, size: usize) {
         self.patch(INDEX, offset, &vec![0; size]);
         self.patch(INDEX, 256 + 4, &[0; 4]);
@@ -368,7 +369,7 @@ impl Trace {
         self.change(path, all);
     }
 
-    /// Replaces a text that occurs exactly once.
+    /// Replaces a string that occurs exactly once.
     pub fn replace(&mut self, path: &str, from: &str, to: &str) {
         let text = str::from_utf8(&self.files[path]).unwrap();
         assert_eq!(text.matches(from).count(), 1, "{from} in {path}");
@@ -423,8 +424,8 @@ pub fn ret(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
     event(2, timestamp_ns, symbol, depth)
 }
 
-/// Returns the events of thread 7: function 1 calls function 2, which returns, then function 3,
-/// which throws; finally function 1 returns.
+/// Returns the events of thread 7. Function 1 calls function 2, which returns, and function 3,
+/// which throws. Finally, function 1 returns.
 fn events() -> Vec<EventRecord> {
     let mut events = vec![
         call(T, 1, 1),

@@ -1,8 +1,8 @@
-//! Files and their documents, typed by hand from the sources' tables and independent of this
+//! Files and their documents, typed by hand from the sources' tables, independently of this
 //! project's tables.
 //!
-//! All bytes of a number differ, so reading at the wrong offset or in the wrong byte order yields a
-//! different number. The checksums were computed bit by bit outside this project.
+//! All bytes of a number differ, so reading at the wrong offset or in the wrong byte order yields
+//! another number. The checksums were computed bit by bit outside this project.
 
 use super::shape::Shape;
 use super::{Case, Class, Subject, dump};
@@ -41,9 +41,9 @@ struct Vector {
     file: &'static str,
     rules: &'static [&'static str],
     broken: &'static [&'static str],
-    /// Used only for the dump.
+    /// The file's parts, used only for the dump.
     shape: Shape,
-    /// Bytes, document, sources.
+    /// The bytes, the document and the sources.
     typed: (&'static str, &'static str, &'static [&'static str]),
 }
 
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::corpus::document::readable;
 
-    /// Checks the tables used for all other documents against hand-typed documents.
+    /// Tests the tables that all other documents are built with against hand-typed documents.
     #[test]
     fn the_tables_give_the_typed_documents() {
         for wire in [1, 2] {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::Verdict;
 use crate::rules::{self, Rule};
 
-/// Returns the correct verdicts on a file that breaks these rules. Each is the worst of one allowed
-/// verdict per rule.
+/// Returns the correct verdicts on a file that breaks these rules. Each combination of one allowed
+/// verdict per rule contributes its worst verdict.
 pub(super) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSet<Verdict> {
     let rules = broken.into_iter().map(rule);
     rules.fold(BTreeSet::from([Verdict::Accept]), |all, rule| {
@@ -36,8 +36,8 @@ pub(super) fn of_session<'a>(
     })
 }
 
-/// Returns why a file that breaks these rules must be rejected: sentences from the sources, or the
-/// harm that reading it would do.
+/// Returns the reasons to reject a file that breaks these rules: sentences from the sources, or the
+/// harm that reading the file would do.
 pub(super) fn because<'a>(broken: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let rules = broken.into_iter().map(rule);
     rules.filter_map(|rule| rule.because).collect()

@@ -12,7 +12,7 @@ pub enum Step {
     Key(String),
     /// An element of an array.
     Element(usize),
-    /// This many further elements, reported together.
+    /// A number of additional elements, reported together.
     More(usize),
 }
 
@@ -60,7 +60,7 @@ impl Mismatch {
     }
 }
 
-/// The maximum number of differing array elements to report individually; the rest are reported as
+/// The maximum number of differing array elements to report individually. The rest are reported as
 /// one difference.
 const MOST_ELEMENTS: usize = 20;
 
@@ -108,7 +108,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Reports a single difference for each session file that only one side rejects.
+    /// Reports a single difference for each file of a session that only one side rejects.
     fn refusals(&mut self, expected: &Value, got: &Value) {
         let grade = if holds_events(Some(expected)) || holds_events(Some(got)) {
             Grade::Data
@@ -232,7 +232,7 @@ fn is_rejected(document: &Value) -> bool {
     document.get("verdict").is_some_and(|it| it == "reject")
 }
 
-/// Compares numbers by value: 1 equals 1.0.
+/// Compares numbers by value, so that 1 equals 1.0.
 fn is_equal(one: &Number, other: &Number) -> bool {
     one == other
         || (one.is_f64() || other.is_f64())

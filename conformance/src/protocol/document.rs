@@ -8,9 +8,9 @@ use super::exit;
 use crate::Verdict;
 use crate::results::Failure;
 
-/// An answer may be at most this many bytes plus [`FACTOR`] times the size of the expected
-/// document: enough for white space, extra keys and surplus events, but too little to fill the
-/// kit's memory.
+/// An answer may have at most this many bytes in addition to [`FACTOR`] times the size of the
+/// expected document. This is enough for white space, extra keys and surplus events, but too little
+/// to fill the kit's memory.
 const MARGIN: u64 = 1 << 20;
 const FACTOR: u64 = 8;
 
@@ -23,7 +23,7 @@ pub enum Answer {
     Unsupported,
 }
 
-/// An invalid answer.
+/// An invalid answer, as a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The class of failure.
@@ -48,8 +48,8 @@ impl Broken {
 }
 
 impl Answer {
-    /// Returns the maximum size of an answer when this document is expected, in bytes. It is a
-    /// multiple of 1 MiB.
+    /// Returns the maximum size in bytes of an answer for which this document is expected. The size
+    /// is a multiple of 1 MiB.
     #[must_use]
     pub fn limit(expected: &Value) -> u64 {
         let size = FACTOR * expected.to_string().len() as u64;

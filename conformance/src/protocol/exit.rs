@@ -1,8 +1,8 @@
 //! The exit codes of an implementation under test.
 
-/// Done. For readers and validators: accept or recover, as the document says.
+/// Done. A reader's or validator's verdict is accept or recover, as its document says.
 pub const DONE: u8 = 0;
-/// Rejected. Readers and validators also print a document with this verdict.
+/// Rejected. A reader or validator also prints a document with this verdict.
 pub const REJECTED: u8 = 1;
-/// Unsupported: the case is skipped.
+/// Unsupported. The case is skipped.
 pub const UNSUPPORTED: u8 = 77;

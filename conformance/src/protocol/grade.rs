@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::compare::Step;
 use crate::results::Grade;
 
-/// Returns whether data or a label differs.
+/// Returns whether the difference is in data or in a label.
 ///
 /// `header` is the expected header of the file with the difference.
 pub(super) fn grade(
@@ -25,16 +25,16 @@ pub(super) fn grade(
         ] => true,
         // A session without events has no times.
         [.., "derived", "time_start_ns" | "time_end_ns"] => is_empty(expected),
-        // The presence of a footer is a label; its content is data.
+        // Whether there is a footer is a label. The footer's content is data.
         [.., "footer"] => is_empty(expected) || is_empty(got),
-        // These are meaningless in an unfinalized file.
+        // These values are meaningless in an unfinalized file.
         [
             ..,
             "header",
             "flags" | "event_count" | "bytes_length" | "footer_offset" | "index_seq_start"
             | "index_seq_end" | "time_start_ns" | "time_end_ns",
         ] => header.is_some_and(is_placeholder),
-        // A thread, or one of its files, without events on either side.
+        // A thread or file without events on either side is a label.
         ["threads"] | ["threads", "index" | "detail"] => {
             !holds_events(expected) && !holds_events(got)
         }
@@ -63,7 +63,8 @@ pub fn holds_events(document: Option<&Value>) -> bool {
         || threads.is_some_and(|threads| threads.iter().any(thread))
 }
 
-/// Returns whether a header has neither counts nor times, so it belongs to an unfinalized file.
+/// Returns whether a header has neither counts nor times and therefore belongs to an unfinalized
+/// file.
 fn is_placeholder(header: &Value) -> bool {
     let is_zero = |name: &str| {
         header

@@ -1,5 +1,5 @@
-//! Capabilities that an implementation under test declares that it lacks. The kit does not grade
-//! these capabilities; the report lists them.
+//! The capabilities that an implementation under test declares it lacks. The kit does not grade
+//! these capabilities, and the report lists them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

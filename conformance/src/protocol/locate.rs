@@ -1,4 +1,4 @@
-//! Finds the bytes in a file that a place in a document was read from.
+//! Finds the bytes in a file from which a value in a document was read.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::results::Hexdump;
 use atf::Wire;
 use atf::wire::Record;
 
-/// Returns the bytes that a place in a case's document was read from: the field and some bytes
+/// Returns the bytes from which a value in a case's document was read: the field and some bytes
 /// around it.
 ///
 /// Record offsets come from the expected document, never from a reader's document.
@@ -22,8 +22,8 @@ pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
     hexdump(&file, bytes, place)
 }
 
-/// Returns the bytes of a field at an offset in a case's file. `name` is the field that the
-/// checker's finding names.
+/// Returns the bytes of a field at an offset in a case's file. `name` is the field in the checker's
+/// finding.
 #[must_use]
 pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<Hexdump> {
     let bytes = case.files.get(file)?;
@@ -43,7 +43,7 @@ pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<
     hexdump(file, bytes, start..start.checked_add(size)?)
 }
 
-/// Returns the first bytes of the case's file or, for a session, of its first file.
+/// Returns the first bytes of the case's file. For a session, this is its first file.
 #[must_use]
 pub fn locate_beginning(case: &Case) -> Option<Hexdump> {
     let given = case.files.get_key_value(&case.path);
@@ -220,7 +220,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Parses a number: a JSON number or a string.
+/// Parses a number, given as a JSON number or a string.
 fn number(value: &Value) -> Option<usize> {
     match value {
         Value::String(text) => text.parse().ok(),
@@ -228,7 +228,7 @@ fn number(value: &Value) -> Option<usize> {
     }
 }
 
-/// Returns a field's bytes with the bytes around them, in whole lines of 16 bytes.
+/// Returns a field's bytes and the bytes around them, in whole lines of 16 bytes.
 fn hexdump(file: &str, bytes: &[u8], place: Range<usize>) -> Option<Hexdump> {
     const LINE: usize = 16;
     const MOST: usize = 6 * LINE;

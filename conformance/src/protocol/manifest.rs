@@ -1,4 +1,4 @@
-//! `TESTEE.toml` describes how to start an implementation under test and what it supports.
+//! `TESTEE.toml`, which describes how to start an implementation under test and what it supports.
 
 use std::fmt;
 use std::fs;
@@ -30,7 +30,7 @@ pub struct Manifest {
     pub wire: Vec<u8>,
     /// The features that it supports.
     pub features: Vec<Feature>,
-    /// The capabilities that it declares that it lacks. They are not graded.
+    /// The capabilities that it declares it lacks. They are not graded.
     pub lacks: Vec<Lack>,
     /// The implementation's failure list.
     pub failures: Option<PathBuf>,
@@ -96,7 +96,7 @@ impl From<Subject> for Feature {
     }
 }
 
-/// An error in a manifest, with its position.
+/// An error in a manifest, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestError {
     /// The manifest.
@@ -119,7 +119,7 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
-/// The manifest's values and their positions.
+/// The manifest's values and their places.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
@@ -142,7 +142,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// Returns an error, with line and column if known, if the manifest is unreadable, has an
+    /// Returns an error, with line and column if known, if the manifest is unreadable or has an
     /// unknown key or an invalid value, or if a program is missing.
     pub fn open(path: &Path) -> Result<Self, ManifestError> {
         let error = |place, message| ManifestError {
@@ -164,7 +164,7 @@ impl Manifest {
             .map_err(|(span, message)| at(Some(span), message))
     }
 
-    /// Returns the manifest of the reference implementation, which is part of the program `kit`.
+    /// Returns the manifest of the reference implementation, which the program `kit` contains.
     #[must_use]
     pub fn reference(kit: &Path) -> Self {
         let program = kit.to_string_lossy().into_owned();
@@ -324,7 +324,8 @@ fn on_path(program: &str) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{program}: not found on PATH"))
 }
 
-/// Returns whether a file is executable. Always true on systems without execute permissions.
+/// Returns whether a file is executable, which is always true on systems without execute
+/// permissions.
 fn is_executable(meta: &fs::Metadata) -> bool {
     #[cfg(unix)]
     return std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 != 0;

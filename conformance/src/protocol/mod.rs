@@ -1,7 +1,7 @@
 //! The contract between the kit and an implementation under test: the input, the answers and their
 //! meaning.
 //!
-//! Documented in `docs/conformance/protocol.md`.
+//! `docs/conformance/protocol.md` documents it.
 
 pub mod compare;
 pub mod document;

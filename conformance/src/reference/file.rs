@@ -85,7 +85,7 @@ pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<
 }
 
 /// Returns the fields of a header or footer, except for magic and reserved fields. 64-bit numbers
-/// become text.
+/// become strings.
 fn fields(record: Record, wire: Wire, bytes: &[u8]) -> Map<String, Value> {
     let has_meaning = |field: &&Field| match field.name {
         "magic" => false,
@@ -152,7 +152,7 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
     Ok(fields.into())
 }
 
-/// The values that depend on how a file ends, for both kinds of file.
+/// The facts about how a file ends, for both kinds of files.
 struct End<'a> {
     event_count: u64,
     count_source: CountSource,

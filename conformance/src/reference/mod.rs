@@ -1,8 +1,8 @@
-//! Exposes the crate `atf` and the checker's verdicts through the protocol, so the reference
+//! Exposes the crate `atf` and the checker's verdicts through the protocol, so that the reference
 //! implementation can be graded as an implementation under test.
 //!
-//! Like any other implementation, it runs as one process per case: `atf-conformance testee read
-//! PATH`.
+//! Like any other implementation, the reference runs as one process per case: `atf-conformance
+//! testee read PATH`.
 
 mod file;
 mod session;
@@ -72,7 +72,7 @@ impl Verdicts {
             &rules::ATF_SESS_003,
         ];
         let Some(manifest) = &self.manifest else {
-            // The manifest is unreadable.
+            // The manifest was unreadable.
             return true;
         };
         let mut broken = manifest

@@ -64,7 +64,7 @@ fn of_session(session: &SessionReader, verdicts: &Verdicts) -> Value {
     })
 }
 
-/// Totals over all threads.
+/// The totals over all threads.
 #[derive(Default)]
 struct Totals {
     /// The timestamp, thread and position of every index event.
@@ -89,9 +89,9 @@ impl Totals {
 /// The links of a thread's events.
 #[derive(Default)]
 struct Links {
-    /// The detail event's position, for each index event.
+    /// For each index event, the position of the detail event that it links to.
     forward: Vec<Option<u64>>,
-    /// The index event's position, for each detail event.
+    /// For each detail event, the position of the index event that it links to.
     backward: Vec<u64>,
 }
 

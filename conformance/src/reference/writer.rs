@@ -23,10 +23,10 @@ pub enum WriteError {
     /// The script is invalid.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// The system refused an operation.
+    /// The system returned an error for an operation.
     #[error(transparent)]
     System(io::Error),
-    /// The library refused an operation.
+    /// The library rejected an operation.
     #[error(transparent)]
     Refused(#[from] atf::Error),
 }
@@ -54,7 +54,7 @@ pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
 pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
     let mut session = None;
     let mut threads: BTreeMap<u32, ThreadWriter> = BTreeMap::new();
-    // The event whose details follow.
+    // The event whose detail comes next.
     let mut waiting: Option<&Index> = None;
     for operation in script.operations() {
         match operation {
@@ -64,7 +64,7 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                     None => session.insert(SessionWriter::create(out, &options(open))?),
                 };
                 threads.insert(open.thread_id, session.thread(open.thread_id)?);
-                // Written early, as a tracer would, so that the manifest lists the threads even
+                // Write the manifest early, as a tracer would, so that it lists the threads even
                 // after a crash.
                 session.write_manifest()?;
             }

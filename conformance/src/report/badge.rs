@@ -1,4 +1,5 @@
-//! Writes badges: small images with a subject and an outcome. A badge contains only our own text.
+//! Writes badges: small images with a subject and an outcome. A badge contains no text from outside
+//! the kit.
 
 use std::io::{self, Write};
 
@@ -11,7 +12,7 @@ const KNOWN: &str = "#734900";
 const BAD: &str = "#a81e17";
 const NOTHING: &str = "#545b64";
 
-/// The space on each side of a text, in pixels.
+/// The space on each side of the label and of the words, in pixels.
 const MARGIN: u32 = 6;
 
 /// The outcome that the badge's colour shows.
@@ -27,7 +28,7 @@ pub(super) enum Mood {
     Nothing,
 }
 
-/// Writes a badge with a label and a text.
+/// Writes a badge with a label and the words next to it.
 pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -> io::Result<()> {
     let paper = match mood {
         Mood::Good => GOOD,
@@ -59,7 +60,7 @@ pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -
     )
 }
 
-/// Estimates a text's width in 11-pixel Verdana; `textLength` forces this width in other fonts.
+/// Estimates the width of text in 11-pixel Verdana. `textLength` forces this width in other fonts.
 fn width(text: &str) -> u32 {
     let tenths: u32 = text.chars().map(tenths).sum();
     tenths.div_ceil(10)

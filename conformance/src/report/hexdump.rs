@@ -2,9 +2,9 @@
 
 use crate::results::Hexdump;
 
-/// Bytes per line.
+/// The number of bytes per line.
 const WIDTH: u64 = 16;
-/// The number of lines before the field, the number after it, and the maximum in total.
+/// The maximum numbers of lines before the field, after it, and in total.
 const BEFORE: u64 = 3;
 const BEHIND: u64 = 2;
 const LINES: usize = 12;
@@ -12,9 +12,9 @@ const LINES: usize = 12;
 /// A line of a hexdump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// The offset, a multiple of 16, in bytes from the start of the file.
+    /// The offset in bytes from the start of the file, which is a multiple of 16.
     pub(super) offset: u64,
-    /// The sixteen bytes, each with whether it belongs to the field; `None` for unknown bytes.
+    /// The sixteen bytes, each with whether it belongs to the field. `None` is an unknown byte.
     pub(super) bytes: [Option<(u8, bool)>; 16],
 }
 

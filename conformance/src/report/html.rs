@@ -1,5 +1,5 @@
-//! Renders self-contained pages, which need neither a network nor other files. They are complete
-//! without JavaScript, which only adds filters and a choice of colours.
+//! Renders self-contained pages, which need neither a network nor other files. The pages are
+//! complete without JavaScript, which only adds filters and a choice of colours.
 
 use std::io::{self, Write};
 
@@ -47,8 +47,8 @@ pub(super) fn write(template: &str, page: impl Serialize, out: &mut dyn Write) -
     Ok(())
 }
 
-/// Returns the content security policy. The policy allows only our own style and script, by hash,
-/// so text from an implementation or a file is never executed.
+/// Returns the content security policy. The policy allows only our own style and script, identified
+/// by hash, so text from an implementation or a file is never executed.
 fn policy() -> String {
     let sum = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
     let (style, script) = (sum(STYLE), sum(SCRIPT));

@@ -1,4 +1,4 @@
-//! JUnit XML as CI services read it: the parts shared by all JUnit reports.
+//! JUnit XML as CI services read it. All JUnit reports share this code.
 
 use std::io::{self, Write};
 
@@ -8,9 +8,9 @@ use super::xml::Attribute;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) tests: usize,
-    /// Wrong answers.
+    /// The number of wrong answers.
     pub(super) failures: usize,
-    /// No answers.
+    /// The number of missing answers.
     pub(super) errors: usize,
     pub(super) skipped: usize,
 }

@@ -1,5 +1,5 @@
-//! The report forms: text for a terminal, TAP and JUnit for CI, JSON for programs, a page and a
-//! badge for people. The reports of runs and checks share code.
+//! The report formats: text for a terminal, TAP and JUnit for CI, JSON for programs, a page for
+//! browsers, and a badge for a README. The reports of runs and checks share code.
 
 mod badge;
 pub mod check;

@@ -2,16 +2,16 @@
 
 use super::printable::{Printable, clipped};
 
-/// The maximum lengths of a name and of a value; JSON contains the full text.
+/// The maximum lengths in characters of a name and of a value. JSON contains the full text.
 const NAME_LETTERS: usize = 160;
 const VALUE_LETTERS: usize = 1000;
 
-/// Prepares a name, a path or a short message.
+/// Prepares a name, a path or a short message for the page.
 pub(super) fn shown(text: &str) -> String {
     Printable(clipped(text, NAME_LETTERS)).to_string()
 }
 
-/// Prepares a value, or a message that contains one.
+/// Prepares a value, or a message that contains a value.
 pub(super) fn shown_value(text: &str) -> String {
     Printable(clipped(text, VALUE_LETTERS)).to_string()
 }

@@ -41,7 +41,7 @@ fn steers(letter: char) -> bool {
         )
 }
 
-/// Returns a count with its noun: `1 file`, `2 files`.
+/// Formats a number with its noun: `1 file`, `2 files`.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-/// The maximum number of bytes to keep in memory; the rest goes to an unnamed file.
+/// The maximum number of bytes to keep in memory. The rest goes to an unnamed file.
 const IN_MEMORY: usize = 64 << 10;
 
 /// Bytes that are written to a report later.

@@ -1,4 +1,4 @@
-//! The Test Anything Protocol, version 14: the parts shared by all TAP reports.
+//! The Test Anything Protocol, version 14. All TAP reports share this code.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ pub(super) struct Tap<W> {
 }
 
 impl<W: Write> Tap<W> {
-    /// Writes the version line, followed by the editions as comments.
+    /// Writes the version line and the editions as comments.
     pub(super) fn new(mut out: W, editions: &[(&str, &str)]) -> io::Result<Self> {
         writeln!(out, "TAP version 14")?;
         for (what, edition) in editions {
@@ -28,7 +28,7 @@ impl<W: Write> Tap<W> {
         writeln!(self.out, "# {}", Printable(text))
     }
 
-    /// Writes the number of points up front.
+    /// Writes the number of points at the start of the report.
     #[cfg(feature = "kit")]
     pub(super) fn plan(&mut self, count: usize) -> io::Result<()> {
         writeln!(self.out, "1..{count}")
@@ -75,7 +75,7 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('#', "\\#")
 }
 
-/// Formats JSON on one line, with terminal control characters as JSON escapes.
+/// Formats JSON on one line, with terminal control characters escaped.
 fn harmless(value: &Value) -> String {
     let mut out = String::new();
     for letter in value.to_string().chars() {

@@ -1,4 +1,4 @@
-//! The form and destination of a report.
+//! The format and destination of a report.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,15 +15,15 @@ use crate::check::has_extension;
 /// A requested report, such as `html=report.html`, or `tap` for standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The form.
+    /// The format.
     pub form: Form,
-    /// The file; `None` means standard output.
+    /// The file; `None` for standard output.
     pub file: Option<PathBuf>,
 }
 
 impl Target {
-    /// Returns the requested reports, plus a `default` report on standard output if no requested
-    /// report goes there.
+    /// Returns the requested reports. If none of them goes to standard output, adds a `default`
+    /// report there.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Target {
         Ok(targets)
     }
 
-    /// Returns the destination as text.
+    /// Describes the destination.
     fn place(&self) -> String {
         match &self.file {
             None => "standard output".to_owned(),
@@ -67,7 +67,7 @@ impl Target {
         let Some(path) = &self.file else {
             let out = io::stdout().lock();
             return Ok(match self.form {
-                // Flushed line by line.
+                // Standard output is flushed line by line.
                 Form::Summary | Form::Text => Box::new(AutoStream::auto(out)),
                 _ => Box::new(BufWriter::new(out)),
             });
@@ -97,7 +97,7 @@ impl Target {
         file.map(drop).map_err(|error| self.failure(&error))
     }
 
-    /// Refuses to overwrite part of a trace.
+    /// Checks that the path is not part of a trace, which must not be overwritten.
     fn check_place(&self, path: &Path) -> io::Result<()> {
         if has_extension(path) || session::is_part_of_trace(path) {
             let error = io::Error::new(
@@ -119,13 +119,13 @@ impl Target {
         }
     }
 
-    /// Prefixes the error with the destination.
+    /// Prefixes an error with the destination.
     pub(super) fn failure(&self, error: &io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("{}: {error}", self.place()))
     }
 }
 
-/// The form of a report.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// One screen of text with scores and causes. For a check, the same as `Text`.
@@ -145,14 +145,14 @@ pub enum Form {
 }
 
 impl Form {
-    /// The help of an option that takes a report, with the names of all forms.
+    /// Returns the help text of an option that takes a report, with the names of all formats.
     #[must_use]
     pub fn help() -> String {
         let names = Self::ALL.map(|(name, _)| name).join(", ");
         format!("Write a report to a file, or to standard output: {names}")
     }
 
-    /// All forms with their names on the command line.
+    /// All formats with their names on the command line.
     const ALL: [(&'static str, Self); 7] = [
         ("summary", Self::Summary),
         ("text", Self::Text),

@@ -1,4 +1,4 @@
-//! Escapes text for XML, for JUnit and badges.
+//! Escapes text for XML in JUnit reports and badges.
 
 use std::fmt::{self, Display, Formatter, Write};
 

@@ -1,5 +1,5 @@
-//! Finds the rule that an answer broke, preferring a rule on the place that differs to a rule of
-//! the case.
+//! Finds the rule that an answer broke. A rule about the place that differs takes precedence over a
+//! rule of the case.
 
 use crate::Verdict;
 use crate::corpus::{Case, Subject};
@@ -13,7 +13,7 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
         let of_files = case.broken.iter().filter(|broken| !is_manifest(broken));
         let mut files = case.file_verdicts.iter();
         let is_any_good = files.any(|file| file.verdicts.contains(&Verdict::Accept));
-        // A readable file was rejected because of another, unreadable file.
+        // A readable file was rejected because another file was unreadable.
         if of_files.count() > 0 && is_any_good {
             return Some(table::ATF_RDER_003.id);
         }
@@ -64,7 +64,7 @@ pub(super) fn of_place(case: &Case, steps: &[Step]) -> Option<&'static str> {
     }
 }
 
-/// Returns the rule on a place in a file's document. `is_own` matches the file's paths.
+/// Returns a rule about a place in a file's document. `is_own` matches the file's paths.
 fn of_file(
     case: &Case,
     is_detail: bool,
@@ -111,8 +111,8 @@ fn of_file(
     }
 }
 
-/// Returns a rule about a field: preferably a rule broken there, then a rule of the case, then the
-/// first rule.
+/// Returns a rule about a field: preferably a rule that is broken there, then a rule of the case,
+/// and finally the first rule.
 fn of_field(
     case: &Case,
     record: &str,
@@ -155,14 +155,14 @@ fn manifest(case: &Case) -> Option<&'static str> {
     broken.find(|rule| rule.starts_with("ATF-MANI-"))
 }
 
-/// Returns the first broken rule if the case tests it, otherwise the case's first rule.
+/// Returns the first broken rule if the case tests that rule, and otherwise the case's first rule.
 pub(super) fn first(case: &Case) -> Option<&'static str> {
     let broken = case.broken.first().map(|(_, rule)| *rule);
     let broken = broken.filter(|rule| case.rules.contains(rule));
     broken.or_else(|| case.rules.first().copied())
 }
 
-/// Returns the thread of a place.
+/// Returns the thread that contains a place.
 fn thread(case: &Case, steps: &[Step]) -> Option<u64> {
     let [_, Step::Element(seq), ..] = steps else {
         return None;

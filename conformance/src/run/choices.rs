@@ -1,5 +1,5 @@
 //! Adapts the expected result to a reader's choices. If a file may be either read or rejected, the
-//! derived parts of the session's document depend on the choice.
+//! derived parts of the session's document depend on which the reader does.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
 //! Runs every reader and validator on every writer's files. A reader must return the content of the
-//! script; a validator must return the correct verdict.
+//! script, and a validator must return the correct verdict.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -33,7 +33,7 @@ pub(super) struct WrittenStore {
 /// A session created by a writer.
 #[derive(Debug)]
 struct Written {
-    /// The writer's position among the implementations.
+    /// The index of the writer among the implementations.
     writer: usize,
     scripted: Arc<Scripted>,
     rules: Vec<String>,
@@ -79,14 +79,15 @@ impl WrittenStore {
 /// The results of readers on writers' files.
 #[derive(Debug, Default)]
 pub(super) struct CrossResults {
-    /// A cell for each writer and reader.
+    /// One cell for each pair of writer and reader.
     pub(super) matrix: Vec<CrossResult>,
-    /// A result for each reader and script over all writers, so that failure lists can refer to it.
+    /// One result for each reader and script, combined over all writers, so that failure lists can
+    /// refer to it.
     pub(super) cases: Vec<CaseResult>,
 }
 
 /// Runs all readers on all writers' files. `testees` contains the graded implementations and their
-/// positions.
+/// indices.
 ///
 /// # Errors
 ///
@@ -115,7 +116,7 @@ pub(super) fn cross(
             task,
         })
         .collect();
-    // The worst result over each script's files.
+    // The results, each the worst over a script's files.
     let mut pairs = Pairs::new();
     for ((reader, _, task), result) in tasks.iter().zip(pool.run(&work, progress)?) {
         let pair = (task.written.writer, *reader, task.role, result.case.clone());
@@ -187,7 +188,8 @@ fn cases<'a>(pairs: Pairs, name: impl Fn(usize) -> &'a str) -> Vec<CaseResult> {
 }
 
 impl CaseResult {
-    /// Merges another result of the same case: the first failure wins, and a pass wins over a skip.
+    /// Merges another result of the same case. The first failure takes precedence, and a pass takes
+    /// precedence over a skip.
     fn add(&mut self, mut more: Self) {
         let elapsed = self.elapsed + more.elapsed;
         let mut notes = std::mem::take(&mut self.notes);
@@ -238,14 +240,14 @@ impl CrossTask {
                 }
             }
         }
-        // A reader that supports session folders must read single files too.
+        // A reader that supports session folders must also read single files.
         if reader.has(Feature::Session) && !files.is_empty() {
             files.push(part(Feature::Session, String::new()));
         }
         files
     }
 
-    /// Returns the expected document.
+    /// Returns the expected document, if there is one.
     fn expected(&self) -> Result<Option<Value>, String> {
         let Written {
             scripted, folder, ..
@@ -284,7 +286,7 @@ impl CrossTask {
         let difference = |mismatch: Mismatch| {
             let nothing = || "nothing".to_owned();
             Difference {
-                // A validator's only data is the verdict.
+                // For a validator, the verdict is the data.
                 grade: match self.role {
                     Role::Validate => Grade::Data,
                     _ => mismatch.grade,
@@ -378,8 +380,8 @@ impl Task for CrossTask {
     }
 }
 
-/// Copies a file, if it exists. Skips symlinks, which may lead anywhere and are not part of a
-/// session.
+/// Copies a file, if it exists. Skips symlinks, which are not part of a session and may lead
+/// anywhere.
 fn copy(from: &Path, to: &Path, name: &str) -> io::Result<()> {
     let from = from.join(name);
     if fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file()) {

@@ -1,4 +1,4 @@
-//! Reads lists of known failures and finds stale entries.
+//! Reads lists of known failures and finds their stale entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ const CLASSES: [Failure; 12] = [
     Failure::Should,
 ];
 
-/// A failure list.
+/// A list of known failures.
 #[derive(Debug, Clone)]
 pub struct Failures {
     path: PathBuf,
@@ -37,7 +37,7 @@ pub struct Failures {
 enum Line {
     /// An empty line or a comment.
     Other(String),
-    /// An invalid line, and why it is invalid.
+    /// An invalid line, and why the line is invalid.
     Wrong(String, String),
     Entry(Entry),
 }
@@ -53,7 +53,7 @@ struct Entry {
 /// The part of a failure list that a run covers.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope {
-    /// Whether all roles ran. If not, an entry whose case did not fail is not stale.
+    /// Whether all roles ran. If not, an entry is not stale merely because its case did not fail.
     pub all_roles: bool,
     /// The graded parts. If labels were not graded, lines about labels are not stale.
     pub grading: Grading,
@@ -102,8 +102,8 @@ impl Failures {
     /// Marks the implementation's failures that are on the list, and returns the list's stale
     /// lines.
     ///
-    /// `results` are the implementation's results; `names` are the names of all existing cases. A
-    /// list covers all roles and both grades; `scope` describes which of them ran.
+    /// `results` are the implementation's results, and `names` are the names of all existing cases.
+    /// A list covers all roles and both grades. `scope` describes which of these ran.
     pub fn apply(
         &self,
         results: &mut [&mut CaseResult],
@@ -132,8 +132,8 @@ impl Failures {
         stale
     }
 
-    /// Returns the list updated to these results: stale lines are removed, and unlisted failures
-    /// are appended with this reason. An empty reason must be filled in later. A comment is removed
+    /// Returns the list updated to these results. Stale lines are removed, and unlisted failures
+    /// are appended with `reason`, which must be filled in later if empty. A comment is removed
     /// once all lines directly below it are gone.
     #[must_use]
     pub fn updated(
@@ -147,8 +147,8 @@ impl Failures {
         let mut text = String::new();
         let mut listed: BTreeSet<(Failure, &str)> = BTreeSet::new();
         let (mut comments, mut entries) = (String::new(), None::<String>);
-        // A comment's group of lines ends at the next comment, an empty line or the end of the
-        // list.
+        // The lines that belong to a comment end at the next comment, an empty line or the end of
+        // the list.
         for line in self.lines.iter().map(Some).chain([None]) {
             let is_entry = matches!(line, Some(Line::Entry(_)));
             if !is_entry && let Some(kept) = entries.take() {

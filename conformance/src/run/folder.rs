@@ -71,7 +71,7 @@ pub(super) fn open_up(folder: &Path) {
 
 struct Removal<'a> {
     folder: &'a Path,
-    /// Folders still to be emptied, all directly in `folder`.
+    /// The folders that must still be emptied, all directly in `folder`.
     left: Vec<PathBuf>,
     /// The number of names tried so far for moved folders.
     moved: u64,
@@ -89,7 +89,7 @@ impl Removal<'_> {
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
-                // The same error might recur forever.
+                // The same error might repeat forever.
                 Err(error) => return self.note(one, Err(error)),
             };
             let path = entry.path();
@@ -112,7 +112,7 @@ impl Removal<'_> {
     /// Returns an unused path in the folder.
     fn fresh(&mut self) -> PathBuf {
         loop {
-            // If the kit is gone, several wardens may remove the same folder.
+            // If the kit is gone, several wardens may try to remove the same folder.
             let name = format!("left-{}-{}", std::process::id(), self.moved);
             self.moved += 1;
             let path = self.folder.join(name);
@@ -122,7 +122,7 @@ impl Removal<'_> {
         }
     }
 
-    /// Keeps the first error. Ignores missing paths, which another process has removed.
+    /// Keeps the first error. Ignores missing paths, which another process must have removed.
     fn note(&mut self, path: &Path, done: io::Result<()>) {
         if let Err(error) = done
             && error.kind() != io::ErrorKind::NotFound
@@ -173,7 +173,7 @@ mod tests {
         }
         remove(&cases).unwrap();
         assert!(fs::symlink_metadata(&cases).is_err());
-        // A folder that is already gone, and a symlink.
+        // Try a folder that is already gone, and a symlink.
         remove(&cases).unwrap();
         symlink(&outside, &cases).unwrap();
         remove(&cases).unwrap();
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_failure_does_not_keep_anything_else() {
         let folder = TempDir::new().unwrap();
-        // This folder's path is too long no matter where it is moved.
+        // The path of this folder is too long no matter where the folder is moved.
         let mut long = folder.path().to_owned();
         while long.as_os_str().len() < 3830 {
             long.push("l".repeat(100));

@@ -1,4 +1,4 @@
-//! Runs every implementation in every role on every case, each time in a separate process.
+//! Runs every implementation in each of its roles on every case, each time in a separate process.
 //!
 //! A [`Task`] is a case or script to run, [`warden`] supervises the processes, and [`Failures`] is
 //! a list of known failures.
@@ -40,18 +40,18 @@ use crate::protocol::{Manifest, ManifestError};
 use crate::results::{CaseResult, Failure, Grading, Outcome, Results, Role, State, Testee};
 pub use crate::written::Graded;
 
-/// Limits of a process.
+/// The limits of a process.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Run time.
+    /// The maximum run time.
     pub time: Duration,
-    /// Extra time in which the warden must answer.
+    /// The extra time in which the warden must answer.
     pub margin: Duration,
-    /// Resident memory of the process and its descendants, in bytes.
+    /// The maximum resident memory of the process and its descendants, in bytes.
     pub memory: u64,
-    /// Size of standard output, in bytes.
+    /// The maximum size of standard output, in bytes.
     pub output: u64,
-    /// Size of each file, in bytes. A write past this limit fails as on a full disk.
+    /// The maximum size of each file, in bytes. A write past this limit fails as on a full disk.
     pub file_size: Option<u64>,
 }
 
@@ -91,12 +91,12 @@ impl Options {
     }
 }
 
-/// A requested implementation.
+/// An implementation that was requested.
 #[derive(Debug, Clone)]
 pub enum Candidate {
     /// The implementation's manifest.
     Manifest(Box<Manifest>),
-    /// Why its manifest is unusable.
+    /// The error that makes the manifest unusable.
     Unusable(ManifestError),
 }
 
@@ -140,7 +140,7 @@ impl Candidate {
     }
 }
 
-/// Grades the implementations that pass their smoke test and refuses the others. Calls `progress`
+/// Grades the implementations that pass their smoke test, and refuses the rest. Calls `progress`
 /// with the number of finished cases and the total number.
 ///
 /// # Errors
@@ -208,8 +208,8 @@ pub fn run(
 /// Returns the kit's exit code for a run's results.
 ///
 /// If several codes apply, an ungraded implementation takes precedence over a stale list, and a
-/// stale list over failures. A run that graded nothing is not a success: its options selected
-/// nothing that an implementation supports.
+/// stale list takes precedence over failures. A run that graded nothing is not a success, because
+/// its options selected nothing that an implementation supports.
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {
     let is_unexpected = |case: &CaseResult| case.state() == State::Failed;
@@ -232,7 +232,7 @@ pub fn exit_code(results: &Results) -> u8 {
     }
 }
 
-/// Makes a failure that has no place.
+/// Makes a failure without any differences.
 fn failed(class: Failure, message: impl Into<String>) -> Outcome {
     Outcome::Failed {
         class,

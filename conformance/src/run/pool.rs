@@ -17,10 +17,10 @@ use crate::protocol::Manifest;
 use crate::results::{CaseResult, Note, Outcome};
 use crate::rules::Severity;
 
-/// A task for one implementation.
+/// A task, and the implementation that performs it.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
-    /// The implementation's position.
+    /// The index of the implementation.
     pub testee: usize,
     /// The implementation's manifest.
     pub manifest: &'a Manifest,
@@ -28,12 +28,12 @@ pub struct Work<'a> {
     pub task: &'a dyn Task,
 }
 
-/// Runs cases.
+/// Runs cases in parallel.
 #[derive(Debug)]
 pub struct Pool<'a> {
     options: &'a Options,
     next_folder: AtomicUsize,
-    // Dropped before the folder is removed.
+    // The idle wardens. They are dropped before the folder is removed.
     idle: Mutex<Vec<Warden>>,
     cases: Cases,
     /// The sessions of writers that passed.
@@ -108,7 +108,7 @@ impl<'a> Pool<'a> {
         };
         thread::scope(|scope| {
             for _ in 1..self.options.jobs.get().min(items.len()) {
-                // If a thread cannot be started, this thread does its work.
+                // If a thread cannot be started, this thread does its work instead.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
@@ -206,7 +206,7 @@ impl<'a> Pool<'a> {
         };
         let mut ended = self.end(&command, &work, &limits)?;
         ended.opened = watch.opened();
-        // The folder's name differs between runs, but reports must not.
+        // The folder's name differs between runs, but reports must not differ.
         let name = folder.to_string_lossy();
         ended.stderr = ended.stderr.replace(name.as_ref(), "…");
         let result = then(&ended, &input);
@@ -241,8 +241,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Makes a note, which is not a failure, about a problem that the kit had with an implementation's
-/// files.
+/// Makes a note about a problem that the kit had with an implementation's files. Such a note is not
+/// a failure.
 fn advice(what: &str, error: &io::Error) -> Note {
     Note {
         severity: Severity::Advice,

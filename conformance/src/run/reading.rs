@@ -23,7 +23,7 @@ use crate::results::{Difference, Failure, Grade, Note, Outcome, Role};
 use crate::rules::Severity;
 use crate::{Place, Verdict};
 
-/// The place of a wrong verdict.
+/// The place of a wrong verdict in a document.
 const VERDICT: &str = "verdict";
 
 /// A task to read or validate a case of the corpus.
@@ -35,7 +35,7 @@ pub struct Reading {
     needs: [Feature; 1],
 }
 
-/// Returns two tasks per case: one for readers and one for validators.
+/// Returns two tasks per case, one for readers and one for validators.
 #[must_use]
 pub fn readings(cases: impl IntoIterator<Item = Case>) -> Vec<Box<dyn Smoke>> {
     let mut tasks: Vec<Box<dyn Smoke>> = Vec::new();
@@ -161,7 +161,7 @@ impl Reading {
         }
     }
 
-    /// Makes a failure that shows the bytes of the case because there is no comparable answer.
+    /// Makes a failure that shows the bytes of the case, because there is no answer to compare.
     fn failed(&self, class: Failure, message: String, expected: &str) -> Outcome {
         let broken = self.broken();
         let at_fault = broken.and_then(|(file, _, place)| {
@@ -181,7 +181,7 @@ impl Reading {
         }
     }
 
-    /// Returns the path that the implementation is given.
+    /// Returns the path that is passed to the implementation.
     fn subject(&self, place: &Path) -> PathBuf {
         match self.case.path.as_str() {
             "" => trace(place),
@@ -228,7 +228,7 @@ impl Reading {
         let mut differences: Vec<_> = wrong_verdict.into_iter().collect();
         let is_comparable = match verdict {
             Verdict::Reject => is_allowed,
-            // If several verdicts are correct, any of them will do.
+            // If several verdicts are correct, any of them is accepted.
             _ => case
                 .expected
                 .get("verdict")
@@ -267,8 +267,8 @@ impl Reading {
         }
     }
 
-    /// Returns the rule that the case breaks, with file and place, if the case tests that rule. A
-    /// case at a rule's limit may also break an unrelated rule.
+    /// Returns the rule that the case breaks, with the file and the place, if the case tests that
+    /// rule. A boundary case of one rule may break an unrelated rule.
     fn broken(&self) -> Option<(&str, &'static str, &Place)> {
         let (file, rule) = self.case.broken.first()?;
         let place = self.case.place.as_ref()?;
@@ -309,7 +309,7 @@ impl Reading {
         let (mut expected, refused) = settle(&self.case, lacks, document);
         leave_out(&mut expected, lacks);
         let (expected, got) = match verdict {
-            // If the file is rejected, nothing else matters.
+            // If a file is rejected, nothing else matters.
             Verdict::Reject => (kind(&expected), kind(document)),
             _ => (without_verdict(&expected), without_verdict(document)),
         };
@@ -351,12 +351,12 @@ fn trace(place: &Path) -> PathBuf {
     place.join("trace")
 }
 
-/// Returns a document reduced to its kind.
+/// Reduces a document to its kind.
 fn kind(document: &Value) -> Value {
     json!({"kind": document.get("kind")})
 }
 
-/// Returns a document without its own verdict. Verdicts on a session's files stay.
+/// Returns a document without its own verdict. Verdicts on the files of a session stay.
 fn without_verdict(document: &Value) -> Value {
     let mut document = document.clone();
     if let Some(members) = document.as_object_mut() {

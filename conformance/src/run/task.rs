@@ -32,7 +32,7 @@ pub trait Task: Send + Sync {
     /// Returns a note on the task's purpose.
     fn note(&self) -> &str;
 
-    /// For writers, returns the script and the folder to write to. If the task passes, the folder
+    /// Returns the script of a writer, and the folder to write to. If the task passes, the folder
     /// is kept for readers.
     fn writes(&self, _place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         None
@@ -46,18 +46,18 @@ pub trait Task: Send + Sync {
     /// Returns an error if the files cannot be created.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
 
-    /// Returns the size limit in bytes on each file, which simulates a full disk.
+    /// Returns the limit in bytes on the size of each file, which simulates a full disk.
     fn file_size(&self) -> Option<u64> {
         None
     }
 
-    /// Returns the size limit in bytes on standard output, if the output is parsed.
+    /// Returns the limit in bytes on the size of standard output, if the output is parsed.
     fn output(&self) -> Option<u64> {
         None
     }
 
-    /// Returns the files in the folder filled by [`prepare`](Self::prepare) that must not be
-    /// opened.
+    /// Returns the files that must not be opened, in the folder filled by
+    /// [`prepare`](Self::prepare).
     fn decoys(&self, _place: &Path) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -74,10 +74,10 @@ pub trait Task: Send + Sync {
 
 /// A task from the corpus or the scripts. Some tasks serve as smoke tests.
 pub trait Smoke: Task {
-    /// Returns whether every implementation should pass it.
+    /// Returns whether every implementation should pass the task.
     fn is_smoke(&self) -> bool;
 
-    /// Checks the form of an answer but not its content. Returns `Ok(false)` if the implementation
+    /// Checks the form of an answer, but not its content. Returns `Ok(false)` if the implementation
     /// skips the task.
     ///
     /// # Errors
@@ -89,13 +89,13 @@ pub trait Smoke: Task {
 /// An ended process.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// How it ended.
+    /// How the process ended.
     pub end: End,
     /// Standard output.
     pub output: Vec<u8>,
-    /// Standard error, with the middle omitted if it is long.
+    /// Standard error. If it is long, its middle is omitted.
     pub stderr: String,
-    /// The run time.
+    /// How long the process ran.
     pub elapsed: Duration,
     /// The [`decoys`](Task::decoys) that the process opened.
     pub opened: Opened,

@@ -73,8 +73,8 @@ impl Writing {
         }
     }
 
-    /// Returns whether a writer ended as its script requires, or `Ok(false)` if it does not support
-    /// the script.
+    /// Returns whether a writer ended as its script requires. Returns `Ok(false)` if the writer
+    /// does not support the script.
     fn is_done(&self, ended: &Ended) -> Result<bool, Broken> {
         let Scripted { limit, script, .. } = &*self.scripted;
         if script.is_killed() && ended.end == End::Killed(SIGKILL) {
@@ -125,7 +125,8 @@ impl Task for Writing {
 
     fn writes(&self, place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         let Scripted { limit, script, .. } = &*self.scripted;
-        // Such a script does not determine how much is written, so readers have no expected result.
+        // The script does not determine how much is written, so there is no expected result for
+        // readers.
         if limit.is_some() || script.is_killed() {
             return None;
         }

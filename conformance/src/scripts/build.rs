@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 
 use super::{Detail, Index, Open, Operation, Script, ScriptError};
 
-/// The content of one event.
+/// One event of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Happening {
     /// The time in nanoseconds.
     pub timestamp_ns: u64,
     /// The function.
     pub function_id: u64,
-    /// 1 call, 2 return, 3 exception.
+    /// The kind: 1 for a call, 2 for a return, 3 for an exception.
     pub event_kind: u8,
     /// The depth of the call stack.
     pub call_depth: u32,
 }
 
-/// Builds a script, operation by operation.
+/// Builds a script operation by operation.
 #[derive(Debug, Clone)]
 pub struct Builder {
     session: Open,
     operations: Vec<Operation>,
-    /// The next positions in each thread's index and details.
+    /// The next positions in the index and the details of each thread.
     next: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -39,7 +39,7 @@ impl Builder {
         })
     }
 
-    /// Starts a session with these header values, except for the thread id.
+    /// Starts a session with these header values. The thread id is ignored.
     #[must_use]
     pub fn on(session: Open) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Builder {
         self.push(Operation::Finalize { thread_id })
     }
 
-    /// Flushes a thread, so its events so far must survive the end of the process.
+    /// Flushes a thread, so that its events so far must survive the end of the process.
     pub fn flush(&mut self, thread_id: u32) -> &mut Self {
         self.push(Operation::Flush { thread_id })
     }

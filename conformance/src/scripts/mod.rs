@@ -47,7 +47,7 @@ pub enum Operation {
         /// The thread.
         thread_id: u32,
     },
-    /// Flushes a thread: from here on, its events so far must survive the end of the process.
+    /// Flushes a thread. Its events so far must survive the end of the process.
     Flush {
         /// The thread.
         thread_id: u32,
@@ -59,9 +59,9 @@ pub enum Operation {
     },
     /// Frees space on the simulated full disk. The program raises its own file size limit.
     Space,
-    /// Ends the program after it has written its buffers, without finalizing open threads.
+    /// Ends the program after its buffers were written, without finalizing open threads.
     Abort,
-    /// Kills the program: it sends itself SIGKILL.
+    /// Kills the program with SIGKILL, which the program sends to itself.
     Kill,
 }
 
@@ -72,7 +72,7 @@ pub struct Open {
     pub thread_id: u32,
     /// The wire version, 1 or 2.
     pub wire: u8,
-    /// The clock of the timestamps.
+    /// The clock used for timestamps.
     pub clock_type: u8,
     /// The CPU architecture.
     pub arch: u8,
@@ -89,7 +89,7 @@ pub struct Index {
     pub timestamp_ns: u64,
     /// The function.
     pub function_id: u64,
-    /// 1 call, 2 return, 3 exception.
+    /// The kind: 1 for a call, 2 for a return, 3 for an exception.
     pub event_kind: u8,
     /// The depth of the call stack. Wire version 2 does not store it.
     pub call_depth: u32,
@@ -106,11 +106,11 @@ pub struct Detail {
     pub index_seq: u64,
     /// The time in nanoseconds, which equals the time of the index event.
     pub timestamp: u64,
-    /// 3 for a call, 4 for a return, or a tracer-defined type.
+    /// The type: 3 for a call, 4 for a return, or a type that the tracer defines.
     pub event_type: u16,
-    /// Flags; none are defined.
+    /// The flags. None are defined.
     pub flags: u16,
-    /// Arbitrary bytes.
+    /// The payload, which may be any bytes.
     pub payload: Vec<u8>,
 }
 
@@ -125,12 +125,12 @@ pub struct Thread<'a> {
     pub details: Vec<&'a Detail>,
     /// Whether the script finalizes the thread.
     pub is_finalized: bool,
-    /// The numbers of events and details that must survive, however the process ends.
+    /// How many events and details must survive, no matter how the process ends.
     pub flushed: (usize, usize),
 }
 
 impl Script {
-    /// Makes a script of these operations.
+    /// Makes a script from these operations.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ impl Script {
         threads
     }
 
-    /// Returns whether the writer must stop before it has finalized all threads.
+    /// Returns whether the writer must stop before all threads are finalized.
     #[must_use]
     pub fn aborts(&self) -> bool {
         matches!(
@@ -200,7 +200,7 @@ impl Script {
         self.operations.last() == Some(&Operation::Kill)
     }
 
-    /// Returns whether any operation passes a test.
+    /// Returns whether any operation passes `test`.
     pub(crate) fn any(&self, test: impl Fn(&Operation) -> bool) -> bool {
         self.operations.iter().any(test)
     }

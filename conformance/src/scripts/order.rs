@@ -21,7 +21,7 @@ struct Thread {
 pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
     let mut first: Option<&Open> = None;
-    // The event whose details must follow.
+    // The event whose detail must come next.
     let mut waiting: Option<(&Index, u64)> = None;
     for (position, operation) in operations.iter().enumerate() {
         let fault = |message: String| Err((position, message));

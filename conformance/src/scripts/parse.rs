@@ -10,7 +10,7 @@ use super::{Detail, Index, Open, Operation, Script, order};
 pub struct ScriptError {
     /// The line, starting at 1.
     pub line: usize,
-    /// The position in the line in bytes, starting at 1.
+    /// The column: the position in the line, in bytes and starting at 1.
     pub column: usize,
     /// The error.
     pub message: String,
@@ -41,7 +41,7 @@ pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
     }
 }
 
-/// A line, parsed up to the byte `at`.
+/// A line that has been parsed up to the byte `at`.
 struct Line<'a> {
     number: usize,
     text: &'a str,

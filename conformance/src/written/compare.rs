@@ -8,15 +8,14 @@ use super::expected::{Expected, Placed};
 use super::{END_SIZE, Wrong};
 use crate::results::{Difference, Grade, Hexdump};
 
-/// The maximum number of bytes to read between the header and the events, and past the expected
-/// end.
+/// How many bytes to read at most between the header and the events, and past the expected end.
 const SLACK: u64 = 1 << 20;
 
 /// How a file ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Finalized,
-    /// Flushed, without a footer.
+    /// Flushed, but without a footer.
     Open,
     /// Cut off by SIGKILL.
     Killed,
@@ -68,7 +67,7 @@ impl Found {
         }
     }
 
-    /// Compares the fields and any bytes after them; returns the first difference as an error.
+    /// Compares the fields and any bytes after them. Returns the first difference as an error.
     pub(super) fn compare(&self, expected: &Expected, ending: Ending) -> Result<(), Wrong> {
         // A killed writer's remaining events may be in a kill journal.
         let is_here = |field: &&Placed| {
@@ -82,7 +81,7 @@ impl Found {
             }
         }
         match ending {
-            // The checker reports bytes after a footer, and a kill may tear an event.
+            // The checker reports bytes after a footer. A kill may leave a torn event.
             Ending::Finalized | Ending::Killed => Ok(()),
             Ending::Open => self.nothing_behind(expected),
         }
@@ -128,7 +127,7 @@ impl Found {
         }
     }
 
-    /// Checks the end of an unfinalized file. Trailing zeros are allowed because they are
+    /// Checks the end of an unfinalized file. Zeros at the end are allowed, because they are
     /// preallocated space.
     fn nothing_behind(&self, expected: &Expected) -> Result<(), Wrong> {
         let behind = self.bytes.get(expected.size..).unwrap_or_default();
@@ -227,7 +226,7 @@ mod tests {
             ((79, 2), (48, 112)),
             ((64, 16), (48, 96)),
             ((64, 17), (48, 112)),
-            // An empty field, then a field on the first line.
+            // Test an empty field, and a field on the first line.
             ((64, 0), (48, 96)),
             ((0, 4), (0, 32)),
         ] {

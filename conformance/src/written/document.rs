@@ -15,7 +15,7 @@ use crate::scripts::{Script, Thread};
 /// The documents of a session that passed grading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Documents {
-    /// The session's document, or `None` if no thread has a file yet.
+    /// The session's document; `None` if no thread has a file yet.
     pub session: Option<Value>,
     /// The documents of the index files, with their paths in the folder.
     pub index: Vec<(String, Value)>,

@@ -11,7 +11,7 @@ use atf_samples::files::crc32c;
 #[derive(Debug)]
 pub(super) struct Expected {
     wire: u8,
-    /// The fields, contiguous from the first byte on.
+    /// The fields, which are contiguous from the first byte on.
     pub(super) fields: Vec<Placed>,
     /// The file's size in bytes.
     pub(super) size: usize,
@@ -43,7 +43,7 @@ pub(super) enum Record {
     Footer,
 }
 
-/// The other values that a field may have.
+/// The values that a field may have instead of the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freedom {
     None,
@@ -58,7 +58,7 @@ pub(super) enum Freedom {
 pub(super) struct Given {
     /// Whether `arch` and `os` must match the script.
     pub(super) is_platform_exact: bool,
-    /// Whether there is a `detail.atf`, possibly without events.
+    /// Whether there is a `detail.atf`, which may contain no events.
     pub(super) has_detail_file: bool,
     /// The offset of the events: 64, or a different offset confirmed by a footer.
     pub(super) events_offset: usize,
@@ -168,7 +168,7 @@ pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
     file
 }
 
-/// Returns the value of a field that both headers have. Reserved bytes are 0.
+/// Returns the value of a field that is in both headers. Reserved bytes are 0.
 fn both(name: &str, open: &Open, magic: [u8; 4]) -> u64 {
     match name {
         "magic" => u32::from_le_bytes(magic).into(),
@@ -195,7 +195,7 @@ fn index_event(name: &str, event: &Index, thread_id: u32) -> u64 {
         "thread_id" => thread_id.into(),
         "event_kind" => event.event_kind.into(),
         "call_depth" => event.call_depth.into(),
-        // All ones in either width.
+        // No link is all ones, in 32 bits and in 64.
         "detail_seq" => event.detail_seq.unwrap_or(u64::MAX),
         _ => 0,
     }
@@ -299,7 +299,7 @@ impl Placed {
             }
     }
 
-    /// Formats the value as a number, or as bytes in hexadecimal.
+    /// Formats a value as a number, or in hexadecimal.
     pub(super) fn show(&self, bytes: &[u8]) -> String {
         if self.name.field == "magic" {
             return format!("\"{}\"", bytes.escape_ascii());

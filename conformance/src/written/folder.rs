@@ -8,7 +8,7 @@ use super::expected::{self, Given};
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Scripted, Thread};
 
-/// The offsets of `events_offset` in the two headers.
+/// The offset of `events_offset` in each of the two headers.
 const INDEX_EVENTS_OFFSET: usize = 32;
 const DETAIL_EVENTS_OFFSET: usize = 20;
 
@@ -63,7 +63,7 @@ fn compare_thread(
             let expected = expected::index(thread, given(index_start(&found, thread)));
             found.compare(&expected, ending)?;
         }
-        // The program ended before any event: the file need not exist.
+        // The program ended before any event, so the file need not exist.
         None if !thread.is_finalized && thread.events.is_empty() => {}
         None => return Err(Wrong::new(format!("thread_{id}/index.atf is missing"))),
     }
@@ -107,7 +107,7 @@ fn start(found: &Found, thread: &Thread<'_>, field: usize) -> usize {
     if thread.is_finalized {
         found.events_offset(field)
     } else {
-        // Without a footer, there is no proof of another offset.
+        // Without a footer, nothing proves another offset.
         END_SIZE
     }
 }

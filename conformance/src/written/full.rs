@@ -12,7 +12,7 @@ use crate::scripts::{Detail, Index, Scripted, Thread};
 
 /// The rule against rewriting a header before the footer is written.
 const EARLY: &str = "ATF-WRTR-001";
-/// The rule on full disks.
+/// The rule about full disks.
 const FULL: &str = "ATF-WRTR-005";
 
 /// Grades the files in the folder `out`.

@@ -12,7 +12,7 @@ use super::{Wrong, settle};
 use crate::results::{Difference, Grade};
 use crate::scripts::{Index, Script, Thread};
 
-/// Reads every thread's files.
+/// Compares the files of every thread.
 pub(super) fn compare(script: &Script, out: &Path) -> Result<(), Wrong> {
     for (id, thread) in script.threads() {
         let folder = format!("thread_{id}");
@@ -137,7 +137,7 @@ fn asked_facts(event: &Index, wire: u8) -> Facts {
 struct File(String);
 
 impl File {
-    /// Checks that the file has a footer exactly if its thread was finalized.
+    /// Checks that the file has a footer if and only if its thread was finalized.
     fn ends(&self, has_footer: bool, thread: &Thread<'_>) -> Result<(), Wrong> {
         self.equal("footer", has_footer, thread.is_finalized)
     }
@@ -234,7 +234,7 @@ finalize thread=7
             assert!(wrong.message.starts_with(&start), "{to}: {}", wrong.message);
             assert_eq!(wrong.difference.unwrap().place, format!("{file}{field}"));
         }
-        // Details that the script does not have, and missing details.
+        // Test details that the script does not have, and missing details.
         let without = SCRIPT.replace(
             "detail=0\ndetail thread=7 index=0 ts=1000 type=3 flags=4 payload=00ff",
             "detail=-",

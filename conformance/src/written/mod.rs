@@ -1,7 +1,7 @@
 //! Grades a writer's files, by the rules and by comparing them with the script byte by byte.
 //!
-//! The library's reader is never the only judge of a file, because it could share a mistake with
-//! the library's writer. Every byte is also compared with the corpus's hand-typed tables.
+//! The library's reader is never the only judge of a file, because the reader could share a mistake
+//! with the library's writer. Every byte is also compared with the hand-typed tables of the corpus.
 
 mod compare;
 mod document;
@@ -31,9 +31,9 @@ const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 /// The grade of a writer's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graded {
-    /// Passed or failed.
+    /// Whether the files passed.
     pub outcome: Outcome,
-    /// Broken SHOULDs, and events lost in a kill. Neither fails the case.
+    /// Broken SHOULDs, and events lost in a kill. Neither of these fails the case.
     pub notes: Vec<Note>,
 }
 

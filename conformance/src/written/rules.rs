@@ -50,7 +50,7 @@ impl Output for Collect {
         self.findings.extend(findings);
     }
 
-    // Unreadable files are reported by the comparison with the script.
+    // The comparison with the script reports unreadable files.
     fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }
 
@@ -63,7 +63,7 @@ impl Found {
         };
         check(out, &mut collect);
         let mut findings = collect.findings;
-        // Findings that stop readers come first.
+        // Sort findings that stop readers first.
         findings.sort_by_key(|found| std::cmp::Reverse((found.rule.severity, found.rule.reader)));
         Self { findings }
     }
@@ -118,8 +118,8 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// Returns the rule that explains a difference: a rule broken at the same place or, failing
-    /// that, a SHOULD that the file breaks, such as the rule that requires a footer.
+    /// Returns the rule that explains a difference: a rule that is broken at the same place or,
+    /// failing that, a SHOULD that the file breaks, such as the rule that requires a footer.
     pub(super) fn rule_of(
         &self,
         difference: &Difference,
@@ -144,8 +144,8 @@ impl Found {
 }
 
 impl Broken<'_> {
-    /// Describes the broken rule as a difference. `wrong` is the first difference from the script
-    /// and is more specific if it is at the same place.
+    /// Describes the broken rule as a difference. `wrong` is the first difference from the script,
+    /// which is more specific if it is at the same place.
     pub(super) fn difference(&self, out: &Path, wrong: Option<Wrong>) -> Difference {
         let Finding {
             rule,

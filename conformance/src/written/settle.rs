@@ -1,5 +1,5 @@
-//! Settles scripts that leave the number of surviving events open, by reducing them to the
-//! surviving events.
+//! Settles scripts that do not determine how many events survive, by reducing them to the surviving
+//! events.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::results::{Difference, Grade, Note};
 use crate::rules::Severity;
 use crate::scripts::{Operation, Script, Thread};
 
-/// The rule on lost events.
+/// The rule about lost events.
 pub(super) const LOST: &str = "ATF-WRTR-008";
 
 /// A settled script.
@@ -32,7 +32,7 @@ struct Held {
 }
 
 impl Settled {
-    /// Returns whether a file was started before a kill. If not, the file is not graded.
+    /// Returns whether a file was started before the kill. If not, the file is not graded.
     pub(super) fn begins(&self, asked: &Script, file: &str) -> bool {
         let of = |id: &u32| file.split('/').next() == Some(&format!("thread_{id}"));
         let kept = self.script.threads();
@@ -64,7 +64,7 @@ impl Held {
     }
 }
 
-/// Reduces a script with a kill or closed threads to the content of the folder `out`. Returns any
+/// Reduces a script with a kill or closed threads to what the folder `out` contains. Returns any
 /// other script unchanged.
 pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     let is_closed = |operation: &Operation| matches!(operation, Operation::Close { .. });
@@ -175,7 +175,7 @@ fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
     Script::settled(operations)
 }
 
-/// Returns the link, or `None` if a kill lost the detail.
+/// Returns the link, or `None` if the kill lost the detail.
 pub(super) fn link(thread: &Thread<'_>, detail_seq: Option<u64>) -> Option<u64> {
     detail_seq.filter(|seq| *seq < thread.details.len() as u64)
 }

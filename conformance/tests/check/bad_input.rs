@@ -18,7 +18,8 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Asserts that the path is reported as unreadable with a reason, and the good session is still checked.
+/// Asserts that the path is reported as unreadable for this reason, and that the good session is
+/// still checked.
 pub(crate) fn assert_unreadable(folder: &TempDir, path: &str, why: &str) {
     let output = check(folder.path(), &[path, "good"]);
     let (status, text, messages) = texts(&output);
@@ -82,8 +83,8 @@ fn a_file_that_is_not_a_trace_is_unreadable() {
     assert_unreadable(&folder, "trace", "not an ATF v2 file");
 }
 
-/// A buffering writer was killed before its first write, which breaks no MUST. The file's name makes it part
-/// of a trace.
+/// A buffering writer was killed before its first write, which breaks no MUST. By its name, the
+/// empty file is part of a trace.
 #[test]
 fn an_empty_file_is_recovered_as_never_written() {
     let folder = folder();
@@ -155,7 +156,7 @@ fn traces_are_found_in_any_folder_below() {
     assert_eq!(line("./a/session/thread_7/index.atf"), 1);
     assert_eq!(line("./a/session/pid_1/thread_7/index.atf"), 1);
     assert_eq!(line("c/x.ati2"), 1);
-    // Their details are missing.
+    // These folders lack the detail files.
     assert!(
         text.contains("./b/worker/index.atf: accept, 6 events\n"),
         "{text}"

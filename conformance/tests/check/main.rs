@@ -1,6 +1,6 @@
-//! The command `atf-conformance check`: real sessions, reports, bad input.
+//! Tests `atf-conformance check`: real sessions, reports, bad input.
 
-// Only the rules' tests use all of it.
+// Only the tests of rules use the whole module.
 #[allow(dead_code, unused_imports)]
 #[path = "../support/mod.rs"]
 mod support;

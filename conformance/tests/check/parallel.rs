@@ -28,8 +28,8 @@ fn forest(folder: &Path) {
     crowd(&folder.join("group_2/crowd"));
 }
 
-/// Writes a session of twelve threads whose ids contradict their folders' names and whose clocks
-/// differ. The first has no header, and one folder has no files.
+/// Writes a session of twelve threads with ids that contradict their folders' names, and with
+/// different clocks. The first thread has no header, and one folder has no files.
 fn crowd(path: &Path) {
     for thread in 0..12 {
         let mut trace = Trace::clean(1);

@@ -1,4 +1,4 @@
-//! Checks of parts: a manifest without its session, bytes without their file.
+//! Checks parts: a manifest without its session, bytes without their file.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn bytes_are_judged_like_their_file() {
             Subject::Detail => (FileKind::Detail, "detail.atf"),
             Subject::Session => continue,
         };
-        // Written under its usual name, so a file with a wrong magic keeps its kind.
+        // Write the file under its usual name, so that its kind is known despite a wrong magic.
         let path = folder.path().join(name);
         let bytes = &case.files[&case.path];
         fs::write(&path, bytes).unwrap();
@@ -95,9 +95,9 @@ fn only_files_set_aside_by_a_recovery_are_skipped() {
         "unreadable/old/thread_7/index.atf",
     ];
     assert_eq!(checked(), [mine, session, old]);
-    // The report of a recovery next to it identifies the folder.
+    // The report of a recovery identifies the folder next to it.
     fs::write(at("recovery.json"), "{}").unwrap();
     assert_eq!(checked(), [mine, session]);
-    // Given as an argument, it is checked.
+    // If the folder is given as an argument, it is checked.
     assert_eq!(Outcome::of(&at("unreadable")).reports.len(), 3);
 }

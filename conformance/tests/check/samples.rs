@@ -1,5 +1,5 @@
-//! The sessions of a third party's writer, compared with an independent parser and with its known
-//! deviations.
+//! Checks the sessions of a third party's writer, and compares the results with an independent
+//! parser's and with the writer's known deviations.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,7 +121,7 @@ fn each_file_has_exactly_its_verdict_and_broken_rules() {
     }
 }
 
-/// Returns how often a file breaks a rule.
+/// Returns how many times a file breaks a rule.
 fn times(outcome: &Outcome, file: &str, rule: &str) -> u64 {
     outcome
         .finding(file, rule)
@@ -186,7 +186,7 @@ fn counts_and_links_match_an_independent_parser() {
             }
         }
     }
-    // Nine threads, six of them with details.
+    // There are nine threads, six of them with details.
     assert_eq!(compared, 9 * 3 + 6 * 5);
 }
 

@@ -149,7 +149,7 @@ fn a_symlinked_detail_file_is_not_followed_without_an_index_either() {
 #[test]
 fn a_kill_journal_and_a_lone_manifest_without_permission_are_unreadable() {
     let folder = TempDir::new().unwrap();
-    // Truncated before its footer, so a kill journal may exist.
+    // Truncate the file before its footer, so that a kill journal may exist.
     let mut trace = Trace::clean(1);
     trace.cut(INDEX, 256);
     trace.write(&folder.path().join("cut")).unwrap();
@@ -174,7 +174,7 @@ fn a_kill_journal_and_a_lone_manifest_without_permission_are_unreadable() {
     assert!(text.contains("\n2 paths could not be read\n"), "{text}");
 }
 
-/// Makes the command for a user without privileges, or `None` if that is impossible.
+/// Returns the command for a user without privileges, or `None` if there is no such user.
 fn unprivileged(folder: &Path) -> Option<Command> {
     const NOBODY: u32 = 65534;
     fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
@@ -187,7 +187,7 @@ fn unprivileged(folder: &Path) -> Option<Command> {
         }
         command
     };
-    // The program's folder may be inaccessible to others.
+    // The program's folder may be inaccessible to other users.
     let help = command().arg("--help").output();
     help.is_ok_and(|output| output.status.success())
         .then(command)

@@ -1,6 +1,6 @@
-//! The page in headless Chromium, if installed.
+//! Opens the page in headless Chromium, if installed.
 //!
-//! Without Chromium the tests print SKIPPED, or fail if `ATF_REQUIRE_TOOLS=1` is set.
+//! Without Chromium, the tests print SKIPPED, or fail if `ATF_REQUIRE_TOOLS=1` is set.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,8 +31,8 @@ fn chromium() -> Option<PathBuf> {
     program
 }
 
-/// Returns the DOM after the page's script ran, and the console messages: exceptions and policy
-/// violations. `None` without a browser.
+/// Returns the DOM after the page's script ran, and the console messages, which are exceptions and
+/// policy violations. Returns `None` without a browser.
 fn opened(page: &str, fragment: &str) -> Option<(String, Vec<String>)> {
     let chromium = chromium()?;
     let folder = TempDir::new().unwrap();
@@ -116,7 +116,7 @@ fn a_browser_applies_the_filters_in_the_url() {
 
 #[test]
 fn a_browser_opens_the_failure_that_a_link_names() {
-    // Two more failures with the cause of f4.
+    // Add two more failures with the cause of f4.
     let mut results = demo();
     for name in ["v1/second", "v1/third"] {
         let mut again = results.cases[4].clone();
@@ -144,7 +144,7 @@ fn a_browser_runs_no_text_from_an_implementation() {
     let Some(page) = quiet(&run(&hostile()), "") else {
         return;
     };
-    // The DOM has no elements that the page did not have.
+    // The DOM contains no elements that the page itself does not contain.
     let ours = markup(&report(&hostile(), Form::Html));
     for tag in ["<script", "<img", "<a "] {
         let count = |page: &str| page.matches(tag).count();
@@ -161,7 +161,7 @@ fn a_browser_opens_ten_thousand_results() {
     let Some(page) = quiet(&run(&many(1_000)), "#?text=name-77&state=failed") else {
         return;
     };
-    // The failures 77 and 770 to 779.
+    // The text matches the failures 77 and 770 to 779.
     assert_eq!(count(&page), "11 of 1000 failures, 11 of 10000 results");
 }
 

@@ -1,4 +1,4 @@
-//! The reports of a check, from findings written by hand.
+//! The reports of a check, made from findings written by hand.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::demo::HOSTILE;
 use crate::forms::{counted, counts, parse_tap};
 use crate::html::{assert_links_within, markup, of, spoken};
 
-/// All forms of a check's report.
+/// A check's report in all formats.
 struct Written {
     folder: TempDir,
     summary: Summary,
@@ -63,8 +63,8 @@ fn file(path: &str, kind: Kind, broken: &[(&'static Rule, &str, u64, &str)]) -> 
     report
 }
 
-/// Reports a clean session; one that breaks a MUST and, twice, advice; one that breaks a SHOULD; and an
-/// unreadable path. Appends `suffix` to each text that comes from a file.
+/// Reports a clean session, a session that breaks a MUST and (twice) advice, a session that breaks
+/// a SHOULD, and an unreadable path. Appends `suffix` to each string that comes from a file.
 fn fill(reports: &mut Reports, suffix: &str) {
     let path = |path: &str| path.replace('$', suffix);
     reports.file(file("clean/thread_1/index.atf", Kind::Index, &[]));
@@ -139,7 +139,7 @@ fn only_denied_rules_fail_in_each_form() {
         assert_eq!(points.iter().filter(|point| !point.ok).count(), failed);
         let text = written.read("xml");
         let document = Document::parse(&text).unwrap();
-        // The path that could not be read is an error.
+        // The unreadable path counts as an error.
         assert_eq!(counts(document.root_element()), [6, failed - 1, 1, 0]);
     }
 }
@@ -291,7 +291,7 @@ fn a_badge_counts_broken_rules() {
         "1 must, 0 should broken"
     );
     assert_eq!(words(&rule(&table::ATF_LINK_002)), "2 files good");
-    // Allowed, denied and good have different colours.
+    // The badges for allowed, denied and good results have different colours.
     let colour = |written: &Written| {
         let text = written.read("svg");
         let document = Document::parse(&text).unwrap();
@@ -342,7 +342,7 @@ fn the_page_has_each_finding_with_file_field_byte_and_message() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // Sessions by rules: the worst first, and a cell for each rule.
+    // The table of sessions by rules starts with the worst session and has a cell for each rule.
     let matrix =
         of(&document, "tbody").find(|node| node.attribute("data-list") == Some("sessions"));
     let rows: Vec<Vec<_>> = { matrix.unwrap().children() }
@@ -388,7 +388,7 @@ fn each_page_of_a_check_is_well_formed_and_its_links_resolve() {
 fn findings_on_a_folder_are_listed_with_its_session() {
     let written = Written::new(Severity::Must, |reports| {
         let broken = (&table::ATF_SESS_002, "", 0, "no index.atf");
-        // A thread in a session, and one checked alone, whatever its name.
+        // Report a thread in a session, and a thread that is checked on its own, whatever its name.
         for (folder, file_path) in [
             ("session/thread_1", "session/thread_1/detail.atf"),
             ("alone", "alone/detail.atf"),
@@ -414,7 +414,7 @@ fn findings_on_a_folder_are_listed_with_its_session() {
     assert!(written.page().contains("2 of 2 sessions break a MUST"));
 }
 
-/// Reports many sessions that break a SHOULD; one in the middle and the last also break a MUST.
+/// Reports many sessions that break a SHOULD. One in the middle and the last one also break a MUST.
 fn many(reports: &mut Reports, count: usize) {
     for seq in 0..count {
         let lax = (&table::ATF_DFTR_006, "footer.checksum", 100, "0");
@@ -469,7 +469,7 @@ fn a_page_of_many_sessions_shows_the_worst_and_counts_all() {
         .map(spoken)
         .collect();
     assert_eq!(cells[3..], ["1500", "1500", "1500"]);
-    // The other forms have all of them.
+    // The other formats contain all findings.
     assert_eq!(parse_tap(&written.read("tap")).len(), 3_000);
     let json: serde_json::Value = serde_json::from_str(&written.read("json")).unwrap();
     assert_eq!(json["files"].as_array().unwrap().len(), 3_000);
@@ -479,7 +479,7 @@ fn a_page_of_many_sessions_shows_the_worst_and_counts_all() {
 
 #[test]
 fn a_page_of_long_findings_is_limited_in_size() {
-    // Each session takes more than a megabyte, since HTML escapes its characters.
+    // Each session takes more than a megabyte, because HTML escapes its characters.
     let long = "&".repeat(1_000);
     let written = Written::new(Severity::Must, |reports| {
         for session in 0..8 {

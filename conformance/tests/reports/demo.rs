@@ -1,5 +1,5 @@
-//! Invented results: several implementations, each class of failure, a refused implementation and
-//! hostile texts.
+//! Invented results: several implementations, each class of failure, a rejected implementation and
+//! hostile strings.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use atf_conformance::results::{
 };
 use atf_conformance::rules::Severity;
 
-/// Classes of failure, in the order of the enum.
+/// The classes of failure, in the order of the enum.
 pub(crate) const CLASSES: [Failure; 9] = [
     Failure::Crash,
     Failure::Timeout,
@@ -23,7 +23,7 @@ pub(crate) const CLASSES: [Failure; 9] = [
     Failure::WrongFile,
 ];
 
-/// Texts that a report must not interpret.
+/// Strings that a report must not interpret.
 pub(crate) const HOSTILE: [&str; 8] = [
     "<script>alert(1)</script>",
     "</title><img src=x onerror=alert(1)>\"'&amp;",
@@ -83,7 +83,7 @@ pub(crate) fn failed(class: Failure) -> Outcome {
     }
 }
 
-/// A wrong checksum at 100, in a footer at 96.
+/// Makes the difference for a wrong checksum at offset 100, in a footer at 96.
 pub(crate) fn difference() -> Difference {
     let mut bytes = vec![0_u8; 80];
     bytes[16..24].copy_from_slice(&[0x32, 0x49, 0x54, 0x41, 0xde, 0xad, 0xbe, 0xef]);
@@ -103,7 +103,7 @@ pub(crate) fn difference() -> Difference {
     }
 }
 
-/// A wrong label.
+/// Makes the difference for a wrong label.
 fn label() -> Difference {
     Difference {
         grade: Grade::Label,
@@ -115,7 +115,7 @@ fn label() -> Difference {
     }
 }
 
-/// No implementations and no cases.
+/// Makes results without implementations and cases.
 pub(crate) fn empty() -> Results {
     Results {
         editions: Editions {
@@ -134,8 +134,8 @@ pub(crate) fn empty() -> Results {
     }
 }
 
-/// Three implementations, one refused; each class of failure once, one of them known; one case skipped,
-/// two passed; and a writer and a reader that disagree.
+/// Makes results of three implementations, one of them rejected. Each class of failure occurs once,
+/// and one failure is known. One case is skipped and two pass. A writer and a reader disagree.
 pub(crate) fn demo() -> Results {
     let mut results = empty();
     let mut broken = testee("no-such-program", &[Role::Validate]);
@@ -211,7 +211,7 @@ pub(crate) fn demo() -> Results {
     results
 }
 
-/// The demo with every text replaced by hostile text.
+/// Returns the demo results with hostile strings in place of all strings.
 pub(crate) fn hostile() -> Results {
     let mut results = demo();
     let all = HOSTILE.join(" ");

@@ -1,4 +1,4 @@
-//! TAP, JUnit and JSON, read back.
+//! Parses the reports in TAP, JUnit and JSON.
 
 use atf_conformance::report::{Form, Target};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use atf_conformance::rules::Severity;
 use crate::demo::{case, demo, empty, failed, hostile, note};
 use crate::report;
 
-/// A test point of TAP, read back.
+/// A parsed test point of TAP.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Point {
     pub(crate) ok: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Point {
     pub(crate) diagnostics: Vec<(String, Value)>,
 }
 
-/// Parses TAP 14; panics on an invalid line.
+/// Parses TAP 14. Panics on an invalid line.
 pub(crate) fn parse_tap(text: &str) -> Vec<Point> {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("TAP version 14"));
@@ -158,7 +158,8 @@ fn junit_counts_match_and_errors_differ_from_failures() {
     }
     let text = report(&demo(), Form::Junit);
     let document = roxmltree::Document::parse(&text).unwrap();
-    // 12 results, 2 pairs, 1 refused, 1 stale; crash, memory, garbage and the refusal are errors.
+    // There are 12 results, 2 pairs, 1 rejected implementation and 1 stale entry. Crash, memory,
+    // garbage and the rejection count as errors.
     assert_eq!(counts(document.root_element()), [16, 7, 4, 2]);
     let verdict = document
         .descendants()
@@ -272,7 +273,7 @@ fn a_target_is_a_form_and_a_file() {
     }
 }
 
-/// The editions in the demo.
+/// The editions in the demo results.
 const EDITIONS: [(&str, &str); 4] = [
     ("kit", "0.1.0"),
     ("spec", "2.0"),
@@ -330,7 +331,7 @@ fn a_cross_failure_is_known_if_the_readers_list_has_it() {
         result.listed = listed.then(|| "#1".to_owned());
         result
     };
-    // The reader is the second implementation; the other results must not count.
+    // The reader is the second implementation. The other results must not count.
     for (cases, is_known) in [
         (vec![result(1, Role::Read, "two-threads", true, true)], true),
         (

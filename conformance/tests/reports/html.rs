@@ -1,4 +1,4 @@
-//! The page: well-formed, safe, accessible and printable.
+//! Tests that the page is well-formed, safe, accessible and printable.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) fn markup(page: &str) -> String {
     page
 }
 
-/// Removes the only element of that name.
+/// Removes the only element with this name.
 fn without(page: &str, tag: &str) -> (String, String) {
     let (start, rest) = page.split_once(&format!("<{tag}>")).unwrap();
     let (content, end) = rest.split_once(&format!("</{tag}>")).unwrap();
@@ -31,7 +31,7 @@ fn page(results: &Results) -> String {
     markup(&report(results, Form::Html))
 }
 
-/// Returns what a screen reader says for an element: its label or its text.
+/// Returns the words that a screen reader speaks for an element: its label or its text.
 pub(crate) fn spoken(node: Node<'_, '_>) -> String {
     match node.attribute("aria-label") {
         Some(label) => label.to_owned(),
@@ -217,7 +217,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
         let all = of(&document, "a").filter(move |node| node.attribute("href") == Some(target));
         all.map(spoken).collect::<Vec<_>>()
     };
-    // It also broke the rule of the previous failure, and the cell links to that failure.
+    // The failure also broke the rule of the previous failure, and the cell links to that one.
     assert_eq!(links("#f4"), ["v1/iftr-004-off"]);
     let cell = "ada-c read, ATF-IFTR-004: 2 failed of 2";
     assert_eq!(links("#f3"), [cell, "v1/iftr-003-off"]);
@@ -361,7 +361,7 @@ fn a_screen_reader_can_name_every_element() {
             scopes.contains(&"col") && scopes.contains(&"row"),
             "{scopes:?}"
         );
-        // Scrollable regions are reachable by keyboard and have a name.
+        // Scrollable regions can be reached by keyboard and have a name.
         let region = table.parent().unwrap();
         assert_eq!(
             (region.attribute("tabindex"), region.attribute("role")),
@@ -387,7 +387,7 @@ fn a_screen_reader_can_name_every_element() {
     }
 }
 
-/// Returns the light and dark colour of each name in the style.
+/// Returns the light and the dark value of each named colour in the style.
 fn colours() -> BTreeMap<String, [[f64; 3]; 2]> {
     let mut colours = BTreeMap::new();
     for line in include_str!("../../templates/report.css").lines() {
@@ -404,7 +404,7 @@ fn colours() -> BTreeMap<String, [[f64; 3]; 2]> {
     colours
 }
 
-/// WCAG 2.2's relative luminance.
+/// Returns the relative luminance as defined by WCAG 2.2.
 fn luminance(rgb: [f64; 3]) -> f64 {
     let linear = rgb.map(|part| {
         if part <= 0.04045 {
@@ -435,7 +435,7 @@ fn every_text_has_enough_contrast_in_light_and_dark() {
         ("failed", "failed-paper", 4.5),
         ("known", "known-paper", 4.5),
         ("ink", "field", 4.5),
-        // The edges of controls, and focus.
+        // The edges of controls, and the focus ring.
         ("edge", "paper", 3.0),
         ("link", "panel", 3.0),
     ];
@@ -448,7 +448,7 @@ fn every_text_has_enough_contrast_in_light_and_dark() {
     }
 }
 
-/// Makes ten thousand results; the first `failing` fail with full details.
+/// Makes ten thousand results. The first `failing` results fail with full details.
 pub(crate) fn many(failing: usize) -> Results {
     let mut results = demo();
     results.cases = (0..10_000)

@@ -1,4 +1,4 @@
-//! The reports of a run, from results written by hand.
+//! The reports of a run, made from results written by hand.
 
 mod badge;
 mod browser;

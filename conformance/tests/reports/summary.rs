@@ -29,7 +29,7 @@ fn a_summary_has_scores_causes_and_a_legend() {
     assert_eq!(text, SUMMARY);
 }
 
-/// Five implementations; all cases fail, with many causes.
+/// Makes results of five implementations. All cases fail, with many causes.
 fn five() -> Results {
     let mut results = demo();
     results.testees = (0..5)
@@ -59,7 +59,7 @@ fn a_summary_of_five_implementations_fits_on_a_screen() {
     for line in lines {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    // Causes that do not fit are counted, so no failure is missing.
+    // Causes that do not fit are summed up, so no failure is missing.
     let counts = text.lines().skip_while(|line| !line.starts_with(" all"));
     let counts = counts.skip(1).take_while(|line| !line.is_empty());
     let count = |line: &str| line.split_whitespace().next()?.parse::<usize>().ok();

@@ -1,4 +1,4 @@
-//! The text for a terminal, compared with text written by hand.
+//! Compares the text for a terminal with text written by hand.
 
 use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Outcome, Role};
@@ -64,7 +64,7 @@ no-such-program validate";
 #[test]
 fn the_matrix_of_writers_and_readers_has_a_cell_for_each_pair() {
     let mut results = demo();
-    // The second writer has no results with the second reader.
+    // Leave out the results of the second writer with the second reader.
     let mut third = results.cross[0].clone();
     (third.writer, third.passed) = (1, 7);
     results.cross.push(third);
@@ -123,7 +123,7 @@ fn the_matrix_shows_a_dash_where_all_was_skipped() {
         .lines()
         .find(|line| line.starts_with("a read "))
         .unwrap();
-    // DHDR, IHDR, LINK with a known failure, all, skipped.
+    // The columns are DHDR, IHDR, LINK with a known failure, all, and skipped.
     let words: Vec<_> = row.split_whitespace().skip(2).collect();
     assert_eq!(words, ["-", "1", "0/1", "1/2", "1"], "{text}");
 }
@@ -263,7 +263,7 @@ fn a_field_in_a_large_file_is_shown_with_its_surroundings() {
         *slot = vec![difference];
     }
     let text = plain(&results, Form::Text);
-    // 5000 is 0x1388: three lines before 0x1380.
+    // Offset 5000 is 0x1388. The dump starts three lines before 0x1380.
     assert!(text.contains("0x1388:\n    00001350  41 "), "{text}");
     let caret = text.lines().find(|line| line.contains("^^")).unwrap();
     assert_eq!(caret.trim(), "^^ ^^");
@@ -279,7 +279,7 @@ fn notes_on_a_passing_writer_are_shown() {
         "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006 checksum 0\n\n";
     assert!(text.contains(lines), "{text}");
     assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006 checksum 0"));
-    // Also without other lines.
+    // The lines also appear when there are no others.
     results.cases.drain(..11);
     let text = plain(&results, Form::Text);
     assert!(text.contains(lines) && !text.contains("known  "), "{text}");

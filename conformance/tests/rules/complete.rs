@@ -9,7 +9,7 @@ use atf_conformance::{FileReport, Kind, Place, Summary};
 
 use crate::support::{Outcome, Trace};
 
-/// Returns the rules that a case breaks, or meets, with the wire versions.
+/// Returns the rules that cases break, or follow, with the wire versions.
 fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
     let recipes = recipes().into_iter();
     let fitting = recipes.filter(|recipe| recipe.found.is_some() == breaks);
@@ -142,7 +142,7 @@ fn structural_musts_are_those_that_a_recovery_must_repair() {
     for (rule, is_structural) in [
         (&table::ATF_IHDR_002, true),
         (&table::ATF_IFTR_002, true),
-        // A SHOULD, and a MUST on the events' content.
+        // These are a SHOULD, and a MUST about the events' content.
         (&table::ATF_IFTR_006, false),
         (&table::ATF_IEVT_003, false),
     ] {

@@ -1,7 +1,7 @@
-//! A small session, truncated at each byte and with each bit flipped.
+//! Checks a small session, truncated at each byte and with each bit flipped.
 //!
-//! No reader can notice a flip that a check misses: nothing else repeats the field. These tests list
-//! such fields, so the set of detectable faults cannot change unnoticed.
+//! If a check misses a flip, no reader can notice it, because nothing else repeats the field. These
+//! tests list such fields, so the set of detectable faults cannot change unnoticed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -25,7 +25,7 @@ fn small(version: u8) -> TempDir {
     folder
 }
 
-/// Returns the bits of a file whose flip a check of `checked` misses: byte and mask.
+/// Returns the flipped bits of a file that a check of `checked` misses, as byte and mask.
 fn unnoticed(file: &Path, checked: &Path) -> Vec<(usize, u8)> {
     let bytes = fs::read(file).unwrap();
     let mut handle = OpenOptions::new().write(true).open(file).unwrap();
@@ -77,19 +77,19 @@ fn each_flipped_bit_of_index_and_detail_in_a_session_is_noticed() {
     }
 }
 
-/// Without the other files of the session, nothing repeats these bits.
+/// If the session's other files are not checked, nothing repeats these bits.
 #[test]
 fn in_a_single_file_only_flag_thread_and_platform_are_uncheckable() {
     let folder = small(1);
     let index = folder.path().join(INDEX);
-    // flags: has_detail_file.
+    // This is the flag `has_detail_file`.
     assert_eq!(unnoticed(&index, &index), [(8, 1)]);
     let detail = folder.path().join(DETAIL);
-    // os: 4 is Linux, 5 is Windows.
+    // The flip turns `os` 4, which is Linux, into 5, which is Windows.
     assert_eq!(unnoticed(&detail, &detail), [(7, 1)]);
 
     let folder = small(2);
-    // thread_id: in version 2, only the header has it.
+    // In version 2, only the header contains `thread_id`.
     let thread_id = (12..16).flat_map(|byte| (0..8).map(move |bit| (byte, 1 << bit)));
     let index = folder.path().join(INDEX);
     let expected: Vec<_> = [(8, 1)].into_iter().chain(thread_id.clone()).collect();
@@ -114,9 +114,9 @@ fn in_a_manifest_only_modules_and_names_are_uncheckable() {
     let fields: BTreeSet<_> = bits.map(|(offset, _)| key_before(&text, offset)).collect();
     let expected = [
         "base_address",
-        // The bit that decides the case of a hexadecimal digit.
+        // This bit decides the case of a hexadecimal digit.
         "function_id",
-        // The one in a module, not the one in a symbol.
+        // This is a module's `module_id`, not a symbol's.
         "module_id",
         "name",
         "path",

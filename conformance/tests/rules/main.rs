@@ -1,4 +1,4 @@
-//! Each rule, met in its boundary cases and broken by one fault.
+//! Tests each rule: its boundary cases follow the rule, and a single fault breaks it.
 
 #[path = "../support/mod.rs"]
 mod support;

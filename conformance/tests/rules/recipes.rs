@@ -1,4 +1,5 @@
-//! A check finds exactly the expected rules in each edited session, with the expected place and count.
+//! Tests that a check of each edited session finds exactly the expected rules, at the expected
+//! place and as often as expected.
 
 use std::fmt::Write as _;
 

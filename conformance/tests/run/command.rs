@@ -1,4 +1,4 @@
-//! The command `run`: its selection of cases and its exit codes.
+//! Tests how `run` selects cases, and its exit codes.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn run(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command; returns its exit code, output and messages.
+/// Runs a command. Returns its exit code, output and messages.
 fn texts(command: &mut Command) -> (Option<i32>, String, String) {
     let output = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -90,7 +90,7 @@ fn usage_errors_are_exit_code_2() {
 #[test]
 fn a_run_that_grades_nothing_is_no_success() {
     let bench = Bench::new();
-    // It has no validator.
+    // The implementation has no validator.
     let kit = env!("CARGO_BIN_EXE_atf-conformance");
     bench.reader("reads", &format!("{kit} testee read \"$1\""));
     let mut command = Command::new(kit);
@@ -127,7 +127,7 @@ fn an_unwritable_report_is_an_error_before_the_run_and_an_old_one_stays_until_it
 fn a_time_limit_applies_to_each_process() {
     let bench = Bench::new();
     let kit = env!("CARGO_BIN_EXE_atf-conformance");
-    // It answers in the smoke test.
+    // The reader answers in the smoke test.
     bench.reader(
         "slow",
         &format!("{kit} testee read \"$1\" || exec sleep 1000"),
@@ -176,7 +176,7 @@ fn two_implementations_of_one_name_are_a_usage_error() {
 #[test]
 fn unlisted_failures_are_1_and_stale_lists_are_4() {
     let bench = Bench::new();
-    // It answers correctly in the smoke test and crashes on all broken files.
+    // The reader answers correctly in the smoke test and crashes on all broken files.
     bench.reader(
         "crashes",
         &format!(
@@ -199,7 +199,7 @@ fn unlisted_failures_are_1_and_stale_lists_are_4() {
     assert_eq!(code, Some(4), "a missing list: {out}");
     assert!(out.contains("known.txt: No such file"), "{out}");
 
-    // An update creates it.
+    // An update creates the list.
     let (code, out, _) = texts(run(&arguments).arg("--update"));
     assert_eq!(code, Some(4), "reasons are missing: {out}");
     let made = fs::read_to_string(&list).unwrap();
@@ -213,7 +213,7 @@ fn unlisted_failures_are_1_and_stale_lists_are_4() {
     assert_eq!(code, Some(4), "{out}");
     assert!(out.contains("fails as crash, not timeout"), "{out}");
 
-    // An updated list is valid once it has reasons.
+    // An updated list is valid once its entries have reasons.
     let (code, _, _) = with("# Mine.\n\ntimeout v1/ihdr-002-* slow\n", &["--update"]);
     assert_eq!(code, Some(4));
     let updated = fs::read_to_string(&list).unwrap();

@@ -1,4 +1,4 @@
-//! Comparison of two documents.
+//! Tests the comparison of two documents.
 
 use atf_conformance::protocol::{Mismatch, differences};
 use atf_conformance::results::Grade;

@@ -1,4 +1,4 @@
-//! Every writer against every reader.
+//! Tests every writer with every reader.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +31,7 @@ fn testee(folder: &Path, name: &str, roles: &[(&str, &str, &str)], more: &str) -
     Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
 }
 
-/// Makes a writer; `$1` is the script to write, `$2` the output folder.
+/// Makes a writer. `$1` is the script to execute, and `$2` is the output folder.
 fn writer(folder: &Path, name: &str, script: &str) -> Candidate {
     let roles = [("write", "'{script}', '{out}'", script)];
     testee(
@@ -42,7 +42,7 @@ fn writer(folder: &Path, name: &str, script: &str) -> Candidate {
     )
 }
 
-/// Makes a reader; `$1` is the path to read.
+/// Makes a reader. `$1` is the path to read.
 fn reader(folder: &Path, name: &str, features: &str, script: &str) -> Candidate {
     let more = format!("wire = [1]\nfeatures = [{features}]");
     testee(folder, name, &[("read", "'{path}'", script)], &more)
@@ -60,7 +60,7 @@ fn good_read() -> String {
     format!("exec {KIT} testee read \"$1\"")
 }
 
-/// Runs the matching scripts.
+/// Runs the scripts that match `cases`.
 fn crossed(folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
     let options = Options {
         kit: KIT.into(),
@@ -96,7 +96,7 @@ fn all_readers_read_the_parts_they_support_of_what_one_writes() {
             &good_read(),
         ),
         reader(path, "files", "'index', 'detail'", &good_read()),
-        // It is not given files that it does not support.
+        // The kit does not give a reader files that it does not support.
         reader(
             path,
             "indexes",
@@ -180,7 +180,7 @@ fn a_misreading_reader_fails_with_the_writer_and_the_place() {
     let case = cases.find(|case| case.testee == 1 && case.case == "v1/write-one-event");
     let case = case.unwrap();
     assert_eq!(case.role, Role::Read);
-    // It has the rules and note of its script.
+    // The case has the rules and the note of its script.
     let scripts = writings();
     let script = scripts.iter().find(|script| script.name() == case.case);
     let script = script.unwrap();
@@ -202,7 +202,7 @@ fn a_misreading_reader_fails_with_the_writer_and_the_place() {
 fn a_writers_mistake_does_not_fail_readers() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
-    // The first byte of the first event.
+    // Overwrite the first byte of the first event.
     let wrong = format!(
         "{KIT} testee write \"$1\" \"$2\" && \
          printf '\\377' | dd of=\"$2/thread_0/index.atf\" bs=1 seek=64 conv=notrunc 2>/dev/null"
@@ -283,7 +283,7 @@ fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
     let path = folder.path();
     let read = good_read();
     let but = |name: &str| format!("case \"$1\" in *{name}) exit 77;; esac; {read}");
-    // Each answers something in the smoke test, which uses other scripts' files.
+    // All of them answer something in the smoke test, which uses files of other scripts.
     let candidates = [
         good_writer(path),
         reader(path, "no-details", "'index', 'detail'", &but("detail.atf")),
@@ -320,7 +320,8 @@ fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
     assert!(of(3).all(|case| matches!(case.outcome, Outcome::Skipped { .. })));
 }
 
-/// Grades a writer, a shell script that claims wire version 1 and these features, on the matching cases.
+/// Grades a writer on the matching cases. The writer is a shell script that claims wire version 1
+/// and `features`.
 fn asked(features: &str, script: &str, cases: &str) -> Results {
     let folder = TempDir::new().unwrap();
     let more = format!("wire = [1]\nfeatures = [{features}]");
@@ -363,7 +364,7 @@ fn a_writer_that_writes_nothing_at_all_fails_the_smoke_test() {
         assert!(refused.ends_with(&format!(": {why}")), "{refused}");
         assert!(results.cases.is_empty());
     }
-    // Scripts that end early are graded but are not part of the smoke test.
+    // Scripts that end in `abort` are graded but are not part of the smoke test.
     let script = format!("grep -q abort \"$1\" && exit 2; exec {KIT} testee write \"$1\" \"$2\"");
     let results = asked("'index'", &script, "v1/write-one-event");
     assert_eq!(results.testees[0].refused, None);

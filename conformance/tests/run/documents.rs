@@ -122,10 +122,10 @@ fn an_invalid_document_is_shown_at_its_error() {
         assert_eq!(class, Failure::Garbage);
         assert!(message.ends_with(&format!(": {text}")), "{message}");
     };
-    // A warning before the document, with a terminal escape.
+    // The answer begins with a warning that contains a terminal escape.
     let warned = b"warning: no \x1b[31mfooter\n{\"verdict\": \"accept\"}";
     shows(warned, r#""warning: no \u{1b}[31mfooter""#);
-    // A second document.
+    // The answer has two documents.
     let two = b"{\"verdict\": \"accept\"}\n{\"verdict\": \"reject\"}\n";
     shows(two, r#""{\"verdict\": \"reject\"}""#);
     shows(b"\xff\xfe", "\"\u{fffd}\u{fffd}\"");

@@ -1,4 +1,4 @@
-//! Failure lists: listed failures are known, stale entries are reported.
+//! Tests failure lists: listed failures are known, and stale entries are reported.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
     }
 }
 
-/// A crash in one role, a wrong verdict, a pass, and a skipped case.
+/// Makes a crash in one role, a wrong verdict, a pass, and a skipped case.
 fn results() -> Vec<CaseResult> {
     let mut left_out = result(Role::Read, "v2/d", None);
     left_out.outcome = Outcome::Skipped { why: String::new() };
@@ -54,7 +54,7 @@ const fn scope(all_roles: bool) -> Scope {
     }
 }
 
-/// Applies a list to these results; returns the stale lines and the reasons of the known failures.
+/// Applies a list to these results. Returns the stale lines and the reasons of the known failures.
 fn apply(text: &str, all_roles: bool) -> (Vec<String>, Vec<Option<String>>) {
     let mut results = results();
     let list = Failures::parse(Path::new("known.txt"), text);

@@ -1,5 +1,5 @@
-//! Locates the bytes of places in documents, and compares them with the documents' values and with
-//! the dumps, which come from other tables.
+//! Tests that each place in a document is located at the right bytes, using the values in the
+//! documents and the dumps, which come from other tables.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ fn leaves(value: &Value, way: &mut Vec<Step>, found: &mut Vec<(Vec<Step>, Value)
     }
 }
 
-/// Returns whether any key of a path has that name.
+/// Returns whether a path contains a key with this name.
 fn goes_by(way: &[Step], name: &str) -> bool {
     way.iter()
         .any(|step| matches!(step, Step::Key(key) if key == name))
@@ -50,7 +50,8 @@ fn field<'a>(case: &'a Case, dump: &Hexdump) -> &'a [u8] {
     let (first, start) = (at(dump.offset), at(dump.field_offset));
     let (last, end) = (first + dump.bytes.len(), start + at(dump.field_size));
     assert_eq!(dump.bytes, file[first..last]);
-    // At most one line of 16 bytes before and one after; at most six in all.
+    // There is at most one line of 16 bytes before the field and one after it, and at most six
+    // lines in all.
     assert_eq!(first % 16, 0);
     assert!(first == 0 || (16..32).contains(&(start - first)));
     assert!(last == file.len() || last - first == 96 || (16..32).contains(&(last - end)));
@@ -78,12 +79,12 @@ fn each_value_of_each_document_is_located() {
         for (way, value) in values {
             let is_a_files =
                 goes_by(&way, "header") || goes_by(&way, "footer") || goes_by(&way, "events");
-            // A missing footer has no fields, and a missing function is a payload.
+            // A missing footer has no fields, and the fields of `function` are part of a payload.
             if !is_a_files || ["footer", "function"].contains(&last_key(&way)) {
                 continue;
             }
             let Some(dump) = locate(&case, &way) else {
-                // Nothing looks for thread 7 in `thread_07`.
+                // The kit does not look for thread 7 in `thread_07`.
                 assert!(case.name.contains("leading-zero"), "{}: {way:?}", case.name);
                 continue;
             };
@@ -94,7 +95,7 @@ fn each_value_of_each_document_is_located() {
                     *text == hex(bytes)
                 }
                 Value::String(text) => text.parse() == Ok(little_endian(bytes)),
-                // No link, or a block of zeros.
+                // The link means "none", or the block consists of zeros.
                 Value::Null => {
                     bytes.iter().all(|byte| *byte == 0xff) || bytes.iter().all(|byte| *byte == 0)
                 }
@@ -108,7 +109,7 @@ fn each_value_of_each_document_is_located() {
             names.insert(last_key(&way).to_owned());
         }
     }
-    // Names from the protocol's tables of records.
+    // The names are from the protocol's tables of records.
     for name in [
         "clock_type",
         "index_seq_end",
@@ -140,14 +141,15 @@ fn derived_values_are_located_at_their_source() {
             assert_eq!(derived(name), footer("event_count"), "{name}");
         }
     }
-    // Without a footer: the trailing bytes, none or five.
+    // Without a footer, the count is located at the trailing bytes, of which there are none or
+    // five.
     for more in [0, 5] {
         let mut case = case("v1/one");
         let file = case.files.values_mut().next().unwrap();
         file.extend(vec![7; more]);
         let dump = locate(&case, &keys(&["derived", "event_count"])).unwrap();
         assert_eq!((dump.field_offset, dump.field_size), (96, more as u64));
-        // The same without any event.
+        // The same applies to a file without any events.
         case.expected["events"] = Value::Array(Vec::new());
         let dump = locate(&case, &keys(&["derived", "event_count"])).unwrap();
         assert_eq!((dump.field_offset, dump.field_size), (64, 32 + more as u64));

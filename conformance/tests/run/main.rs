@@ -1,4 +1,4 @@
-//! Runs: how implementations behave and how they are graded.
+//! Tests runs: how implementations behave and how they are graded.
 #![cfg(unix)]
 
 mod command;

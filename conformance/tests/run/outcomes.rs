@@ -1,4 +1,4 @@
-//! The outcome of each kind of answer and of each way to fail.
+//! Tests the outcome of each kind of answer and of each way to fail.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +77,7 @@ fn a_wrong_verdict_names_the_rule_and_its_bytes() {
     assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
 }
 
-/// Grades an answer; returns the class of the failure and both scores.
+/// Grades an answer. Returns the class of the failure and both scores.
 fn graded(case: Case, document: &Value, code: u8) -> (Option<Failure>, Score, Score) {
     let bench = Bench::new();
     let results = bench.run(&[bench.says("says", document, code)], vec![case]);
@@ -127,7 +127,7 @@ fn a_wrong_verdict_is_a_label_unless_it_loses_or_invents_events() {
         graded(must_reject, &with("recover", false), 0),
         (Some(Failure::WrongLabel), Passed, Failed)
     );
-    // If either is allowed, a given document is still compared.
+    // If either verdict is allowed, a document is still compared.
     let either = rejects(&[Verdict::Recover, Verdict::Reject]);
     assert_eq!(graded(either.clone(), &refusal, 1), (None, Passed, Passed));
     assert_eq!(
@@ -175,7 +175,7 @@ fn a_reject_is_exit_code_1_with_a_document() {
     rejected.verdicts = vec![atf_conformance::Verdict::Reject];
     let results = bench.run(&[says(1)], vec![rejected.clone()]);
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
-    // Only the kind of a rejected file counts.
+    // Of a rejected file's document, only the kind counts.
     let other = bench.says("other", &json!({"kind": "detail", "verdict": "reject"}), 1);
     let results = bench.run(&[other], vec![rejected.clone()]);
     assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
@@ -232,11 +232,11 @@ fn a_wrong_value_is_reported_with_its_bytes() {
 #[test]
 fn a_signal_is_a_crash() {
     fails("kill -11 $$", Failure::Crash, "SIGSEGV");
-    // Also the signal that the kit itself uses.
+    // SIGKILL is a crash as well, although the kit itself uses it.
     fails("kill -9 $$", Failure::Crash, "SIGKILL");
 }
 
-/// With their numbers on Linux, from `kill -l`.
+/// Uses the numbers on Linux, from `kill -l`.
 #[test]
 fn a_signal_is_named() {
     let named = [
@@ -330,7 +330,7 @@ fn an_oversized_answer_is_cut_short_and_not_parsed() {
         let message = "too much on standard output: more than 2 MiB";
         fails(script, Failure::Garbage, message);
     }
-    // There is room for an implementation's own keys.
+    // The limit leaves room for an implementation's own keys.
     let document = document().to_string();
     let (brace, rest) = document.split_at(1);
     let script =
@@ -392,7 +392,7 @@ fn closing_standard_output_is_not_an_exit() {
 fn too_much_memory_in_a_child_is_detected() {
     let mut bench = Bench::new();
     bench.limits.memory = 100 << 20;
-    // `tail` keeps an endless line in memory.
+    // `tail` keeps the endless line in memory.
     let result = bench.one("head -c 2000m /dev/zero | tail -n 1 | wc -c");
     assert_eq!(failure(&result).0, Failure::Memory, "{result:?}");
 }
@@ -438,12 +438,12 @@ fn a_reader_may_omit_and_is_not_graded_on_what_it_lacks() {
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
     let not_graded = [Lack::Header, Lack::Footer, Lack::Derived, Lack::Verdict];
     assert_eq!(results.cases[0].not_graded, not_graded);
-    // Its events are still graded.
+    // The events are still graded.
     bare["events"][0]["function_id"] = json!("6");
     let reader = bench.lacking(lacks, &bare);
     let results = bench.run(&[reader], vec![case("v1/one")]);
     assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
-    // Without the declaration it fails.
+    // Without the declaration, the case fails.
     bare["events"][0]["function_id"] = json!("5");
     let results = bench.run(&[bench.says("silent", &bare, 0)], vec![case("v1/one")]);
     assert!(matches!(results.cases[0].outcome, Outcome::Failed { .. }));

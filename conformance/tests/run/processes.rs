@@ -1,4 +1,4 @@
-//! Runs leave nothing behind: no process, no folder.
+//! Tests that runs leave nothing behind: no process and no folder.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -20,7 +20,7 @@ use crate::support::{Bench, LONG, document, failure};
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 
-/// Returns the command lines of processes with their working folder or environment in a folder.
+/// Returns the command lines of processes whose working folder or environment refers to `folder`.
 fn processes_of(folder: &Path) -> Vec<String> {
     let folder = folder.to_str().unwrap();
     let of = |path: &Path| {
@@ -80,7 +80,7 @@ fn a_detached_process_is_ended() {
     let document = document();
     // No other process sleeps for this time.
     let time = format!("1000.{}", std::process::id());
-    // In its own session, outside the folder, without its environment, orphaned.
+    // The process is orphaned, in its own session, outside the folder and without its environment.
     let script = format!(
         "(cd / && env -i setsid sh -c 'sleep {time} >/dev/null 2>&1 </dev/null & sleep {time}' &)\n\
          sleep 0.3; echo '{document}'"
@@ -91,7 +91,7 @@ fn a_detached_process_is_ended() {
     nothing_is_left(&bench);
 }
 
-/// Counts the processes that sleep that long.
+/// Counts the processes that sleep for this time.
 fn sleeps(time: &str) -> usize {
     let line = format!("sleep\0{time}\0");
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -117,7 +117,7 @@ fn a_timeout_leaves_no_process() {
 fn an_endlessly_forking_process_is_ended() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_millis(700);
-    // Each starts another one in the background and ends, so all are orphans.
+    // Each process starts another one in the background and ends, so all of them are orphans.
     let script = "cat > again.sh <<'.'\nsleep 0.01; setsid sh again.sh &\n.\n\
                   sh again.sh & sh again.sh & sleep 1000";
     let result = bench.one(script);
@@ -170,7 +170,8 @@ fn folders_nested_deeper_than_the_limit_on_open_files_are_removed() {
 #[test]
 fn a_folder_that_cannot_be_removed_is_a_note_and_not_a_failure() {
     let mut bench = Bench::new();
-    // So long that the path of the implementation's folder exceeds the limit on paths.
+    // Make the path so long that the path of the implementation's folder exceeds the system's
+    // limit.
     while bench.cases.as_os_str().len() < 3830 {
         bench.cases.push("l".repeat(100));
     }
@@ -194,8 +195,8 @@ fn a_folder_that_cannot_be_removed_is_a_note_and_not_a_failure() {
     );
 }
 
-/// Makes a reader's script that answers valid files correctly, as in the smoke test, and otherwise runs
-/// `script`.
+/// Returns a reader's script that answers valid files correctly, as needed in the smoke test, and
+/// otherwise runs `script`.
 fn after_the_smoke_test(script: &str) -> String {
     format!("{KIT} testee read \"$1\" >answer && exec cat answer; {script}")
 }
@@ -253,7 +254,8 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
         let bench = Bench::new();
         // No other process sleeps for this time.
         let time = format!("1000.{}", std::process::id());
-        // One is in its own session, outside the folder and without its environment.
+        // One of the processes is in its own session, outside the folder and without its
+        // environment.
         let rude = format!(
             "cd /; env -i setsid sleep {time} &\n\
              until grep -q ^sleep /proc/$!/cmdline; do sleep 0.01; done\n\
@@ -278,7 +280,7 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
 #[test]
 fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
     let mut bench = Bench::new();
-    // The warden would answer a timeout only after the kit has stopped waiting.
+    // The warden would report a timeout only after the kit has stopped waiting.
     bench.limits.time = Duration::from_secs(3);
     bench.limits.margin = Duration::ZERO;
     let keeper = "$(cut -d' ' -f4 /proc/$PPID/stat)";
@@ -318,10 +320,10 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     };
     let ended = run(&["yes".to_owned()], &limits);
     assert_eq!((ended.end, ended.output), (End::Output(1000), Vec::new()));
-    // The warden and its keeper.
+    // The processes are the warden and its keeper.
     assert_eq!(processes_told(&bench.cases), 2);
     drop(warden);
-    // It has ended without removing the cases, since the kit still runs.
+    // The warden has ended without removing the cases, because the kit is still running.
     assert_eq!(processes_told(&bench.cases), 0);
     assert!(work.is_dir());
 }
@@ -362,7 +364,7 @@ fn a_warden_has_no_children_after_its_answer() {
     let mut answer = String::new();
     let mut output = BufReader::new(warden.stdout.take().unwrap());
     output.read_line(&mut answer).unwrap();
-    // Includes zombies.
+    // The list of children includes zombies.
     let tasks = fs::read_dir(format!("/proc/{}/task", warden.id()))
         .unwrap()
         .flatten();
@@ -370,7 +372,7 @@ fn a_warden_has_no_children_after_its_answer() {
     assert_eq!(children.collect::<String>(), "", "{answer}");
     assert!(answer.contains("{\"Exited\":3}"), "{answer}");
     assert!(answer.contains("[ended 2 leftover processes]"), "{answer}");
-    // An empty line: there are no more jobs, and the kit continues.
+    // An empty line means that there are no more jobs and that the kit continues.
     writeln!(kit).unwrap();
     assert!(warden.wait().unwrap().success());
     assert!(bench.cases.is_dir());
@@ -440,7 +442,7 @@ fn when_the_kit_dies_its_processes_end_and_its_folders_are_removed() {
         assert!(start.elapsed() < LONG, "the reader does not start");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // This is all that a warden sees when the kit is killed.
+    // When the kit is killed, the warden sees nothing else.
     drop(kit);
     warden.wait().unwrap();
     nothing_is_left(&bench);

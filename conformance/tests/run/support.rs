@@ -1,4 +1,4 @@
-//! A case with one event, and implementations of a few lines of shell.
+//! Provides a case with one event, and implementations in a few lines of shell.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,10 +15,11 @@ use atf_conformance::{Place, Verdict};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Long enough for a shell on a busy machine.
+/// A time limit that is long enough for a shell on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// An index file of wire version 1, written by hand from the sources' tables: one event, no footer.
+/// An index file of wire version 1 with one event and no footer, written by hand from the sources'
+/// tables.
 pub(crate) const FILE: [u8; 96] = {
     let mut bytes = [0; 96];
     let header = *b"ATI2\x01\x01\x02\x04";
@@ -45,7 +46,7 @@ pub(crate) const FILE: [u8; 96] = {
     bytes
 };
 
-/// The expected document of that file.
+/// Returns the expected document of [`FILE`].
 pub(crate) fn document() -> Value {
     json!({
         "kind": "index",
@@ -67,7 +68,7 @@ pub(crate) fn document() -> Value {
     })
 }
 
-/// Makes a case with that file.
+/// Makes a case with [`FILE`].
 pub(crate) fn case(name: &str) -> Case {
     Case {
         name: name.to_owned(),
@@ -96,7 +97,7 @@ pub(crate) fn case(name: &str) -> Case {
 /// A folder for implementations and one for their cases.
 pub(crate) struct Bench {
     folder: TempDir,
-    /// The parent of the folders of cases.
+    /// The parent of the cases' folders.
     pub(crate) cases: PathBuf,
     pub(crate) limits: Limits,
 }
@@ -122,7 +123,7 @@ impl Bench {
         self.folder.path()
     }
 
-    /// Makes a reader from a shell script; `$1` is the path.
+    /// Makes a reader from a shell script. `$1` is the path to read.
     pub(crate) fn reader(&self, name: &str, script: &str) -> Candidate {
         let program = self.folder.path().join(format!("{name}.sh"));
         fs::write(&program, script).unwrap();
@@ -163,7 +164,7 @@ impl Bench {
         run(candidates, &tasks, &Select::default(), &options, &|_, _| {}).unwrap()
     }
 
-    /// Grades one script on the case.
+    /// Grades a script on the case.
     pub(crate) fn one(&self, script: &str) -> CaseResult {
         let reader = self.reader("one", script);
         let mut results = self.run(&[reader], vec![case("v1/one")]);

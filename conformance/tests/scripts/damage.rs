@@ -1,4 +1,4 @@
-//! Faults planted in written files: each is caught, except in fields that are free.
+//! Tests that each fault planted in written files is caught, except in fields that are free.
 
 use std::fs;
 use std::path::Path;
@@ -51,8 +51,8 @@ fn graded_with(
 /// The bits to flip: the lowest, and the one that turns a placeholder's 0 into 64.
 const BITS: &[u8] = &[0, 6];
 
-/// Flips bits of each byte of a file and returns the flips that pass. A difference without a rule
-/// must be at the flipped byte.
+/// Flips bits of each byte of a file, and returns the flips that pass. A difference that breaks no
+/// rule must be at the flipped byte.
 fn free(scripted: &Scripted, out: &Path, file: &str, bits: &[u8]) -> Vec<(usize, u8)> {
     let mut free = Vec::new();
     for offset in 0..fs::read(out.join(file)).unwrap().len() {
@@ -110,7 +110,7 @@ fn in_an_aborted_session_the_flag_and_footer_offset_are_also_free() {
     for wire in [1, 2] {
         let scripted = aborted(wire);
         let out = written(&scripted.script);
-        // has_detail_file, and footer_offset 64.
+        // The header's flag `has_detail_file` may be set, and its `footer_offset` may be 64.
         let also = [(8, 0), (40, 6)];
         let expected: Vec<_> = platform(BITS).into_iter().chain(also).collect();
         assert_eq!(
@@ -198,7 +198,7 @@ fn after_an_abort_only_zeros_may_follow_the_events() {
     for file in [INDEX, DETAIL] {
         let zeros = graded_with(&scripted, out.path(), file, |bytes| bytes.extend([0; 4096]));
         assert_eq!(zeros.outcome, Outcome::Passed, "{file}");
-        // A phantom event, half an event, a byte.
+        // Append an extra event, half an event or a byte.
         for size in [32, 16, 1] {
             let graded = graded_with(&scripted, out.path(), file, |bytes| {
                 bytes.extend(vec![1; size]);
@@ -220,7 +220,7 @@ fn a_footer_after_an_abort_is_caught() {
             message.starts_with("thread_7/index.atf: header.event_count: 2, expected 0"),
             "{message}"
         );
-        // The same with a placeholder header.
+        // The same applies with a placeholder header.
         let aborted = aborted(wire);
         let files = [INDEX, DETAIL].map(|file| fs::read(out.path().join(file)).unwrap());
         let out = written(&aborted.script);
@@ -237,7 +237,7 @@ fn events_may_begin_after_64_if_the_footer_proves_it() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
-        // events_offset 64 + 32, footer_offset 128 + 32.
+        // Set `events_offset` to 64 + 32 and `footer_offset` to 128 + 32.
         bytes[32] += 32;
         bytes[40] += 32;
         bytes.splice(64..64, [0xaa; 32]);
@@ -268,7 +268,7 @@ fn a_broken_rule_is_reported_before_a_difference() {
 fn a_difference_names_its_field_and_its_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // A reserved byte after clock_type: only advice, but a difference from the script.
+    // Change a reserved byte after `clock_type`, which is only advice but differs from the script.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[17] = 9);
     let (class, message, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);
@@ -402,7 +402,7 @@ fn missing_details_are_reported_after_an_abort() {
 fn a_broken_rule_is_shown_at_its_own_place_despite_an_earlier_difference() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // A reserved byte of the header, which is advice; and the checksum, which is a MUST.
+    // Change a reserved byte of the header, which is advice, and the checksum, which is a MUST.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
         bytes[17] = 9;
         bytes[128 + 4] ^= 1;
@@ -419,7 +419,7 @@ fn a_broken_rule_is_shown_at_its_own_place_despite_an_earlier_difference() {
 fn a_number_is_shown_completely() {
     let scripted = aborted(1);
     let out = written(&scripted.script);
-    // Byte 3 of the first event's function_id.
+    // Change byte 3 of the first event's `function_id`.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[64 + 8 + 3] ^= 1);
     let (_, _, difference) = failure(graded);
     let difference = difference.unwrap();
@@ -436,7 +436,7 @@ fn a_number_is_shown_completely() {
 fn a_nonzero_reserved_byte_is_reported_with_its_own_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // One of the footer's 24 reserved bytes, which begin at byte 40.
+    // Change one of the footer's 24 reserved bytes, which begin at byte 40.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[128 + 56] = 7);
     let (class, _, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);

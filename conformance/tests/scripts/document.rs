@@ -1,4 +1,4 @@
-//! The expected documents of written files.
+//! Tests the expected documents of written files.
 
 use atf_conformance::written::Documents;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ index thread=8 ts=900 fn=5 kind=1 depth=2 detail=-
 finalize thread=7
 ";
 
-/// Returns the documents of the script with this ending, in one wire version.
+/// Returns the documents of the script that ends with `end`, in one wire version.
 fn documents(wire: u8, end: &str) -> Documents {
     let text = SCRIPT.replace("WIRE", &wire.to_string());
     let scripted = scripted(&format!("{text}{end}\n"));
@@ -31,7 +31,7 @@ fn detail_of_7() -> Value {
                    "index_seq_start": "0", "index_seq_end": "0"},
         "events": [{"total_length": 26, "event_type": 3, "flags": 0, "index_seq": "0",
                     "thread_id": 7, "timestamp": "1000", "payload": "00ff", "function": null}],
-        // The CRC-32C of 1a000000 0300 0000 00000000 07000000 e803000000000000 00ff.
+        // This is the CRC-32C of 1a000000 0300 0000 00000000 07000000 e803000000000000 00ff.
         "footer": {"checksum": 3_560_601_061_u32, "event_count": "1", "bytes_length": "26",
                    "time_start_ns": "1000", "time_end_ns": "1000"},
         "derived": {"event_count": "1", "count_source": "footer", "checksum": "good",
@@ -129,7 +129,7 @@ fn a_file_changed_after_grading_has_no_document() {
     };
     assert_eq!(error(&bytes), None);
     assert!(error(&bytes[..bytes.len() - 1]).is_some());
-    // More bytes than the kit reads.
+    // Add more bytes than the kit reads.
     let more = [&bytes[..], &vec![0; 2 << 20]].concat();
     assert_eq!(
         error(&more).as_deref(),

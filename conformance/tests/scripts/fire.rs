@@ -1,4 +1,4 @@
-//! Grades the files of writers that were killed, closed threads or had a full disk.
+//! Grades the files of writers that were killed, that closed threads, or that had a full disk.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn left(kept: u64) -> TempDir {
     written(&text.parse::<Script>().unwrap())
 }
 
-/// Returns a script of four events, two of them flushed, that ends in a kill.
+/// Returns a script of four events, two of them flushed, that ends with `kill`.
 fn killed() -> Scripted {
     let (first, rest) = (events(0, 2), events(2, 4));
     scripted(&format!("{OPEN}{first}flush thread=7\n{rest}kill\n"))

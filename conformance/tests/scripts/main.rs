@@ -1,4 +1,5 @@
-//! Writer scripts: their text, the set of scripts, the reference writer, and the grading of writers.
+//! Tests writer scripts: their text, the set of scripts, the reference writer, and the grading of
+//! writers.
 
 mod command;
 mod damage;
@@ -23,7 +24,7 @@ fn written(script: &Script) -> TempDir {
     out
 }
 
-/// Parses a test script.
+/// Parses a script for a test.
 fn scripted(text: &str) -> Scripted {
     Scripted {
         name: "v1/write-test".to_owned(),

@@ -1,4 +1,4 @@
-//! The set of scripts, and the reference writer on all of them.
+//! Runs the reference writer on the whole set of scripts.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Helpers to check the corpus's sessions.
+//! Helpers for checking the corpus's sessions.
 
 mod outcome;
 

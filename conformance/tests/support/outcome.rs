@@ -28,7 +28,7 @@ impl Output for Outcome {
 }
 
 impl Outcome {
-    /// Checks a path; file names are relative to it.
+    /// Checks a path. File names are relative to the path.
     pub(crate) fn of(path: &Path) -> Self {
         let mut this = Self {
             root: path.to_owned(),
@@ -45,7 +45,7 @@ impl Outcome {
         Self::of(folder.path())
     }
 
-    /// Writes a session and checks a folder of it; file names are relative to the session.
+    /// Writes a session and checks a folder in it. File names are relative to the session.
     pub(crate) fn of_folder(trace: &Trace, name: &str) -> Self {
         let folder = TempDir::new().unwrap();
         trace.write(folder.path()).unwrap();
@@ -82,7 +82,7 @@ impl Outcome {
         })
     }
 
-    /// Returns each file's broken rules, sorted: `thread_7/index.atf ATF-IFTR-001`.
+    /// Returns the broken rules of each file, sorted: `thread_7/index.atf ATF-IFTR-001`.
     pub(crate) fn broken(&self) -> Vec<String> {
         let broken = self.reports.iter().flat_map(|report| {
             let name = self.name(report);

@@ -1,7 +1,8 @@
-//! Implementations that share no code agree: their documents are equal, and their written files are
-//! equal byte for byte.
+//! Tests that implementations without shared code agree: their documents are equal, and so are the
+//! bytes of the files that they write.
 //!
-//! The kit compares each with the expected result; these tests compare them with one another.
+//! The kit compares each implementation with the expected result. These tests compare the
+//! implementations with one another.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +18,8 @@ use walkdir::WalkDir;
 
 use crate::programs::{self, Testee};
 
-/// Returns a program's document for a path; for a rejected path, only the kind and the verdict.
+/// Returns a program's document for a path. For a rejected path, keeps only the kind and the
+/// verdict.
 fn document(testee: &Testee, program: &str, path: &Path) -> Value {
     let mut command = Command::new(testee.folder().join(program));
     let output = command.arg(path).output().unwrap();

@@ -1,4 +1,4 @@
-//! Planted bugs are caught, and the report names the rule.
+//! Tests that planted bugs are caught, and that the report mentions the broken rule.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::programs::{self, Testee};
 
-/// A planted bug, a case or script that must catch it, and how it fails there.
+/// Each planted bug, a case or script that must catch it, and how the bug makes it fail.
 const TABLE: &[(&str, &str, &str)] = &[
     ("count-trusted", "v1/iftr-002-a-billion", "crash"),
     ("count-allocated", "v1/iftr-002-a-billion", "memory"),
@@ -270,7 +270,7 @@ fn planted(testee: &Testee) -> BTreeMap<String, Bug> {
     list.lines().map(bug).collect()
 }
 
-/// Returns a line of the table per bug, or a message if the kit missed the bug or reported a
+/// Returns one line of the table per bug, or a message if the kit missed the bug or reported a
 /// different one.
 fn rows(
     table: &[(&str, &str, &str)],
@@ -280,7 +280,7 @@ fn rows(
         let Bug { role, rule, words } = &planted[*bug];
         let (code, case) = caught(bug, name, role);
         let seen = case["class"].as_str();
-        // The report shows a difference, or the bytes or script without an answer.
+        // The report must show a difference.
         let shows = case["differences"][0].is_object();
         let got = (code, seen, names(&case, rule), shows);
         if got != (Some(1), Some(*class), true, true) {
@@ -297,8 +297,8 @@ fn rows(
     table.iter().map(row).collect()
 }
 
-/// Returns whether a failure names the rule: at a difference, in the notes on a writer's files, or else
-/// through the case.
+/// Returns whether a failure mentions the rule: in a difference, in the notes on a writer's files
+/// or, failing both, through the case.
 fn names(case: &Value, rule: &str) -> bool {
     let notes = case["notes"].as_array().into_iter().flatten();
     let mut notes = notes.filter_map(|note| note["rule"].as_str());

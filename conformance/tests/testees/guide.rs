@@ -19,7 +19,7 @@ fn commands<'a>(guide: &'a str, heading: &str) -> &'a str {
     block.split_once("```").expect("their end").0
 }
 
-/// Runs the commands in a folder that looks like a checkout, on a few cases.
+/// Runs the commands on a few cases, in a folder that looks like a checkout.
 fn follow(heading: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folder = TempDir::new().unwrap();
@@ -43,7 +43,7 @@ fn follow(heading: &str) -> String {
     let guide = fs::read_to_string(root.join("docs/conformance/README.md")).unwrap();
     let mut shell = Command::new("sh");
     shell.current_dir(folder.path()).env("PATH", path);
-    // Builds use this build's crates and need not be optimized.
+    // Builds reuse the crates of this build and need not be optimized.
     shell.env("CARGO_NET_OFFLINE", "true");
     shell.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
     succeeds(shell.args(["-e", "-c", commands(&guide, heading)]))
@@ -79,7 +79,8 @@ fn the_guides_commands_for_python_lead_to_a_verdict() {
     }
 }
 
-/// The starters are examples: they need not pass every case, but must follow the protocol and not crash.
+/// Starters are examples. They need not pass every case, but must follow the protocol and not
+/// crash.
 #[test]
 fn the_starters_answer_every_case_that_they_support() {
     gives_an_answer_to_every_case(
@@ -167,7 +168,7 @@ fn the_guides_workflow_publishes_even_if_the_smoke_test_fails() {
     ];
     let order = order.map(at);
     assert!(order.is_sorted(), "{order:?}");
-    // A step without a condition is skipped after another step has failed.
+    // After a step has failed, steps without a condition are skipped.
     let [_, _, smoke, run, upload] = order;
     assert!(steps[smoke]["if"].is_null());
     assert_eq!(steps[run]["if"], "${{ !cancelled() }}");

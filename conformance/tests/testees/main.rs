@@ -1,7 +1,8 @@
-//! The shipped implementations pass, and every mistake that one of them can plant is caught.
+//! Tests that the shipped implementations pass, and that every mistake one of them can plant is
+//! caught.
 //!
-//! A test whose tool is missing is skipped with a message; with `ATF_REQUIRE_TOOLS=1` in the
-//! environment it fails.
+//! A test whose tool is missing is skipped with a message. If `ATF_REQUIRE_TOOLS=1` is set, the
+//! test fails instead.
 
 mod agree;
 mod bugs;

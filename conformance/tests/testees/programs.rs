@@ -34,7 +34,8 @@ impl Testee {
     }
 }
 
-/// Returns all programs that can be built here; C and C++ with the first available compiler.
+/// Builds all programs that can be built here, those in C and C++ with the first available
+/// compiler.
 pub(crate) fn compiled() -> Vec<Testee> {
     let mut testees = vec![interpreter()];
     testees.extend(c());
@@ -42,17 +43,17 @@ pub(crate) fn compiled() -> Vec<Testee> {
     testees
 }
 
-/// Returns the implementation in C.
+/// Builds the implementation in C.
 pub(crate) fn c() -> Option<Testee> {
     by_make("c", "CC", "CFLAGS", &["gcc", "clang"])
 }
 
-/// Returns the implementation in C++.
+/// Builds the implementation in C++.
 pub(crate) fn cpp() -> Option<Testee> {
     by_make("cpp", "CXX", "CXXFLAGS", &["g++", "clang++"])
 }
 
-/// Returns the interpreter of the layout.
+/// Builds the layout interpreter.
 pub(crate) fn interpreter() -> Testee {
     cargo("interpreter", "atf-interpreter")
 }
@@ -61,8 +62,8 @@ pub(crate) fn python() -> Option<Testee> {
     has("python3").then(|| Testee::of("python"))
 }
 
-/// Builds an implementation by its own Makefile with each compiler, using only the generated header.
-/// Keeps the result for the other tests, and rebuilds it when a source changes.
+/// Builds an implementation with its own Makefile and each compiler, using only the generated
+/// header. Keeps the result for other tests, and rebuilds it when a source changes.
 fn by_make(
     language: &str,
     compiler_variable: &str,
@@ -91,7 +92,7 @@ fn by_make(
         succeeds(&mut make);
         folder
     });
-    // Both compilers must accept the code; only the first program is run.
+    // Both compilers must accept the code, but only the first program is run.
     let built: Vec<_> = built.collect();
     built.first().map(|folder| Testee::copied(folder))
 }
@@ -133,8 +134,8 @@ pub(crate) fn run(testees: &[&Testee], arguments: &[&str]) -> (Option<i32>, Valu
     (output.status.code(), serde_json::from_str(&text).unwrap())
 }
 
-/// Returns `PATH` with the Python interpreter's folder first: a version manager's wrapper takes ten
-/// times as long to start.
+/// Returns `PATH` with the Python interpreter's own folder first, because a version manager's
+/// wrapper takes ten times as long to start.
 pub(crate) fn path() -> OsString {
     let mut ask = Command::new("python3");
     ask.args([
@@ -149,7 +150,7 @@ pub(crate) fn path() -> OsString {
     std::env::join_paths([first].into_iter().chain(std::env::split_paths(&path))).unwrap()
 }
 
-/// Returns the path of a program that cargo built; tests are in the folder `deps` next to it.
+/// Returns the path of a program that cargo built. Tests are in the folder `deps` next to it.
 fn built(package: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.ancestors().nth(2).unwrap().join(package)

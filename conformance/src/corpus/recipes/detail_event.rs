@@ -12,7 +12,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     [lengths(), fields()].into_iter().flatten().collect()
 }
 
-/// Impossible lengths. Links to events hidden by an impossible length are not checked.
+/// Tests impossible lengths. Links to events that such a length hides are not checked.
 fn lengths() -> Vec<Recipe> {
     vec![
         meets("ATF-DEVT-001", "24", |t| {
@@ -82,7 +82,8 @@ fn fields() -> Vec<Recipe> {
     ]
 }
 
-/// Changes an event's length. A reader that follows the lengths then finds events of these sizes.
+/// Changes an event's length. A reader that follows the lengths then finds events with the sizes in
+/// `events`.
 fn length(trace: &mut Trace, offset: usize, total_length: u32, events: &[usize]) {
     trace.patch_detail(offset, &total_length.to_le_bytes());
     trace.survive(DETAIL, events);

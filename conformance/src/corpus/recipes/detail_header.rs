@@ -53,7 +53,7 @@ fn start() -> Vec<Recipe> {
             t.put(DETAIL, index);
         })
         .at(DETAIL, "header.magic", 0, Reject)
-        // A file outside its folder is identified by its magic.
+        // The magic identifies a file that is outside its folder.
         .of(""),
         holds("ATF-DHDR-003", "1"),
         breaks("ATF-DHDR-003", "0", |t| t.patch(DETAIL, 4, &[0])).at(

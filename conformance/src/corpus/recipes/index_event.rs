@@ -8,7 +8,7 @@ use crate::Verdict::{Accept, Recover};
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, T};
 
-/// Makes an all-zero event that the checksum proves was written: time 0, an unknown kind, and a
+/// Makes an event of zeros that the checksum proves to be written: time 0, an unknown kind, and a
 /// link to the first detail.
 fn written_zeros(name: &'static str) -> Recipe {
     meets("ATF-IEVT-006", name, |t| t.patch_event(96, &[0; 32]))

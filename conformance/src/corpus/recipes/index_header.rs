@@ -57,7 +57,7 @@ fn start() -> Vec<Recipe> {
         })
         .at(INDEX, "header.magic", 0, Reject)
         .titled("the magic of a detail file")
-        // A file outside its folder is identified by its magic.
+        // The magic identifies a file that is outside its folder.
         .of(""),
         holds("ATF-IHDR-003", "1"),
         breaks("ATF-IHDR-003", "0", |t| t.patch(INDEX, 4, &[0])).at(
@@ -309,7 +309,7 @@ fn repeated() -> Vec<Recipe> {
     ]
 }
 
-/// Removes all events of thread 7, so its footer begins at 64.
+/// Removes all events of thread 7, so that its footer begins at 64.
 fn empty(trace: &mut Trace) {
     trace.without_details();
     trace.events(Vec::clear);

@@ -212,7 +212,7 @@ fn crashes() -> Vec<Recipe> {
     ]
 }
 
-/// Makes timestamps count up from 0x..41544932, which is "2ITA" in little-endian order.
+/// Makes timestamps count up from 0x..41544932. In little-endian order, its last bytes are "2ITA".
 fn magic_times(trace: &mut Trace) {
     trace.without_details();
     trace.events(|events| {
@@ -275,11 +275,11 @@ fn layouts() -> Vec<Recipe> {
     ]
 }
 
-/// Why readers must reject a file in the other version's layout.
+/// The reason to reject a file in the other version's layout.
 const OTHER_LAYOUT: &str = "Harm: counts, kinds and links are decoded from the wrong bytes and look right: \
     with 32 events, a version 2 header passes version 1's event_size check.";
 
-/// Adds an index file of 32 events in this layout, with the trace's version number.
+/// Adds an index file of 32 events in another version's layout, with the trace's version number.
 fn layout(trace: &mut Trace, layout: u8) {
     let version = trace.version;
     trace.put_index(INDEX, &IndexFile::finalized(layout, 32));

@@ -131,7 +131,7 @@ fn both_ways() -> Vec<Recipe> {
     ]
 }
 
-/// Fields that must match in an index event and its detail event.
+/// Tests the fields that must match in an index event and its detail event.
 fn same_moment() -> Vec<Recipe> {
     vec![
         holds("ATF-LINK-006", "to the nanosecond"),

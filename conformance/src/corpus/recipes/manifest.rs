@@ -180,7 +180,7 @@ fn types() -> Vec<Recipe> {
     ]
 }
 
-/// Tests the types of the keys that tracers in the field do not write.
+/// Tests the types of keys that tracers in the field do not write.
 fn types_of_additions() -> Vec<Recipe> {
     vec![
         meets(
@@ -509,7 +509,7 @@ fn add_to_module(trace: &mut Trace, members: &str) {
     trace.replace(MANIFEST, "\"path\"", &format!("{members}, \"path\""));
 }
 
-/// Adds anchors.
+/// Adds timing anchors to the manifest.
 fn add_anchors(trace: &mut Trace, anchors: &str) {
     let list = format!("\"timing_anchors\": [{anchors}],\n  \"modules\"");
     trace.replace(MANIFEST, "\"modules\"", &list);
@@ -521,7 +521,7 @@ fn lost(trace: &mut Trace, count: u64, first_ns: u64, last_ns: u64) {
     add_to_thread(trace, &format!("\"lost_events\": {{{members}}}"));
 }
 
-/// Renames the function.
+/// Renames the only function.
 fn name(trace: &mut Trace, name: &str) {
     trace.replace(MANIFEST, "\"load\"", &format!("\"{name}\""));
 }

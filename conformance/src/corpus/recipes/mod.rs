@@ -1,4 +1,4 @@
-//! The recipes, with one table per record and further tables for whole sessions.
+//! The recipes, with one table per record, and more tables for whole sessions.
 
 mod detail_event;
 mod detail_footer;
@@ -19,7 +19,7 @@ mod valid;
 
 use super::recipe::Recipe;
 
-/// Returns all recipes, in the order of the records in a session.
+/// Returns all recipes. They are in the order of the records in a session.
 #[must_use]
 pub fn recipes() -> Vec<Recipe> {
     let tables = [

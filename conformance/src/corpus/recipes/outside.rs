@@ -1,8 +1,8 @@
 //! Paths that lead out of the session, and ids that convert to other ids. Readers must not read
 //! anything outside the session.
 //!
-//! The session is `session`; all files next to it are decoys. The decoys' events call functions of
-//! [`CANARY`], which must not appear in an answer. The kit also detects whether a decoy is opened.
+//! The session is `session`, and all files next to it are decoys. The decoys' events call functions
+//! of [`CANARY`], which must not appear in an answer. The kit also notices if a decoy is opened.
 
 use crate::Verdict::Recover;
 
@@ -98,8 +98,8 @@ fn links() -> Vec<Recipe> {
     ]
 }
 
-/// Makes recipes with ids that turn into 9 when converted carelessly, or that a conversion must
-/// reject.
+/// Makes recipes with ids that either turn into 9 when converted carelessly or must be rejected by
+/// the conversion.
 fn ids() -> Vec<Recipe> {
     vec![
         id("an id below zero", "-9", |t| instead_of_9(t, "-9")).titled("a negative id"),
@@ -189,7 +189,7 @@ fn leads_to(trace: &mut Trace, id: &str) {
     );
 }
 
-/// Moves the session into its own folder, with decoys next to it, and lists these threads in its
+/// Moves the session into its own folder, with decoys next to it, and lists `threads` in its
 /// manifest.
 fn outside(trace: &mut Trace, threads: &str) {
     for part in ["thread_7", "thread_9"] {

@@ -1,4 +1,4 @@
-//! Files that fill their last memory page, so nothing in the mapping follows the last byte.
+//! Files that fill their last memory page, so that nothing in the mapping follows the last byte.
 //!
 //! A page is 4096 bytes on most machines and 16384 bytes on Apple's.
 
@@ -9,8 +9,8 @@ use crate::corpus::trace::{DETAIL, INDEX, T, Trace, call, event, record};
 
 use super::valid::{alone, manifest};
 
-/// The size in bytes of a header or footer, of the smallest detail event with registers, and of the
-/// largest.
+/// The sizes in bytes of a header or footer, and of the smallest and the largest detail event with
+/// registers.
 const END: usize = 64;
 const LEAST: usize = 24 + 100;
 const GREATEST: usize = LEAST + 256;
@@ -107,7 +107,7 @@ fn page(
 /// The offset of the last detail in a full page of 4096 bytes.
 const LAST: usize = 4096 - 232;
 
-/// Keeps only thread 7, with its events ending at `end`.
+/// Keeps only thread 7, with events that end at `end`.
 fn events(trace: &mut Trace, end: usize) {
     let count = (end - END) / 32;
     let happening = |seq: u64| event(if seq.is_multiple_of(2) { 1 } else { 2 }, T + seq, 1, 1);
@@ -122,12 +122,13 @@ fn open_index(trace: &mut Trace, size: usize) {
     trace.cut(INDEX, size);
 }
 
-/// Keeps only thread 7, with one detail per event. The details end at `end`; `more` details follow.
+/// Keeps only thread 7, with one detail per event. The details end at `end` and are followed by
+/// `more` details.
 fn details(trace: &mut Trace, end: usize, more: usize) {
     let mut left = end - END;
     let mut stacks = Vec::new();
     while left > 0 {
-        // The remaining space must always fit another event.
+        // The remaining space must always be enough for another event.
         let size = if left <= GREATEST {
             left
         } else {

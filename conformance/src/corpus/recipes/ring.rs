@@ -1,4 +1,4 @@
-//! Recipes for the rules on ring.atf. The ring contains one event that the files lack; a reader
+//! Recipes for the rules on ring.atf. The ring contains one event that the files lack. A reader
 //! that wrongly trusts the ring returns this event.
 
 use crate::Verdict::{Accept, Recover};
@@ -89,7 +89,7 @@ fn broken(
     unfinalized(recipe).flag("stray-ring")
 }
 
-/// Adds the rules that files without footers break.
+/// Adds the rules that files break if they have no footers.
 fn unfinalized(recipe: Recipe) -> Recipe {
     recipe
         .also(INDEX, "ATF-IFTR-001")
@@ -112,7 +112,7 @@ fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
     trace.put(RING, ring.bytes());
 }
 
-/// Returns a ring with one event in its index area. The event belongs after the file's six events.
+/// Returns a ring with one event in its index area, to be added after the file's six events.
 fn with_event(trace: &Trace) -> RingFile {
     let mut other = Trace::clean(trace.version);
     other.without_details();

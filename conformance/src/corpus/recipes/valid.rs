@@ -125,7 +125,7 @@ pub(super) fn manifest(trace: &mut Trace, ids: &str, (start, end): (u64, u64)) {
     trace.put(MANIFEST, text);
 }
 
-/// Replaces the events with those of a small program that uses every event kind.
+/// Replaces the events with those of a small program, including every event kind.
 fn all_kinds(trace: &mut Trace) {
     let steps = [
         (1, 1, 1),

@@ -14,7 +14,7 @@ use crate::rules::{ReaderDoes, Severity};
 pub(super) struct Json<W> {
     out: W,
     has_files: bool,
-    /// Written after the files.
+    /// The unreadable paths, which are written after the files.
     unreadable: Spool,
     has_unreadable: bool,
 }

@@ -1,6 +1,6 @@
-//! The JUnit XML report: a suite per session, a test case per file.
+//! The JUnit XML report, with a suite per session and a test case per file.
 //!
-//! A broken rule that the check denies is a failure; an unreadable path is an error. Other broken
+//! A broken rule that the check denies is a failure. An unreadable path is an error. Other broken
 //! rules go to `system-out`.
 
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};
 use crate::rules::Severity;
 
-/// Spools suites and test cases because their counts must be written first.
+/// Spools suites and test cases, because their numbers must be written first.
 pub(super) struct Junit<W> {
     deny: Severity,
     out: W,

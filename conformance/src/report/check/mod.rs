@@ -1,7 +1,7 @@
-//! A check's reports in all forms, written while the check runs.
+//! A check's reports in all formats, written while the check runs.
 //!
-//! No report is kept in memory in full. Parts that must be written later are spooled to an unnamed
-//! file. The HTML page shows only the worst sessions and says how much it omits.
+//! No report is kept in memory as a whole. Parts that must be written later are spooled to an
+//! unnamed file. The HTML page shows only the worst sessions and says how much it omits.
 
 mod badge;
 mod html;
@@ -35,7 +35,7 @@ trait Sink {
     /// Adds an unreadable path.
     fn unreadable(&mut self, path: &Path, why: &str) -> io::Result<()>;
 
-    /// Writes the rest.
+    /// Writes the rest of the report.
     fn finish(&mut self, summary: &Summary) -> io::Result<()>;
 }
 
@@ -61,7 +61,7 @@ pub struct Reports {
 
 struct Open {
     target: Target,
-    /// `None` after a write error.
+    /// The report's writer; `None` after a write error.
     sink: Option<Box<dyn Sink>>,
 }
 

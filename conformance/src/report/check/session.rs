@@ -1,4 +1,4 @@
-//! Finds the session of a file.
+//! Finds the session that a file belongs to.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use crate::check::{FileReport, Kind};
 use crate::rules::Severity;
 use atf::session::THREAD_FOLDER;
 
-/// Returns the session folder: the parent of the thread's folder, or the folder itself if a thread was
-/// checked alone.
+/// Returns the session folder. This is the parent of the thread's folder, or the folder itself if a
+/// thread was checked on its own.
 pub(super) fn of(report: &FileReport) -> &Path {
     let folder = match report.kind {
         Kind::Folder => report.path.as_path(),
@@ -35,7 +35,7 @@ pub(super) fn name(session: &Path) -> std::path::Display<'_> {
     }
 }
 
-/// Returns the path within the session, `.` for the session itself.
+/// Returns the path within the session, or `.` for the session itself.
 pub(super) fn within<'a>(session: &Path, path: &'a Path) -> &'a Path {
     match path.strip_prefix(session) {
         Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),

@@ -1,5 +1,5 @@
-//! The TAP 14 report: a test point per file with all findings, including findings that do not fail
-//! the file.
+//! The TAP 14 report, with a test point per file. Each point lists all findings, including those
+//! that do not fail the file.
 
 use std::io::{self, Write};
 use std::path::Path;

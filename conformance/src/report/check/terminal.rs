@@ -1,4 +1,4 @@
-//! The text report: a line per file with its findings below, and a summary at the end.
+//! The text report: one line per file with its findings below, and a summary at the end.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Describes findings, for several report forms.
+//! Describes findings for several report formats.
 
 use crate::check::{Finding, Place};
 use crate::report::Printable;

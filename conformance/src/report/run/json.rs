@@ -9,7 +9,7 @@ use super::tally::{Scores, Tally};
 use crate::cause::{self, Cause};
 use crate::results::Results;
 
-/// The version of the JSON format, incremented when a key is removed or changes its meaning.
+/// The version of the JSON format. It is incremented when a key is removed or changes its meaning.
 const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ struct Report<'a> {
     results: &'a Results,
 }
 
-/// A cause and the positions of its failures in the list of cases.
+/// A cause, and the positions of its failures in the list of cases.
 #[derive(Serialize)]
 struct CauseView {
     #[serde(flatten)]

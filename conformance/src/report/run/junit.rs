@@ -1,7 +1,7 @@
-//! The JUnit XML report: a suite per implementation and role, a test case per result.
+//! The JUnit XML report, with a suite per implementation and role, and a test case per result.
 //!
-//! A missing answer is an error; a wrong answer is a failure. JUnit cannot express a known failure,
-//! so a known failure is reported as skipped, with its reason, as in other tools.
+//! A missing answer is an error, and a wrong answer is a failure. JUnit cannot express a known
+//! failure, so a known failure is reported as skipped with its reason, as other tools do.
 
 use std::io::{self, Write};
 use std::time::Duration;

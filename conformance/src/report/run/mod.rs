@@ -1,4 +1,4 @@
-//! A run's reports in all forms, generated from one model, [`Results`].
+//! A run's reports in all formats, generated from one model, [`Results`].
 
 mod badge;
 mod html;
@@ -18,7 +18,7 @@ use crate::results::Results;
 
 pub use tally::{Counted, Scores, Tally};
 
-/// Writes a run's report in one form. Text is coloured, but `out` may strip the colours.
+/// Writes a run's report in one format. Text is coloured, but `out` may strip the colours.
 ///
 /// # Errors
 ///

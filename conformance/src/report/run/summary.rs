@@ -1,5 +1,5 @@
-//! A one-screen summary for a terminal: each implementation's scores, followed by the causes of
-//! failures, largest first.
+//! A summary for a terminal that fits on one screen: each implementation's scores, followed by the
+//! causes of failures, largest first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -123,7 +123,7 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
-    // A single remaining cause takes no more room than a line that says how many remain.
+    // One more cause takes no more room than a line that says how many remain.
     let shown = if groups.len() > MOST_CAUSES {
         MOST_CAUSES - 1
     } else {
@@ -176,7 +176,8 @@ fn cause(group: &Group<'_>, columns: usize, out: &mut dyn Write) -> io::Result<(
     )
 }
 
-/// Writes the SHOULDs that writers' files break, most frequent first. They are not failures.
+/// Writes the SHOULDs that writers' files break, most frequent first. Broken SHOULDs are not
+/// failures.
 fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut by_rule: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
     for case in results
@@ -215,7 +216,7 @@ fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Truncates the text to the width, with a mark at the end.
+/// Truncates the text to the width, with `mark` at the end.
 fn shortened(text: &str, width: usize, mark: char) -> String {
     if text.width() <= width {
         return text.to_owned();

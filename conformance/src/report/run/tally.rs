@@ -10,13 +10,13 @@ use crate::results::{CaseResult, Grade, Results, Role, Score, State};
 /// The number of results of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// As expected.
+    /// The results as expected.
     pub passed: u64,
-    /// Unexpected failures.
+    /// The unexpected failures.
     pub failed: u64,
-    /// Failures on a failure list.
+    /// The failures on a failure list.
     pub known: u64,
-    /// Cases skipped because the implementation does not support them.
+    /// The cases skipped because the implementation does not support them.
     pub skipped: u64,
 }
 
@@ -62,18 +62,18 @@ impl Tally {
 /// The number of correct answers in each grade, regardless of failure lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Scores {
-    /// Events and their values.
+    /// The scores for events and their values.
     pub data: Counted,
-    /// What a reader reports about the events and values.
+    /// The scores for what a reader reports about the events and values.
     pub label: Counted,
 }
 
-/// Passed and failed results.
+/// The numbers of passed and failed results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counted {
-    /// As expected.
+    /// The results as expected.
     pub passed: u64,
-    /// Not as expected.
+    /// The results not as expected.
     pub failed: u64,
 }
 
@@ -99,7 +99,7 @@ impl Counted {
     }
 }
 
-/// Formats `290 of 327`.
+/// Formats the numbers as `290 of 327`.
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.passed, self.passed + self.failed)
@@ -109,7 +109,8 @@ impl fmt::Display for Counted {
 /// A column of a matrix: an implementation in a role.
 pub(super) type Column = (usize, Role);
 
-/// Returns the implementations with their graded roles or, if refused, with all their roles.
+/// Returns the implementations with their graded roles or, if an implementation was refused, with
+/// all its roles.
 pub(super) fn columns(results: &Results) -> Vec<Column> {
     let claimed = results.testees.iter().enumerate();
     let claimed = claimed.filter(|(_, testee)| testee.refused.is_some());

@@ -1,5 +1,5 @@
 //! The text report: each failure in full, then the matrices, and finally the totals, which stay
-//! visible on a terminal.
+//! visible at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -162,7 +162,7 @@ fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table.write(out)
 }
 
-/// Returns `12` if all passed, `10/12` if not.
+/// Formats `12` if all results passed, and `10/12` otherwise.
 fn cell(tally: Tally) -> (String, Style) {
     let Tally { passed, .. } = tally;
     let graded = tally.graded();

@@ -12,7 +12,7 @@ pub(super) fn is_good(results: &Results) -> bool {
     faults(results).is_empty()
 }
 
-/// Lists everything unexpected, with counts.
+/// Lists everything unexpected, with numbers.
 fn faults(results: &Results) -> Vec<String> {
     let failed = Tally::of(&results.cases).failed;
     let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();

@@ -2,14 +2,14 @@
 //!
 //! A warden runs one implementation at a time, each in its own process group, and reports how the
 //! implementation ended. The warden is a subreaper: orphans become its children, even after
-//! `setsid`, so it can find and end them. Once the warden has no children, no processes are left.
-//! Each warden is a separate process running the kit's program, because a single process could not
-//! tell the orphans of several implementations apart. When the kit ends, for whatever reason, the
-//! warden's standard input closes and the warden ends too.
+//! `setsid`, so the warden can find and end them. Once the warden has no children, no processes are
+//! left. Each warden is a separate process running the kit's program, because a single process
+//! could not tell the orphans of several implementations apart. When the kit ends, for whatever
+//! reason, the warden's standard input closes and the warden ends too.
 //!
-//! An implementation may stop or kill its warden. Each warden therefore has a keeper, also a
-//! subreaper, which then ends the remaining processes. The kit does not wait for longer than an
-//! answer can take.
+//! An implementation may stop or kill its warden. Each warden therefore has a keeper, which is also
+//! a subreaper and ends the remaining processes in that case. The kit does not wait any longer than
+//! an answer can take.
 
 #[cfg(unix)]
 mod keeper;
@@ -41,7 +41,7 @@ use super::{Ended, Limits};
 
 /// How often to check whether a warden is still running.
 const LOOK: Duration = Duration::from_millis(20);
-/// The time that a warden has to end once told to.
+/// How long to wait for a warden to end once it was told to.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A process to start.
@@ -60,19 +60,19 @@ struct Job {
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
-    /// It exited with this code.
+    /// The process exited with this code.
     Exited(i32),
-    /// It was killed by a signal that the kit did not send.
+    /// The process was killed by a signal that the kit did not send.
     Killed(i32),
-    /// It was still running at the time limit.
+    /// The process was still running at the time limit.
     Timeout,
-    /// Its resident memory, in bytes, exceeded the limit.
+    /// The process's resident memory, in bytes, exceeded the limit.
     Memory(u64),
-    /// It wrote more than this many bytes to standard output.
+    /// The process wrote more than this many bytes to standard output.
     Output(u64),
-    /// It could not be started.
+    /// The process could not be started, for this reason.
     NotStarted(String),
-    /// Unknown, because the warden failed for this reason.
+    /// How the process ended is unknown, because the warden failed for this reason.
     Unwatched(String),
 }
 
@@ -90,7 +90,7 @@ struct Report {
 pub struct Warden {
     /// The warden's keeper.
     process: Child,
-    /// `None` once told to end.
+    /// The warden's input; `None` once the warden was told to end.
     input: Option<ChildStdin>,
     /// The warden's answers, until the keeper ends.
     answers: Receiver<Ended>,
@@ -107,7 +107,7 @@ impl Warden {
         let mut command = Command::new(kit);
         command.args(["warden", "--keep"]).arg(cases);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // An interrupt from the terminal ends only the kit; the warden cleans up after it.
+        // An interrupt from the terminal ends only the kit. The warden cleans up after the kit.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut process = command.spawn()?;
@@ -160,8 +160,8 @@ impl Warden {
                     let message = "it stopped or killed its supervising process";
                     return Err(io::Error::other(message));
                 }
-                // Counts polls rather than time, so that stopping and resuming the kit causes no
-                // timeout.
+                // Count polls instead of measuring time, so that stopping and resuming the kit
+                // causes no timeout.
                 Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
             }
             if interrupt.load(Ordering::Relaxed) != 0 {
@@ -179,7 +179,7 @@ impl Warden {
         tree::kill_descendants(rustix::process::Pid::from_child(&self.process));
     }
 
-    /// Returns whether the process is running, neither ended nor stopped.
+    /// Returns whether the warden is running, that is, neither ended nor stopped.
     fn runs(&self) -> bool {
         #[cfg(unix)]
         {

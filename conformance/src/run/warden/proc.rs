@@ -27,7 +27,7 @@ fn children(of: Pid) -> Vec<Pid> {
     for task in fs::read_dir(tasks).into_iter().flatten().flatten() {
         match fs::read_to_string(task.path().join("children")) {
             Ok(text) => children.extend(text.split_whitespace().filter_map(pid)),
-            // The thread is gone, or the kernel does not provide this file.
+            // Either the thread is gone, or the kernel does not provide this file.
             Err(_) if !Path::new("/proc/thread-self/children").exists() => {
                 return children_by_parent(of);
             }
@@ -57,7 +57,7 @@ pub(super) fn is_running(process: Pid) -> bool {
 /// Returns the fields of `/proc/PID/stat`, starting with the state.
 fn stat(of: Pid) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", of.as_raw_nonzero())).ok()?;
-    // The name in parentheses may contain anything.
+    // The name is in parentheses and may contain anything.
     let (_, fields) = stat.rsplit_once(')')?;
     Some(fields.to_owned())
 }
@@ -68,8 +68,8 @@ fn pid(text: &str) -> Option<Pid> {
 
 /// Returns the number of resident bytes of the processes, if it exceeds `limit`.
 ///
-/// Shared pages count only once: if the plain sum is above the limit, the proportional set size
-/// decides, which takes longer to read.
+/// Shared pages must count only once. If the plain sum is above the limit, the proportional set
+/// size decides, which takes longer to read.
 pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     let sum = |file: &str, key: &str| {
         let bytes = processes.iter().filter_map(|process| {
@@ -91,7 +91,7 @@ pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> 
     (shares > limit).then_some(shares)
 }
 
-/// Returns the number after a key at the start of a line.
+/// Parses the number after a key at the start of a line.
 fn kibibytes(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse().ok()

@@ -35,8 +35,8 @@ enum Event {
     TooMuch(u64),
 }
 
-/// Takes jobs from standard input and reports to standard output until the input ends. Then removes
-/// the folder `cases`, unless told that the kit continues.
+/// Takes jobs from standard input and reports to standard output until the input ends. Removes the
+/// folder `cases` at the end, unless told that the kit continues.
 pub fn serve(cases: &Path) -> ExitCode {
     adopt_orphans();
     let (sender, events) = channel();
@@ -57,7 +57,7 @@ pub fn serve(cases: &Path) -> ExitCode {
             Ok(Event::Gone) | Err(_) => break,
         }
     }
-    // The kit is gone, perhaps in the middle of writing a case.
+    // The kit is gone, perhaps because it was killed while writing a case.
     let _ = crate::run::folder::remove(cases);
     ExitCode::FAILURE
 }
@@ -84,7 +84,7 @@ struct Warden {
     events: Receiver<Event>,
 }
 
-/// The kit is gone, and the warden has ended its own processes.
+/// The error that the kit is gone. The warden has already ended its own processes.
 struct Gone;
 
 impl Warden {
@@ -173,7 +173,7 @@ impl Warden {
             match self.events.recv_timeout(left) {
                 Ok(Event::Ended(which, _)) if which == number => return,
                 Ok(Event::Gone) => {
-                    // Requeued for the main loop.
+                    // Requeue the event for the main loop.
                     let _ = self.sender.send(Event::Gone);
                     return;
                 }
@@ -191,10 +191,10 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .ok_or_else(|| io::Error::other("no program"))?;
     let mut command = match job.file_size {
         None => Command::new(program),
-        // Ignored signals stay ignored across exec.
+        // Ignored signals stay ignored after exec.
         Some(_) => {
             let mut shell = Command::new("sh");
-            // In the shell, `/proc/self/exe` would be the shell itself.
+            // In the shell, `/proc/self/exe` would refer to the shell itself.
             let own = format!("/proc/{}/exe", std::process::id());
             let program = match program.as_str() {
                 "/proc/self/exe" => &own,
@@ -213,7 +213,8 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    // A newly built program is busy while a process started during the build still has it open.
+    // A newly built program is busy while a process that was started during the build still has it
+    // open.
     let mut tries = 0_u32;
     loop {
         match command.spawn() {
@@ -243,7 +244,7 @@ impl FileSize {
 
 impl Drop for FileSize {
     fn drop(&mut self) {
-        // Only the soft limit was lowered, so it can be raised again.
+        // Only the soft limit was lowered, so this process can raise it again.
         let _ = setrlimit(Resource::Fsize, self.0);
     }
 }

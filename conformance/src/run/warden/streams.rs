@@ -1,4 +1,4 @@
-//! Reads a process's output in separate threads, so its pipes never fill up.
+//! Reads a process's output in separate threads, so that its pipes never fill up.
 
 use std::io::{ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 /// How long to wait for the end of a pipe once its writers are gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The number of bytes of standard error to keep from the start, and the number to keep from the
-/// end.
+/// The number of bytes of standard error to keep from the start, and also from the end.
 const KEPT: usize = 8 << 10;
 
 /// The kept bytes of a stream.
@@ -96,7 +95,7 @@ impl Ends {
         self.left_out = self.left_out.saturating_add(over as u64);
     }
 
-    /// Returns the text, with a note if bytes were omitted.
+    /// Returns the stream as text, with a note if bytes were omitted.
     pub(super) fn text(&self) -> String {
         let first = String::from_utf8_lossy(&self.first);
         let last = String::from_utf8_lossy(&self.last);
@@ -141,7 +140,7 @@ mod tests {
     #[test]
     fn an_interrupted_read_is_retried_and_a_failed_one_ends_the_stream() {
         let kept = |failure: ErrorKind| {
-            // Parts are yielded in reverse order.
+            // The parts are yielded in reverse order.
             let parts = vec![Ok(&b"two"[..]), Err(failure), Ok(b"one")];
             bounded(Parts(parts), 100, || {}).finish(Instant::now())
         };

@@ -10,7 +10,7 @@ use rustix::process::{
     kill_process_group,
 };
 
-/// How long to keep trying to end a process that does not end, such as a process that waits for a
+/// How long to keep trying to end a process that does not end, for example because it waits for a
 /// broken disk.
 const STUBBORN: Duration = Duration::from_secs(10);
 
@@ -47,7 +47,8 @@ pub(super) fn end_all(leader: Pid) -> usize {
     loop {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
-                // Processes in the group may have ended before the search could find them.
+                // Processes in the group may have ended before the search could find them, so count
+                // those that were killed.
                 Ok(Some((process, status))) if status.terminating_signal() == Some(KILLED) => {
                     left.insert(process);
                 }
@@ -77,7 +78,7 @@ pub(super) fn end_all(leader: Pid) -> usize {
 }
 
 /// Kills all descendants of a process and waits until they have ended. First stops descendants
-/// until a search finds no new ones, because a stopped process cannot start others.
+/// until a search finds no new ones. A stopped process cannot start others.
 pub(super) fn kill_descendants(of: Pid) {
     let mut stopped = HashSet::new();
     loop {
@@ -111,8 +112,8 @@ fn is_running(process: Pid) -> bool {
     };
 }
 
-/// Returns all descendants of a process. Outside Linux, without a subreaper and `/proc`, processes that
-/// leave their group are not found.
+/// Returns all descendants of a process. Only Linux has subreapers and `/proc`. On other systems,
+/// processes that leave their group are not found.
 pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
     #[cfg(target_os = "linux")]
     return super::proc::descendants(of);

@@ -166,7 +166,8 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
 ];
 
-/// Starts a script where thread 0 has these events and payloads and is finalized.
+/// Returns a script builder that adds these events and payloads to thread 0 and finalizes the
+/// thread.
 fn details(wire: u8, events: impl IntoIterator<Item = (Happening, Vec<u8>)>) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

@@ -128,7 +128,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
 ];
 
-/// Starts a script where thread 0 has this many events and is not finalized.
+/// Returns a script builder that adds `count` events to thread 0 and does not finalize the thread.
 fn cut(wire: u8, count: u64) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

@@ -120,7 +120,7 @@ const EXTREMES: [u64; 9] = [
     u64::MAX,
 ];
 
-/// Starts a script where thread 0 has these events and is finalized.
+/// Returns a script builder that adds these events to thread 0 and finalizes the thread.
 fn one_thread(wire: u8, events: impl IntoIterator<Item = Happening>) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

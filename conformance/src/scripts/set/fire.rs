@@ -10,7 +10,8 @@ const FULL: &[&str] = &[
     "ATF-DFTR-002",
 ];
 
-/// Not a multiple of the event size, so the last event does not fit completely.
+/// The size limit in bytes. It is not a multiple of the event size, so the last event does not fit
+/// completely.
 const LIMIT: u64 = 4116;
 
 pub(super) const RECIPES: &[Recipe] = &[
@@ -177,7 +178,7 @@ const fn full(
     }
 }
 
-/// Adds events of thread 0.
+/// Adds events to thread 0.
 fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     for seq in seqs {
         script.event(0, nested(seq));
@@ -185,7 +186,7 @@ fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     script
 }
 
-/// Adds events of thread 0. Two out of three events have details.
+/// Adds events to thread 0. Two out of three events have details.
 fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) {
     for seq in seqs {
         let event = nested(seq);

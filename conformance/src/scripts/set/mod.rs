@@ -16,14 +16,14 @@ use crate::rules::table;
 pub struct Scripted {
     /// The script's permanent name, such as `v1/write-no-event`.
     pub name: String,
-    /// The wire version of its files.
+    /// The wire version of the script's files.
     pub wire: u8,
-    /// The rules that it tests.
+    /// The rules that the script tests.
     pub rules: Vec<&'static str>,
     /// What the script does, and the mistake that it reveals.
     pub note: &'static str,
-    /// Whether `arch` and `os` must match the script. If not, a tracer may write the values of the
-    /// machine that it runs on.
+    /// Whether `arch` and `os` must match the script. If not, a tracer may write the values for its
+    /// own machine.
     pub is_platform_exact: bool,
     /// The size limit in bytes that the kit imposes on each file to simulate a full disk.
     pub limit: Option<u64>,
@@ -44,8 +44,8 @@ pub fn scripts(wire: u8) -> Vec<Scripted> {
     recipes.map(|recipe| recipe.scripted(wire)).collect()
 }
 
-/// Returns a wire version's scripts where the writer is killed, closes a thread without finalizing
-/// it, or fills the disk.
+/// Returns a wire version's scripts in which the writer is killed, closes a thread without
+/// finalizing it, or fills the disk.
 #[must_use]
 pub fn under_fire(wire: u8) -> Vec<Scripted> {
     let recipes = fire::RECIPES.iter();
@@ -99,7 +99,7 @@ impl Recipe {
             note: self.note,
             is_platform_exact: self.is_platform_exact,
             limit: self.limit,
-            // The recipes are constants, and a test builds all of them.
+            // The recipes are constants, and a test builds all of their scripts.
             script: script.unwrap_or_else(|error| unreachable!("{}: {error}", self.name)),
         }
     }
@@ -172,7 +172,7 @@ const fn type_of(event: Happening) -> u16 {
     }
 }
 
-/// Returns pseudo-random bytes, which make a shifted or repeated buffer noticeable.
+/// Returns pseudo-random bytes, so that a shifted or repeated buffer is noticed.
 fn noise(size: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -184,8 +184,8 @@ fn noise(size: usize) -> Vec<u8> {
     (0..size).map(|_| next()).collect()
 }
 
-/// Returns the payload of a call or return, laid out as in S4: function, x0 to x7, lr, fp, sp, size
-/// of the stack snapshot, two reserved bytes, the snapshot.
+/// Returns the payload of a call or return, laid out as in S4: the function, x0 to x7, lr, fp, sp,
+/// the size of the stack snapshot, two reserved bytes, and the snapshot.
 fn registers(function_id: u64, x0: u64, stack_size: u16) -> Vec<u8> {
     let mut payload = function_id.to_le_bytes().to_vec();
     for register in 0..8 {

@@ -69,8 +69,8 @@ pub(super) const RECIPES: &[Recipe] = &[
     platform("platform-windows-x86_64", |wire| on(wire, 1, 5, 2)),
 ];
 
-/// Makes a script that tests arch, os and clock. A writer that cannot set its platform exits with
-/// code 77.
+/// Makes a script that tests `arch`, `os` and the clock. A writer that cannot set its platform
+/// exits with code 77.
 const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
     Recipe {
         is_platform_exact: true,
@@ -90,7 +90,7 @@ const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
     }
 }
 
-/// Starts a script with one call with details, on this platform.
+/// Returns a script builder with one call with details, on this platform.
 fn on(wire: u8, arch: u8, os: u8, clock_type: u8) -> Builder {
     let mut script = Builder::on(Open {
         thread_id: 0,

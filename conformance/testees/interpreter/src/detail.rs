@@ -12,7 +12,6 @@ struct File<'a> {
     event: &'a Record,
     payload: &'a Record,
     footer: &'a Record,
-    /// The offset of the first event.
     start: u64,
 }
 
@@ -29,7 +28,7 @@ struct Walk {
 pub(crate) struct Detail {
     pub(crate) document: Value,
     pub(crate) wire: u64,
-    /// The positions of the events' index events.
+    /// The `index_seq` of each event.
     pub(crate) index_seqs: Vec<u64>,
 }
 
@@ -40,7 +39,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
     let footer = footer_at.and_then(|at| file.footer.at(bytes, at));
     let (walk, end) = match (footer_at, &footer) {
         (Some(at), Some(footer)) => {
-            // In a finalized file, all events are complete and the footer's count is correct.
+            // In a finalized file, all events are complete, and the footer's count is correct.
             let walk = file.walk(at);
             let is_counted = walk.places.len() as u64 == footer.number("event_count");
             let section = between(bytes, file.start, at)?;
@@ -153,7 +152,7 @@ impl<'a> File<'a> {
     }
 
     /// Returns whether the offset is inside an event, where captured memory may look like a footer.
-    /// If the numbers match too, the events must continue to the end of the file or to zeros.
+    /// If the numbers match as well, the events must continue to the end of the file or to zeros.
     fn is_payload(&self, at: u64, fits: bool) -> bool {
         let size = self.bytes.len() as u64;
         let walk = self.walk(size);
@@ -190,7 +189,7 @@ impl<'a> File<'a> {
             let has_magic = self.footer.has_magic(footer.bytes) && !self.is_payload(at, false);
             footer.is_zero("reserved") && (has_magic || fits)
         });
-        // Where the header proves that there is a footer, there must be nothing else.
+        // Nothing but a footer may be where the header proves that there is one.
         let proved = [
             self.counted_end(),
             self.rewritten_end().filter(|end| at_end == Some(*end)),
@@ -202,14 +201,15 @@ impl<'a> File<'a> {
             })
     }
 
-    /// Returns the end of the events according to a rewritten header. A header without a count may be
-    /// a placeholder with a field that was set early.
+    /// Returns the end of the events according to a rewritten header. A header without a count may
+    /// be a placeholder with a field that was set too early.
     fn rewritten_end(&self) -> Option<u64> {
         let counts = ["event_count", "bytes_length"].map(|name| self.header.number(name));
         self.stated_end().filter(|_| !counts.contains(&0))
     }
 
-    /// Like [`Self::rewritten_end`], but requires that the header's count of events ends there.
+    /// Like [`Self::rewritten_end`], but only if the header's count of events ends at the same
+    /// offset.
     fn counted_end(&self) -> Option<u64> {
         let end = self.rewritten_end()?;
         let walk = self.walk(end.min(self.bytes.len() as u64));

@@ -11,7 +11,6 @@ struct File<'a> {
     header: View<'a>,
     event: &'a Record,
     footer: &'a Record,
-    /// The offset of the first event.
     start: u64,
 }
 
@@ -19,14 +18,14 @@ struct File<'a> {
 pub(crate) struct Index {
     pub(crate) document: Value,
     pub(crate) wire: u64,
-    /// The events; `None` for a hole: zeros that no checksum covers.
+    /// The events. `None` is a hole: zeros that no checksum covers.
     pub(crate) events: Vec<Option<Moment>>,
 }
 
 /// The fields of an event that a session needs.
 pub(crate) struct Moment {
     pub(crate) timestamp_ns: u64,
-    /// The position of its detail event.
+    /// The position of the detail event that the event links to.
     pub(crate) detail_seq: Option<u64>,
 }
 
@@ -127,15 +126,15 @@ impl<'a> File<'a> {
     }
 
     /// Returns whether the header was never rewritten. If there are no events, only `footer_offset`
-    /// shows the difference.
+    /// shows whether it was.
     fn is_left_a_placeholder(&self, footer: &View<'_>, at: Option<u64>) -> bool {
         let says_all = footer.are_zero(&["event_count", "time_start_ns", "time_end_ns"])
             && at == Some(self.header.number("footer_offset"));
         self.is_placeholder() && !says_all
     }
 
-    /// Returns whether two fields of a rewritten header agree on the end of the events. A header without
-    /// a count may be a placeholder with a field that was set early.
+    /// Returns whether two fields of a rewritten header agree on the end of the events. A header
+    /// without a count may be a placeholder with a field that was set too early.
     fn is_end_known(&self) -> bool {
         let count = self.header.number("event_count");
         count > 0 && self.event_at(count) == Some(self.header.number("footer_offset"))
@@ -146,7 +145,7 @@ impl<'a> File<'a> {
         self.footer.at(self.bytes, at).filter(|_| at >= self.start)
     }
 
-    /// Returns whether a footer's count and length match its offset.
+    /// Returns whether a footer's count and length match the offset.
     fn says_its_place(&self, footer: &View<'_>, at: u64) -> bool {
         self.event_at(footer.number("event_count")) == Some(at)
             && footer.number("bytes_written").checked_add(self.start) == Some(at)
@@ -198,7 +197,7 @@ impl<'a> File<'a> {
                 && if has_magic {
                     is_placed || counts || measures
                 } else {
-                    // All zeros would match an empty section anywhere.
+                    // Zeros would match an empty section anywhere.
                     is_placed && counts && measures && at > self.start
                 }
         })
@@ -223,13 +222,13 @@ impl<'a> File<'a> {
         if self.is_end_known() {
             whole = whole.min(self.header.number("event_count"));
         }
-        // 32 or more bytes of a torn footer would count as an event.
+        // At least 32 bytes of a torn footer would count as an event.
         let mut ends = whole.saturating_sub(1)..=whole;
         let cut = ends.find(|seq| self.begins_footer(rest.get(..data).unwrap_or_default(), *seq));
         Some(cut.unwrap_or(whole))
     }
 
-    /// Returns whether the bytes after `seq` events are the beginning of their footer.
+    /// Returns whether the bytes after `seq` events are the beginning of a footer for these events.
     fn begins_footer(&self, data: &[u8], seq: u64) -> bool {
         let at = seq.saturating_mul(self.event.size as u64);
         let Some(cut) = between(data, at, data.len() as u64) else {

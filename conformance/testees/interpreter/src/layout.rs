@@ -1,4 +1,4 @@
-//! The layout as described by the JSON: records with fields, their offsets and types.
+//! The layout, parsed from JSON: records with fields, and the fields' offsets and types.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ impl Layout {
         Ok(Self { records })
     }
 
-    /// Returns the record with this name, or a record without fields if the name is unknown.
+    /// Returns a record in a wire version, or a record without fields if the name is unknown.
     #[must_use]
     pub fn record(&self, name: &str, wire: u64) -> &Record {
         static EMPTY: Record = Record {
@@ -91,8 +91,8 @@ impl Record {
         })
     }
 
-    /// Returns whether the bytes begin with the record's magic. They need not contain the whole
-    /// record.
+    /// Returns whether the bytes begin with the record's magic, even if they do not contain the
+    /// whole record.
     #[must_use]
     pub fn has_magic(&self, bytes: &[u8]) -> bool {
         let magic = self
@@ -179,7 +179,7 @@ impl View<'_> {
         field.map_or(0, |field| number(self.bytes_of(field)))
     }
 
-    /// Returns a field's number, or `None` if it means "none".
+    /// Returns a field's number, or `None` if the number means "none".
     #[must_use]
     pub fn link(&self, name: &str) -> Option<u64> {
         let none = self.record.field(name).and_then(|field| field.none);
@@ -208,7 +208,7 @@ impl View<'_> {
             .all(|field| self.has_constant(field))
     }
 
-    /// Returns whether a field has its constant value. True for fields without one.
+    /// Returns whether a field has its constant value. Returns `true` for fields without one.
     #[must_use]
     pub fn has_constant(&self, field: &Field) -> bool {
         let constant = field.constant.as_deref();

@@ -42,7 +42,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a file according to its magic. A file without a magic counts as an index
+    /// Returns the kind of a file, judging by its magic. A file without a magic counts as an index
     /// file.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {

@@ -6,9 +6,9 @@ use crate::index::{Index, Moment};
 /// The links of the readable files. An unreadable file has no links.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// The detail event of each index event. Holes have no detail event.
+    /// The detail event that each index event links to. Holes link to no detail event.
     forward: Vec<Option<u64>>,
-    /// The index event of each detail event.
+    /// The index event that each detail event links to.
     back: Vec<u64>,
 }
 

@@ -86,7 +86,7 @@ fn is_hex(text: &str) -> bool {
     (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A JSON value, parsed with duplicate keys rejected.
+/// A JSON value without duplicate keys, which are rejected when it is parsed.
 struct Once(Value);
 
 impl<'de> Deserialize<'de> for Once {
@@ -153,7 +153,7 @@ impl<'de> Visitor<'de> for Any {
 mod tests {
     use super::*;
 
-    /// Checks that every keyword in the committed schema is either interpreted or imposes no
+    /// Checks that the interpreter handles every keyword in the committed schema that imposes a
     /// requirement.
     fn assert_known(schema: &Value) {
         for (key, value) in schema.as_object().into_iter().flatten() {

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use crate::layout::View;
 
-/// The values that a reader derives from a file.
+/// The values of a document that a reader derives from a file.
 pub(crate) struct Derived {
     pub(crate) event_count: usize,
-    /// The source of the count if there is no footer.
+    /// Where the count comes from if there is no footer.
     pub(crate) count_source: &'static str,
     pub(crate) trailing_bytes: u64,
 }
@@ -39,7 +39,7 @@ pub(crate) fn is_checksum_good(footer: &View<'_>, section: &[u8]) -> bool {
     checksum == 0 || checksum == u64::from(crc32c(section))
 }
 
-/// Computes the CRC-32C bit by bit. For "123456789", it is 0xE3069283.
+/// Computes the CRC-32C bit by bit. The CRC-32C of "123456789" is 0xE3069283.
 fn crc32c(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {

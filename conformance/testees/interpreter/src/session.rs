@@ -14,7 +14,7 @@ use crate::{layout, manifest, rejected};
 /// The state of a thread's file.
 enum File<T> {
     Absent,
-    /// A symlink. It may lead out of the session, so its target does not count.
+    /// A symlink, which may lead out of the session and is not followed.
     Link,
     Refused,
     Read(T),
@@ -70,8 +70,8 @@ pub(crate) fn read(folder: &Path) -> io::Result<Value> {
     }))
 }
 
-/// Returns the folder that contains the threads. This is the only `pid_N` folder if the folder
-/// itself has neither threads nor a manifest.
+/// Returns the folder that contains the threads. If the folder has neither threads nor a manifest,
+/// this is its only `pid_N` folder.
 fn process_folder(folder: &Path) -> io::Result<PathBuf> {
     let is_session = folder.join("manifest.json").symlink_metadata().is_ok()
         || !numbered(folder, "thread_")?.is_empty();
@@ -82,8 +82,8 @@ fn process_folder(folder: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Lists the entries of a folder whose names are the prefix and a 32-bit number, in ascending
-/// order. The names come from the folder, never from the manifest.
+/// Lists the entries of a folder whose names consist of the prefix and a 32-bit number, in
+/// ascending order. The names come from the folder, never from the manifest.
 fn numbered(folder: &Path, prefix: &str) -> io::Result<Vec<(u32, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! One file: header, events, footer.
+//! Mistakes within one file: header, events, footer.
 
 use atf_conformance::Verdict::{Accept, Recover, Reject};
 
@@ -71,7 +71,7 @@ fn a_crash_between_footer_and_header_rewrite_makes_no_phantom_events() {
 
 #[test]
 fn a_first_timestamp_that_begins_like_a_footer_is_an_event() {
-    // 0x41544932 is "2ITA" in little-endian order.
+    // In little-endian order, 0x41544932 is "2ITA".
     let edit = |t: &mut Trace| {
         t.without_details();
         t.events(|events| {
@@ -117,7 +117,8 @@ fn a_footer_torn_at_any_byte_is_not_an_event() {
     }
 }
 
-/// Up to three bytes of a footer's magic could belong to an event, but are too short to be one.
+/// Up to three bytes of a footer's magic could be part of an event, but are too short to be an
+/// event.
 #[test]
 fn a_footer_torn_at_any_byte_with_a_placeholder_header_is_not_an_event() {
     for size in 1..64 {
@@ -211,7 +212,8 @@ fn impossible_lengths_are_rejected_at_their_offset() {
     let lengths = [
         (0, "ATF-DEVT-001", "events[0].total_length", 64),
         (23, "ATF-DEVT-001", "events[0].total_length", 64),
-        // The payload after it is read as an event: its function_id begins with 1.
+        // The payload is read as the next event, whose length is taken from a function_id that
+        // begins with 1.
         (24, "ATF-DEVT-001", "events[1].total_length", 64 + 24),
         (398, "ATF-DEVT-002", "events[0].total_length", 64),
         (462, "ATF-DEVT-002", "events[0].total_length", 64),
@@ -225,14 +227,14 @@ fn impossible_lengths_are_rejected_at_their_offset() {
                 assert_eq!(finding.place.field, field);
                 assert_eq!(finding.place.offset, Some(offset));
                 assert_eq!(outcome.verdict(DETAIL), Reject);
-                // A rejected file proves no link of the other file wrong.
+                // A rejected file does not prove that links of the other file are wrong.
                 assert_eq!(outcome.verdict(INDEX), Accept);
             },
         );
     }
 }
 
-/// The events before it are complete; how many followed is unknown.
+/// The events before the length are complete. How many events followed is unknown.
 #[test]
 fn an_impossible_length_without_a_footer_ends_the_surviving_events_and_is_named() {
     let edit = |t: &mut Trace| {
@@ -333,7 +335,8 @@ fn a_block_of_zeros_is_a_hole_and_later_events_keep_their_positions() {
 
 #[test]
 fn the_smallest_length_can_be_too_long_but_not_too_short() {
-    // The last detail event, at 329, now ends 14 bytes before the footer; a length of 24 follows it.
+    // The last detail event, at 329, now ends 14 bytes before the footer. A length of 24 follows
+    // the event.
     each(
         |t| {
             t.patch(DETAIL, 329, &118_u32.to_le_bytes());
@@ -363,7 +366,7 @@ fn bytes_between_the_last_event_and_a_misplaced_footer_are_counted() {
             assert_eq!(finding.place.offset, Some(256));
         },
     );
-    // Without such bytes, there is no finding.
+    // Without extra bytes, there is no finding.
     each(
         |t| {
             t.index(|file| file.footer_count = 7);
@@ -392,7 +395,8 @@ fn depths_next_to_an_unknown_kind_are_not_checked() {
 
 #[test]
 fn depths_follow_from_the_previous_event() {
-    // Kinds: 1 call, 2 return, 3 exception. Depths of two events in a row, and those that follow.
+    // Kinds are 1 for call, 2 for return and 3 for exception. Each row has the kind and depth of an
+    // event, and those of the next event.
     for (first, from, second, follows) in [
         (1, 4, 1, 5),
         (1, 4, 2, 4),

@@ -1,4 +1,4 @@
-//! Several files: links, ids, threads, the manifest.
+//! Mistakes across files: links, ids, threads, the manifest.
 
 use atf_conformance::Verdict::{self, Accept, Recover, Reject};
 use tempfile::TempDir;

@@ -23,23 +23,22 @@ use session::Session;
 /// The maximum number of sessions on a page, and of unreadable paths.
 const SESSIONS: usize = 1000;
 const UNREADABLE: usize = 200;
-/// The approximate limit on the total size of these sessions, in bytes.
+/// The approximate limit on the total size in bytes of the sessions on a page.
 const BYTES: usize = 4_000_000;
 
-/// Collects what the page shows.
 pub(super) struct Html<W> {
     out: W,
     deny: Severity,
     /// The session whose files are currently arriving.
     current: Option<(PathBuf, Session)>,
-    /// The worst sessions so far; equally bad sessions are in order of arrival.
+    /// The worst sessions so far. Equally bad sessions are in order of arrival.
     kept: BTreeMap<(Reverse<Option<Severity>>, u64), Session>,
     bytes: usize,
     totals: Totals,
     unreadable: Vec<(String, String)>,
 }
 
-/// Totals for all sessions, including those not on the page.
+/// The totals of all sessions, including those not on the page.
 #[derive(Default)]
 struct Totals {
     sessions: u64,
@@ -88,7 +87,7 @@ impl<W: Write> Html<W> {
         self.bytes += session.size();
         let key = (Reverse(session.worst()), totals.sessions);
         self.kept.insert(key, session);
-        // A single session is far below the limit because its findings are limited too.
+        // A single session is far below the limit, because its findings are limited too.
         while self.kept.len() > SESSIONS || self.bytes > BYTES {
             let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
                 return;
@@ -135,7 +134,7 @@ mod tests {
     use crate::check::Kind;
     use crate::rules::table;
 
-    /// Returns the estimated and the actual size of these reports.
+    /// Returns the estimated and the actual size of the reports on a page.
     fn sizes(reports: &[FileReport]) -> (usize, usize) {
         let page = |reports: &[FileReport]| {
             let (mut out, mut summary) = (Vec::new(), Summary::default());

@@ -46,7 +46,7 @@ struct SessionView {
     files: String,
     events: String,
     details: String,
-    /// Used by the filters.
+    /// The ids of the broken rules, for the filters.
     rules: String,
     /// A cell for each broken rule.
     cells: Vec<Option<CellView>>,
@@ -60,7 +60,7 @@ struct CellView {
     severity: &'static str,
     files: u64,
     label: String,
-    /// Whether the page shows a finding that the rule can link to.
+    /// Whether the page shows a finding for the rule to link to.
     is_shown: bool,
 }
 
@@ -71,7 +71,7 @@ impl Page {
         let kept = std::mem::take(&mut html.kept);
         let unreadable = std::mem::take(&mut html.unreadable);
         let mut rules: Vec<_> = totals.rules.iter().filter_map(rule).collect();
-        // By severity, strictest first, then by id.
+        // Sort the rules by severity, strictest first, and then by id.
         rules.sort_by_key(|rule| rules::find(rule.id).map(|rule| std::cmp::Reverse(rule.severity)));
         let editions = Editions::current();
         let mut left_out: Vec<_> = totals

@@ -21,7 +21,7 @@ pub(super) struct CauseView {
     failures: Vec<FailureView>,
 }
 
-/// Returns all causes, largest first. If the page has no room for all details, those of the
+/// Returns all causes, largest first. If the page has no room for all details, the details of the
 /// examples take priority.
 pub(super) fn causes(results: &Results) -> Vec<CauseView> {
     let groups = cause::groups(results);

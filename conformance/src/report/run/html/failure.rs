@@ -11,10 +11,10 @@ use crate::report::printable::{Printable, clipped};
 use crate::report::run::words;
 use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 
-/// The maximum number of characters of standard error to show; JSON contains all of them.
+/// The maximum number of characters of standard error to show. JSON contains all of it.
 const STDERR_LETTERS: usize = 4000;
 
-/// The number of bytes left for details on a page. Once it is used up, failures say that their
+/// The number of bytes left for details on a page. Once none are left, failures say that their
 /// details are omitted.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
@@ -46,7 +46,7 @@ pub(super) struct FailureView {
     class: &'static str,
     message: String,
     listed: Option<String>,
-    /// Used by the filters.
+    /// The ids of the case's rules, for the filters.
     rules: String,
     details: Option<Details>,
     /// Whether `corpus show` can show the case's files.
@@ -55,7 +55,7 @@ pub(super) struct FailureView {
 
 #[derive(Serialize)]
 struct Details {
-    /// The full message, if the failure's line shows only the beginning.
+    /// The full message, if the failure's line shows only the beginning of it.
     message: Option<String>,
     note: String,
     rules: Vec<RuleLink>,
@@ -163,8 +163,8 @@ fn line(line: &Line) -> LineView {
     }
 }
 
-/// Splits a line's bytes into runs inside and outside the field. A separator belongs to the field if the
-/// bytes on both sides do.
+/// Splits a line's bytes into runs inside and outside the field. A separator belongs to the field
+/// if the bytes on both sides of it do.
 fn runs(
     line: &Line,
     blank: &str,
@@ -210,7 +210,7 @@ impl Details {
 mod tests {
     use super::*;
 
-    /// Returns details without any text.
+    /// Returns empty details.
     const fn nothing() -> Details {
         Details {
             message: None,
@@ -273,7 +273,8 @@ mod tests {
             },
         ];
         for details in many {
-            // The page contains the template's input plus some markup around each part.
+            // The page contains the data passed to the template, and some markup around each part
+            // of it.
             let given = serde_json::to_string(&details).unwrap().len();
             let size = details.size();
             let text = serde_json::to_string(&details).unwrap();

@@ -55,7 +55,7 @@ struct CrossCell {
     state: &'static str,
     text: String,
     label: String,
-    /// The position of the pair, if the pair failed.
+    /// The position of the pair of writer and reader, if the pair failed.
     pair: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ struct PairView {
     scripts: Vec<(String, String)>,
 }
 
-/// Returns the cases' rules in the spec's groups, with unknown rules last.
+/// Returns the cases' rules, grouped as in the spec, with unknown rules last.
 pub(super) fn groups(results: &Results) -> Vec<GroupView> {
     let by_rule = matrix(results, CaseResult::by_rule);
     let failures = first_failures(results);
@@ -157,7 +157,7 @@ fn cell(
     }
 }
 
-/// Returns a cell's class, text and label.
+/// Returns a cell's class, its text and its label.
 fn texts(tally: Tally) -> (&'static str, String, String) {
     let Tally {
         passed,

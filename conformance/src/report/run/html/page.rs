@@ -73,7 +73,7 @@ struct ResultView {
     wire: Option<String>,
     rules: String,
     milliseconds: String,
-    /// The failure's number on the page.
+    /// The number of the result's failure on the page.
     failure: Option<usize>,
     why: Option<String>,
 }
@@ -143,7 +143,7 @@ fn testees(results: &Results) -> Vec<TesteeView> {
 fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
     let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
     let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
-    // A manifest may only link to web pages.
+    // Only links to web pages are allowed in a manifest.
     let is_page = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
     TesteeView {
         name: shown(&testee.name),

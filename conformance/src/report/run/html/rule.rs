@@ -1,4 +1,4 @@
-//! Shows the rules that failures mention, with requirements, decisions and sources.
+//! Shows the rules that failures mention, with their requirements, decisions and sources.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl RuleLink {
         }
     }
 
-    /// Returns the approximate size of the rule's texts, in bytes.
+    /// Returns the approximate size of the rule's id and text, in bytes.
     pub(super) const fn size(&self) -> usize {
         self.id.len() + self.rule.len()
     }
