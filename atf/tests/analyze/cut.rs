@@ -1,4 +1,4 @@
-//! Analyzing a cut gives the same numbers as analyzing its time range in the original.
+//! Analysing a cut gives the same numbers as analysing the same time range of the original.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ proptest! {
         let first = cut_to(*range.start(), *range.end(), original.path(), "cut");
         let path = first.path().to_path_buf();
         assert_numbers(first, &Expected::of(&threads, &range));
-        // A cut of a cut is a cut to the intersection of both ranges.
+        // Cutting a cut is the same as cutting to the intersection of both ranges.
         let to_ns = again.0 + again.1;
         let second = cut_to(again.0, to_ns, &path, "again");
         let both = again.0.max(from_ns)..=to_ns.min(*range.end());
@@ -87,7 +87,7 @@ fn assert_numbers(part: impl Into<Segments>, expected: &Expected) {
     let unmatched = functions.functions.iter().filter(|it| it.unmatched > 0);
     let unmatched: BTreeMap<_, _> = unmatched.map(|it| (it.function_id, it.unmatched)).collect();
     assert_eq!(unmatched, expected.unmatched);
-    // Added events are marked.
+    // The added events are marked as added.
     let sessions = part.sessions().iter();
     let listed = sessions.flat_map(|it| &it.manifest().unwrap().threads);
     let added = |cut: &atf::manifest::Cut| cut.calls + cut.returns;

@@ -1,4 +1,4 @@
-//! Comparisons of runs.
+//! Compares runs.
 
 use atf::analyze::{self, Diff, Options, Run, Spread, Subject};
 use atf::manifest::{Manifest, Module, Symbol};
@@ -6,7 +6,7 @@ use atf::symbols::{Function, SymbolTable};
 
 use crate::{CALL, RETURN, Short, session};
 
-/// A run of consecutive calls, given by function and self time.
+/// Makes a run of consecutive calls, each given by its function and self time.
 fn run(calls: &[(u64, u64)], names: &SymbolTable) -> Run {
     let mut now_ns = 0;
     let mut events: Vec<Short> = Vec::new();
@@ -37,7 +37,7 @@ fn none() -> SymbolTable {
     names(&[], &[])
 }
 
-/// Name or id, change in nanoseconds, whether it is noise.
+/// Returns each function's name or id, its change in nanoseconds, and whether the change is noise.
 fn rows(diff: &Diff) -> Vec<(String, i128, bool)> {
     let row = |it: &analyze::Change| (it.subject.to_string(), it.change_ns(), it.is_noise);
     diff.changes.iter().map(row).collect()
@@ -47,7 +47,7 @@ fn rows(diff: &Diff) -> Vec<(String, i128, bool)> {
 fn functions_are_matched_by_name_and_file_name_of_their_module() {
     const A: u64 = 1 << 32;
     const B: u64 = 2 << 32;
-    // The second build has different ids, and its modules are elsewhere and in a different order.
+    // The second build has different ids, and its modules have other paths and another order.
     let before = names(
         &[(1, "/old/liba.so"), (2, "/old/libb.so")],
         &[(A | 7, "init"), (B | 7, "init"), (A | 9, "gone")],
@@ -116,7 +116,7 @@ fn single_runs_differ_by_noise_up_to_a_share_of_the_greater_value() {
         let diff = analyze::diff(&[before(100)], &[before(ns)], percent);
         assert_eq!(rows(&diff)[0].2, is_noise, "{ns}");
     }
-    // Equal times, but different call counts.
+    // The times are equal, but the call counts differ.
     let diff = analyze::diff(&[before(100)], &[run(&[(1, 50), (1, 50)], &none())], 20);
     assert_eq!(rows(&diff), [("0x1".to_owned(), 0, false)]);
 }
@@ -140,7 +140,7 @@ fn several_runs_differ_by_noise_if_their_ranges_overlap() {
     let [before, after] = [diff.changes[0].before, diff.changes[0].after].map(|it| it.self_ns);
     let spread = |it: Spread| (it.min, it.median, it.max);
     assert_eq!((spread(before), spread(after)), ((10, 20, 30), (1, 2, 4)));
-    // A function that is missing from one of the runs.
+    // The function is missing from one of the runs.
     let mut before = runs(&[10, 10]);
     before.push(Run::default());
     let diff = analyze::diff(&before, &[Run::default()], 0);

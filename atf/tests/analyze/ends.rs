@@ -1,4 +1,4 @@
-//! The calls that were running at the end.
+//! Tests which calls were running at the end.
 
 use std::fs;
 use std::path::Path;
@@ -135,7 +135,7 @@ fn damage_is_told_by_every_analysis() {
     let thread = folder.path().join("thread_3");
     fs::create_dir(&thread).unwrap();
     let mut bytes = file(3, &[(10, CALL, 1), (20, RETURN, 1)]).bytes();
-    // The second event's time.
+    // Change the second event's time.
     bytes[64 + 32] ^= 1;
     fs::write(thread.join("index.atf"), bytes).unwrap();
     fs::create_dir(folder.path().join("thread_x")).unwrap();

@@ -1,4 +1,4 @@
-//! Traces crafted to use a lot of memory or time.
+//! Analyses traces that are crafted to use a lot of memory or time.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
         problems.iter().any(|problem| *problem.error.kind() == kind)
     };
     assert!(told(&functions.problems));
-    // Nothing is open during the last thousand returns.
+    // No call is open during the last thousand returns.
     assert_eq!(totals.busy_ns, 2 * deep - 1 - 1000);
     let self_ns: u64 = functions.functions.iter().map(|it| it.times.self_ns).sum();
     assert_eq!(self_ns, totals.busy_ns);

@@ -23,7 +23,7 @@ const CALL: u32 = 1;
 const RETURN: u32 = 2;
 const EXCEPTION: u32 = 3;
 
-/// The index file of a thread with these events.
+/// Makes the index file of a thread with these events.
 fn file(thread: u32, events: &[Short]) -> IndexFile {
     let event = |(timestamp_ns, kind, function_id): &Short| EventRecord {
         timestamp_ns: *timestamp_ns,
@@ -38,7 +38,7 @@ fn file(thread: u32, events: &[Short]) -> IndexFile {
     file
 }
 
-/// A session of these threads, with ids starting at 0.
+/// Writes a session of these threads, with ids starting at 0.
 fn session(threads: &[Vec<Short>]) -> (TempDir, SessionReader) {
     let folder = TempDir::new().unwrap();
     for (id, events) in (0..).zip(threads) {

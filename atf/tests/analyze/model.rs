@@ -1,19 +1,19 @@
-//! A naive model of the analyses, computed from all pairs of calls and points in time.
+//! A naive model of the analyses, which looks at all pairs of calls and points in time.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::{CALL, EXCEPTION, RETURN, Short};
 
-/// A call from one event to another.
+/// A call, from its call event to the event that ends it.
 struct Call {
     function_id: u64,
     start_seq: usize,
-    /// The return's position, or the number of events if the call is open at the end.
+    /// The position of the return, or the number of events if the call is open at the end.
     end_seq: usize,
 }
 
-/// The totals for the calls of a function, a caller-callee pair or a call path.
+/// The totals of all calls of a function, of a pair of caller and callee, or of a call path.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) calls: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Expected {
     pub(crate) unmatched: BTreeMap<u64, u64>,
     pub(crate) events: u64,
     pub(crate) busy_ns: u64,
-    /// The innermost open call first, by thread.
+    /// The open calls of each thread, innermost first.
     pub(crate) open: Vec<Vec<u64>>,
 }
 
@@ -40,7 +40,7 @@ impl Expected {
     pub(crate) fn of(threads: &[Vec<Short>], range: &RangeInclusive<u64>) -> Self {
         let mut this = Self::default();
         threads.iter().for_each(|events| this.add(events, range));
-        // Rows outside the range are omitted.
+        // Rows without calls in the range are omitted.
         let is_there = |numbers: &Numbers| numbers.calls > 0;
         this.functions.retain(|_, numbers| is_there(numbers));
         this.pairs.retain(|_, numbers| is_there(numbers));
@@ -124,7 +124,7 @@ impl Expected {
     }
 }
 
-/// The calls by their start, and the positions of returns without a call.
+/// Returns the calls in the order of their starts, and the positions of returns without a call.
 fn pair(events: &[Short]) -> (Vec<Call>, Vec<usize>) {
     let (mut calls, mut stack, mut unmatched) = (Vec::<Call>::new(), Vec::new(), Vec::new());
     for (seq, (_, kind, function_id)) in events.iter().enumerate() {

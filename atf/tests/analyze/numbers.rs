@@ -1,4 +1,4 @@
-//! Every number in an analysis equals the naive computation's.
+//! Compares every number in an analysis with the naive computation.
 
 use std::num::NonZero;
 use std::ops::RangeInclusive;
@@ -19,7 +19,7 @@ fn numbers(times: &Times) -> Numbers {
     }
 }
 
-/// Arbitrary events whose times mostly increase.
+/// Generates arbitrary events whose times mostly increase.
 pub(crate) fn broken() -> impl Strategy<Value = Vec<Short>> {
     let event = (
         prop_oneof![9 => 0..200_u64, 1 => Just(100_000)],
@@ -40,7 +40,7 @@ pub(crate) fn broken() -> impl Strategy<Value = Vec<Short>> {
     })
 }
 
-/// Calls that return in order, except for calls that are open at the end.
+/// Generates calls that return in order, except for calls that are open at the end.
 pub(crate) fn well_formed() -> impl Strategy<Value = Vec<Short>> {
     vec((0..200_u64, prop::option::of(0..5_u64)), 0..80).prop_map(|steps| {
         let (mut now, mut stack, mut events) = (1_000, Vec::new(), Vec::new());
@@ -120,7 +120,7 @@ fn check_functions(functions: &Functions, expected: &Expected) {
     assert!(all.all(|it| it.times.total_ns >= it.times.self_ns));
 }
 
-/// Each node's call path, ending with the node itself.
+/// Returns each node's call path, which ends with the node itself.
 fn paths(nodes: &[Node]) -> Vec<(Vec<u64>, Numbers)> {
     let mut path = Vec::new();
     let mut of = |node: &Node| {

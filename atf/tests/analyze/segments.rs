@@ -1,4 +1,4 @@
-//! However events are split into segments, the numbers are the same as for one file.
+//! No matter how events are split into segments, the numbers are the same as for a single file.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::model::Expected;
 use crate::numbers::{broken, check_all, ranges, well_formed};
 use crate::{CALL, RETURN, Short, file, session};
 
-/// A thread's events, and where its segments end, in thousandths.
+/// A thread's events, and the ends of its segments in thousandths of these events.
 pub(crate) type Split = (Vec<Short>, Vec<usize>);
 
-/// The name of a segment's folder.
+/// Returns the name of a segment's folder.
 fn name(segment: usize) -> String {
     match segment {
         1 => "pid_42".to_owned(),
@@ -29,7 +29,7 @@ fn name(segment: usize) -> String {
     }
 }
 
-/// The events of each segment.
+/// Splits a thread's events into segments.
 fn parts((events, ends): &Split) -> Vec<&[Short]> {
     let mut ends: Vec<_> = ends.iter().map(|end| end * events.len() / 1000).collect();
     ends.sort_unstable();
@@ -41,8 +41,8 @@ fn parts((events, ends): &Split) -> Vec<&[Short]> {
         .collect()
 }
 
-/// Writes segments next to each other. A thread has no folder before its first or after its last
-/// event.
+/// Writes segments next to each other. A thread has no folder in segments before its first event
+/// and after its last.
 pub(crate) fn write(folder: &Path, threads: &[Split]) {
     for (id, thread) in (0..).zip(threads) {
         let parts = parts(thread);
@@ -88,7 +88,7 @@ pub(crate) fn events(threads: &[Split]) -> Vec<Vec<Short>> {
     threads.iter().map(|(events, _)| events.clone()).collect()
 }
 
-/// The calls that ended: thread, function, start, end, self time.
+/// The calls that ended, each with its thread, function, start, end and self time.
 #[derive(Default)]
 struct Ended {
     thread: u32,
@@ -249,7 +249,8 @@ proptest! {
     }
 }
 
-/// A call of function 7 from 100 to 900 across three segments, each with a call of function 8.
+/// Writes a call of function 7 from 100 to 900 across three segments, each with a call of function
+/// 8.
 fn three(folder: &Path) {
     let mut events = vec![(100, CALL, 7)];
     for start in [200, 400, 600] {
@@ -321,7 +322,7 @@ fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
     analyze::calls(&open(folder.path()), &Options::default(), &mut ended).unwrap();
     let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
     assert_eq!(outer.5, SpanEnd::Interrupted);
-    // The other return's call is the last event of the first segment.
+    // The call that the other return belongs to is the last event of the first segment.
     assert_eq!(ended.unmatched.len(), 2);
 }
 
@@ -341,7 +342,7 @@ fn calls_that_are_open_at_the_start_of_a_range_come_with_their_folders() {
 fn calls_that_were_given_up_before_a_gap_are_not_open_at_the_end() {
     const COUNT: u64 = 270_000;
     let folder = TempDir::new().unwrap();
-    // More open calls than the analysis keeps.
+    // There are more open calls than the analysis keeps.
     let events: Vec<Short> = (0..COUNT).map(|time| (time, CALL, 7)).collect();
     write(folder.path(), &[(events, vec![999, 999])]);
     fs::remove_dir_all(folder.path().join(name(2))).unwrap();

@@ -1,4 +1,4 @@
-//! Converts between the trace's timeline and a recording's.
+//! Tests conversions between the trace's timeline and a recording's.
 
 use atf::clock::{MediaTime, TimingAnchor};
 

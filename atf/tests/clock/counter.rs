@@ -1,15 +1,16 @@
-//! The processor's counter, compared with the system's clock.
+//! Compares the processor's counter with the system's clock.
 
 use std::thread;
 use std::time::Duration;
 
 use atf::clock::{CounterClock, now_ns};
 
-/// How far apart the two clocks' readings may be, in nanoseconds. After the first millisecond the
-/// rate is known to about 50 ppm; a wrong conversion would be off by far more.
+/// How far apart the two clocks' readings may be, in nanoseconds. After the first millisecond, the
+/// rate is known to within about 50 ppm. A wrong conversion would be off by far more.
 const LIMIT: u64 = 100_000;
 
-/// How far the counter's time was outside the clock's readings before and after it.
+/// Returns how far the counter's time was outside the interval between the clock's readings before
+/// and after it.
 fn difference(clock: &CounterClock) -> u64 {
     let (before, counted, after) = (now_ns(), clock.now_ns(), now_ns());
     before
@@ -62,6 +63,6 @@ fn a_clock_that_nobody_adjusts_keeps_its_first_rate() {
     let before = difference(&clock);
     assert!(before < 10 * LIMIT, "{before}");
     clock.adjust();
-    // The clock reports at least the difference that it had.
+    // The clock reports at least the difference that it had before.
     assert!(clock.error_ns() + LIMIT >= before);
 }

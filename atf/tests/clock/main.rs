@@ -35,12 +35,13 @@ fn a_sleep_takes_as_long_as_by_the_standard_clock() {
     let (end, std_elapsed) = (clock::now_ns(), std_start.elapsed());
     let elapsed = end - start;
     assert!(elapsed >= 20_000_000, "{elapsed} ns");
-    // The interval encloses the standard clock's, so it is at least as long, and in the same unit.
+    // The measured interval encloses the standard clock's, so it is at least as long. Both are in
+    // the same unit.
     assert!(u128::from(elapsed) < std_elapsed.as_nanos() + 1_000_000_000);
 }
 
-/// A clock with only millisecond or microsecond resolution would stand still or jump by at least
-/// 1000 ns.
+/// A clock with a resolution of only a millisecond or microsecond would stand still or jump by at
+/// least 1000 ns.
 #[test]
 fn consecutive_readings_differ_by_less_than_a_microsecond() {
     let readings: Vec<u64> = (0..10_000).map(|_| clock::now_ns()).collect();
@@ -52,7 +53,7 @@ fn consecutive_readings_differ_by_less_than_a_microsecond() {
 #[test]
 fn the_clock_on_linux_is_the_time_since_the_boot() {
     assert_eq!(clock::CLOCK, atf::Clock(3));
-    // Seconds since boot with two decimals, from another kernel interface.
+    // Read the seconds since boot, with two decimals, from another kernel interface.
     let uptime = || {
         let text = std::fs::read_to_string("/proc/uptime").unwrap();
         let (seconds, hundredths) = text.split(' ').next().unwrap().split_once('.').unwrap();

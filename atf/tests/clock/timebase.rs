@@ -1,4 +1,4 @@
-//! Converts ticks to nanoseconds.
+//! Tests the conversion of ticks to nanoseconds.
 
 use atf::clock::Timebase;
 

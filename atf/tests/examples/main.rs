@@ -26,7 +26,7 @@ fn sample(path: &str) -> PathBuf {
     atf_samples::folder().join(path)
 }
 
-/// Runs an example, checks its exit status and returns what it printed.
+/// Runs an example, checks its exit status and returns its output.
 fn run(command: &mut Command, status: i32) -> String {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(status), "{output:?}");

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::{End, Written, drain, drain_details};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
-/// Numbers that look like parts of a footer, or like nothing special.
+/// Generates numbers that look like parts of a footer, or like nothing special.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         2 => Just(0),
@@ -64,7 +64,8 @@ fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// At any time, the returned events are a prefix of the events that a reader finally returns.
+    /// At any time, the returned events are a prefix of the events that a reader returns in the
+    /// end.
     #[test]
     fn events_of_any_content_are_returned_once_each_and_in_order(
         version in 1..=2_u8,
@@ -102,7 +103,7 @@ proptest! {
         let read: Vec<_> = reader.events_in(..).map(Result::unwrap).collect();
         prop_assert_eq!(read.len(), file.events.len());
         prop_assert_eq!(&given[..], &read[..given.len()]);
-        // The footer finalizes a file even if the header still looks like a placeholder.
+        // A footer finalizes a file even if the header still looks like a placeholder.
         drain(&mut follower, &mut given).unwrap();
         let end = drain(&mut follower, &mut given).unwrap();
         prop_assert_eq!(given, read);

@@ -1,4 +1,4 @@
-//! `detail.atf`.
+//! Follows `detail.atf`.
 
 use atf::detail::{DetailEvent, DetailReader};
 use atf::follow::{DetailFollower, Polled};
@@ -7,7 +7,7 @@ use atf::{Completeness, ErrorKind};
 use crate::{End, Written, drain_details};
 use atf_samples::files::{DetailFile, DetailRecord};
 
-/// The footer's magic, `2DTA`. As an event's length, it is more than a gigabyte.
+/// The footer's magic, `2DTA`. Read as an event's length, it is more than a gigabyte.
 const MAGIC: &[u8; 4] = b"2DTA";
 
 fn files() -> Vec<DetailFile> {
@@ -16,15 +16,15 @@ fn files() -> Vec<DetailFile> {
         for count in [0, 1, 2, 9] {
             files.push(DetailFile::finalized(version, count));
         }
-        // An event has its timestamp where a footer has the length of the preceding events.
+        // An event has its timestamp where a footer has the length of the events before it.
         for place in [1, 4, 8] {
             let mut file = DetailFile::finalized(version, 9);
             let length = file.places()[place] - 64;
             file.events[place].timestamp = length;
             files.push(DetailFile::of(version, file.events));
         }
-        // A payload larger than the read-ahead buffer, and payloads that contain copies of a
-        // footer.
+        // Use a payload that is larger than the read-ahead buffer, and payloads that contain copies
+        // of a footer.
         let mut events = DetailFile::finalized(version, 4).events;
         let payload = (0..40_000_u32).map(|byte| (byte % 251).to_le_bytes()[0]);
         events[1].payload = payload.collect();
@@ -51,7 +51,7 @@ fn whole(file: &DetailFile, size: u64) -> usize {
     ends.iter().filter(|end| **end <= size).count()
 }
 
-/// Returns the sizes through which a file grows; small files grow byte by byte.
+/// Returns the sizes of a file's growth steps. Small files also grow byte by byte.
 fn steps(file: &DetailFile) -> Vec<usize> {
     match file.bytes().len() {
         0..5000 => vec![1, 7, 24, 64, 100, 100_000],
@@ -148,7 +148,8 @@ fn zeros_that_are_filled_later_are_not_events_before() {
     }
 }
 
-/// A length equal to the footer's magic begins an event only if all of the event's bytes exist.
+/// A length equal to the footer's magic begins an event only if the file contains all of the
+/// event's bytes.
 #[test]
 fn a_damaged_footer_is_never_an_event() {
     for version in [1, 2] {
@@ -167,7 +168,7 @@ fn a_damaged_footer_is_never_an_event() {
     }
 }
 
-/// An impossible length in a finalized file is reported the way a reader reports it.
+/// An impossible length in a finalized file is reported as by a reader.
 #[test]
 fn damage_in_a_finalized_file_ends_it_as_for_a_reader() {
     for length in [0_u32, 23, 1 << 30] {
@@ -212,16 +213,16 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// The header's claims about the five events before the offset under test.
+/// The claims in the header about the five events before the offset under test.
 #[derive(Debug, Clone, Copy)]
 enum Says {
-    /// Nothing: it is a placeholder.
+    /// No claim: the header is a placeholder.
     Nothing,
-    /// Their length, but a different count.
+    /// The events' length, but a different count.
     Length,
-    /// Their length and their count.
+    /// The events' length and count.
     Both,
-    /// A different length, but their count.
+    /// The events' count, but a different length.
     Other,
 }
 
@@ -243,7 +244,7 @@ fn given(says: Says, behind: &[Vec<u8>]) -> usize {
     events.len()
 }
 
-/// Returns an event of this size.
+/// Returns an event of `size` bytes.
 fn event(size: usize, timestamp: u64) -> Vec<u8> {
     let record = DetailRecord {
         event_type: 3,
@@ -254,12 +255,12 @@ fn event(size: usize, timestamp: u64) -> Vec<u8> {
     DetailFile::of(1, vec![record]).section()
 }
 
-/// The length of the five events, which a footer stores where an event has its timestamp.
+/// Returns the length of the five events, which a footer stores where an event has its timestamp.
 fn length() -> u64 {
     DetailFile::finalized(1, 5).footer_bytes
 }
 
-/// The footer of the five events, with an event's length in place of the magic.
+/// Returns the footer of the five events, with an event's length in place of the magic.
 fn footer_without_magic() -> Vec<u8> {
     let mut footer = DetailFile::finalized(1, 5).footer();
     footer[..4].copy_from_slice(&64_u32.to_le_bytes());
@@ -289,11 +290,11 @@ fn no_event_is_returned_after_the_end_in_a_confirmed_header() {
         );
         assert_eq!(given(Says::Both, &[event(100, timestamp)]), 5);
     }
-    // With a different length it proves nothing.
+    // With a different length, the header proves nothing.
     assert_eq!(given(Says::Other, &[event(64, 1)]), 6);
 }
 
-/// Only the header's length is right: a footer may follow if it fits.
+/// Only the length in the header is right, so a footer may follow if it fits.
 #[test]
 fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
     for timestamp in [1, length()] {
@@ -316,7 +317,8 @@ fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
     );
 }
 
-/// A header may be read while half-written, so its contents count only once they stop changing.
+/// A header may be read while it is half-written, so its contents count only once they stop
+/// changing.
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
     let mut file = DetailFile::finalized(1, 5);
@@ -333,7 +335,7 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
     file.header_count = 4;
     written.patch(0, &file.header());
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
-    // A header that is wrong in a different way, seen for the first time.
+    // The header is now wrong in a different way, which the follower sees for the first time.
     (file.header_count, file.header_bytes) = (5, file.header_bytes + 1);
     written.patch(0, &file.header());
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
@@ -369,7 +371,7 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
     }
 }
 
-/// Without events, the header of a finalized file remains a placeholder.
+/// If there are no events, the header of a finalized file is still a placeholder.
 #[test]
 fn a_placeholder_before_a_footer_without_events_is_finalized() {
     let written = Written::new("detail.atf");

@@ -1,4 +1,4 @@
-//! Files that contradict the events already returned.
+//! Follows files that contradict the events already returned.
 
 use std::fs;
 
@@ -119,7 +119,7 @@ fn a_changed_constant_field_of_the_header_is_an_error_at_the_field() {
     assert!(matches!(error.kind(), ErrorKind::BadMagic { .. }));
 }
 
-/// A tracer starts over in the same file: the sizes match but the events do not.
+/// A tracer starts over in the same file. The sizes match, but the events do not.
 #[test]
 fn a_returned_event_that_changes_is_an_error_at_its_offset() {
     let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));

@@ -1,4 +1,4 @@
-//! `index.atf`.
+//! Follows `index.atf`.
 
 use atf::follow::IndexFollower;
 use atf::index::{IndexEvent, IndexReader};
@@ -21,7 +21,7 @@ fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     file.events.iter().map(event).collect()
 }
 
-/// Files of both wire versions; some have events that begin like a footer.
+/// Returns files of both wire versions. Some have events that begin like a footer.
 fn files() -> Vec<IndexFile> {
     let mut files = Vec::new();
     for version in [1, 2] {
@@ -32,7 +32,7 @@ fn files() -> Vec<IndexFile> {
             let mut events = IndexFile::finalized(version, 9).events;
             events[place].timestamp_ns = MAGIC;
             files.push(IndexFile::of(version, events.clone()));
-            // A footer's count.
+            // Put a footer's count where the function is.
             events[place].function_id = place as u64;
             files.push(IndexFile::of(version, events));
         }
@@ -59,8 +59,8 @@ fn each_event_is_returned_once_it_is_whole_for_any_growth() {
                 let whole = (size.saturating_sub(64) / 32).min(expected.len());
                 assert_eq!(events, expected[..events.len()]);
                 assert!(events.len() <= whole);
-                // A possible footer waits for the 64 bytes that decide, then for a nonzero byte.
-                // Anything else waits for its own 32 bytes and a nonzero byte after them.
+                // A possible footer waits for the 64 bytes that decide and for a nonzero byte after
+                // them. Anything else waits for its own 32 bytes and a nonzero byte.
                 let decided = size.saturating_sub(64 + 64 + 8) / 32;
                 assert!(events.len() >= decided.min(expected.len()));
                 if let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
@@ -69,7 +69,7 @@ fn each_event_is_returned_once_it_is_whole_for_any_growth() {
             }
             assert_eq!(events, expected);
             assert!(follower.has_footer());
-            // The header is rewritten.
+            // Rewrite the header.
             for (offset, byte) in file.header().iter().enumerate() {
                 written.patch(offset as u64, &[*byte]);
                 drain(&mut follower, &mut events).unwrap();
@@ -120,7 +120,7 @@ fn a_file_that_appears_late_is_awaited() {
     assert_eq!(follower.checksum(), Checksum::Good);
 }
 
-/// The footer's magic or other fields are damaged.
+/// Damages the footer's magic or other fields.
 #[test]
 fn a_damaged_footer_is_never_an_event() {
     for version in [1, 2] {
@@ -159,7 +159,7 @@ fn an_event_whose_function_is_its_position_does_not_wait() {
     }
 }
 
-/// In preallocated space, an event is returned only after all of its bytes were written.
+/// In preallocated space, an event is returned only after all of its bytes have been written.
 #[test]
 fn zeros_that_are_filled_later_are_not_events_before() {
     for file in files() {
@@ -239,7 +239,7 @@ fn events_that_begin_elsewhere_wait_for_the_footer_that_proves_it() {
     assert_eq!(events, expected(&file));
 }
 
-/// More events than one poll can return.
+/// The file has more events than one poll can return.
 #[test]
 fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     let file = IndexFile::finalized(1, 20_000);
@@ -264,7 +264,7 @@ fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     assert_eq!(again, events);
 }
 
-/// A tracer that writes its header, with a wrong count, before its footer.
+/// The tracer writes its header, with a wrong count, before its footer.
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
     let file = IndexFile::finalized(1, 5);
@@ -288,8 +288,8 @@ fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
     for version in [1, 2] {
         let file = IndexFile::of(version, vec![]);
         let mut bytes = file.bytes();
-        // A placeholder with neither flags nor a footer offset, until the offset alone is
-        // rewritten.
+        // The header is a placeholder with neither flags nor a footer offset. Later, only the
+        // offset is rewritten.
         bytes[8..12].fill(0);
         bytes[40..48].fill(0);
         let written = Written::new("index.atf");
@@ -320,7 +320,8 @@ fn an_empty_file_is_finalized_once_its_preallocated_space_is_cut_off() {
     }
 }
 
-/// In preallocated space, an apparent footer of an empty file may be the half-written first event.
+/// In preallocated space, what looks like the footer of an empty file may be a half-written first
+/// event.
 #[test]
 fn a_footer_in_preallocated_space_counts_once_something_else_confirms_it() {
     for (version, size) in [(1, 128), (1, 600), (2, 128), (2, 600)] {

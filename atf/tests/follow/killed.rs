@@ -1,4 +1,4 @@
-//! A writer that is killed while it is followed.
+//! Kills a writer while it is followed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,10 +9,10 @@ use atf::follow::{Polled, ThreadFollower};
 use atf::thread::ThreadReader;
 use atf::write::{Event, ThreadWriter, WriteOptions};
 
-/// Passes the folder to a writing process.
+/// The variable that tells a writing process its folder.
 const FOLDER: &str = "ATF_TEST_FOLLOW_FOLDER";
 
-/// The process that is killed. In an ordinary test run it does nothing.
+/// Writes in the process that is killed. Does nothing in an ordinary test run.
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(FOLDER) else {
@@ -22,7 +22,7 @@ fn writes_until_it_is_killed() {
         .survive_kill(true)
         .buffer_size(4 << 10);
     let mut writer = ThreadWriter::create(Path::new(&folder), 0, &options).unwrap();
-    // Not forever, in case nobody kills it.
+    // Stop eventually, in case nobody kills this process.
     for seq in 0..1_000_000 {
         let event = Event::new(seq, seq, EventKind::CALL, 1);
         writer.write(&event).unwrap();

@@ -1,4 +1,4 @@
-//! Properties of followers of growing files.
+//! Tests followers of growing files.
 
 mod any_growth;
 mod detail;
@@ -70,7 +70,7 @@ enum End {
     Finalized,
 }
 
-/// Adds all events that are certain to `events`.
+/// Adds all certain events to `events`.
 fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Result<End> {
     loop {
         assert_eq!(follower.next_seq(), events.len() as u64);

@@ -1,4 +1,4 @@
-//! Follows a session: threads and names as they appear.
+//! Follows a session as threads and names appear.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn each_thread_is_returned_once_with_its_folder() {
     }
     fs::write(folder.join("thread_5"), "a file").unwrap();
     fs::create_dir(folder.join("thread_2")).unwrap();
-    // Ordered by number, not by name.
+    // The ids are ordered by number, not by name.
     assert_eq!(ids(&session.poll_threads().unwrap()), [2, 11]);
     assert_eq!(session.poll_threads().unwrap(), []);
     fs::create_dir(folder.join("thread_0")).unwrap();
@@ -101,7 +101,7 @@ fn names_are_updated_whenever_the_manifest_changes() {
     let writer = SessionWriter::create(&folder, &WriteOptions::default()).unwrap();
     assert!(!session.poll_manifest().unwrap());
     assert!(session.manifest().is_none());
-    // Names of equal length keep the file's size.
+    // Use names of equal length, so that the file's size stays the same.
     for name in ["main", "exit", "loop"] {
         let path = format!("/bin/{name}");
         writer.set_modules(vec![Module::new(3).path(path.clone())]);

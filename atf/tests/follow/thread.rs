@@ -98,7 +98,8 @@ fn a_follower_of_a_running_writer_sees_what_a_reader_sees_in_the_end() {
     }
 }
 
-/// An order that our writer never produces: some or even all events before their details.
+/// Our writer never produces this order, in which some or even all events come before their
+/// details.
 #[test]
 fn an_event_waits_for_its_details() {
     let (index, detail) = (IndexFile::finalized(1, 9), DetailFile::finalized(1, 3));

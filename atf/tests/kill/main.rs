@@ -1,5 +1,5 @@
-//! Killed writers: this test starts itself as a writing process and kills it with SIGKILL at a
-//! random moment.
+//! Tests killed writers. This test starts itself as a writing process and kills that process with
+//! SIGKILL at a random moment.
 
 #![cfg(unix)]
 
@@ -15,7 +15,7 @@ use atf::thread::ThreadReader;
 use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
 
-/// Passes the folder to a writing process.
+/// The variable that tells a writing process its folder.
 const FOLDER: &str = "ATF_TEST_KILL_FOLDER";
 const RING: &str = "ATF_TEST_KILL_RING";
 const THREADS: u32 = 2;
@@ -33,7 +33,7 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// Returns a detail's payload. Sizes vary; some exceed the buffer.
+/// Returns a detail's payload. Payloads vary in size, and some exceed the buffer.
 fn payload(seq: u64) -> Vec<u8> {
     let size = match seq % 1000 {
         998 => 9000,
@@ -53,7 +53,7 @@ fn details(count: u64) -> u64 {
     count - count.div_ceil(3)
 }
 
-/// Writes forever, and records after each call how many have returned.
+/// Writes forever, and records how many calls have returned after each one.
 fn write(mut writer: ThreadWriter, said: &File) {
     for seq in 0.. {
         let written = if has_detail(seq) {
@@ -69,7 +69,7 @@ fn write(mut writer: ThreadWriter, said: &File) {
     }
 }
 
-/// The process that is killed. In an ordinary test run it does nothing.
+/// Writes in the process that is killed. Does nothing in an ordinary test run.
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(FOLDER) else {
@@ -168,11 +168,11 @@ fn sigkill_loses_no_event_whose_call_had_returned() {
             let thread = entry.open().unwrap();
             assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
             let count = check(&thread);
-            // The extra event's call was about to return.
+            // The call for the extra event was about to return.
             assert!(count == said || count == said + 1, "{count} of {said}");
             from_rings += thread.ring().unwrap().index_bytes / 32;
 
-            // Without the ring, a prefix of the events remains, complete with details.
+            // Without the ring, a prefix of the events remains, including their details.
             fs::remove_file(entry.path().join("ring.atf")).unwrap();
             let prefix = entry.open().unwrap();
             assert_eq!(prefix.ring(), None);
@@ -193,7 +193,7 @@ fn without_a_ring_sigkill_leaves_a_prefix() {
             let thread = entry.open().unwrap();
             let count = check(&thread);
             assert!(count <= said + 1);
-            // At most a buffer of events.
+            // At most a buffer of events is lost.
             assert!(said - count.min(said) <= 128, "{count} of {said}");
             assert!(details(count) <= thread.detail().map_or(0, DetailReader::event_count));
             lost += said - count.min(said);

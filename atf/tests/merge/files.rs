@@ -24,7 +24,8 @@ fn index(session: &Path, id: u32) -> std::path::PathBuf {
     session.join(format!("thread_{id}")).join("index.atf")
 }
 
-/// Threads `0..count` with `events` events each, whose times interleave and are often equal.
+/// Makes threads `0..count` with `events` events each. The events' times interleave and are often
+/// equal.
 fn threads(count: u32, events: u64) -> Vec<Thread> {
     let time = |id: u32, seq: u64| seq * 100 + u64::from(id) * 7 % 100;
     let thread = |id: u32| Thread {
@@ -34,11 +35,11 @@ fn threads(count: u32, events: u64) -> Vec<Thread> {
     (0..count).map(thread).collect()
 }
 
-/// Tells the test below that it runs with few open files.
+/// The variable that tells the test below that it may open only a few files.
 #[cfg(unix)]
 const FEW_FILES: &str = "ATF_TEST_WITH_FEW_FILES";
 
-/// The test runs itself again in a process that may open only 64 files.
+/// The test runs itself again in a process that may open only 64 files at a time.
 #[cfg(unix)]
 #[test]
 fn more_threads_than_a_process_may_have_open_files_merge() {
@@ -158,7 +159,8 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
     assert_eq!(parts.flatten().filter(Result::is_ok).count(), 10);
 }
 
-/// A session of `threads` threads, each with `events` events that a killed writer left in its ring.
+/// Writes a session of `threads` threads, each with `events` events that a killed writer left in
+/// its ring.
 fn killed(folder: &Path, threads: u32, events: u64) {
     use atf::write::{Event, ThreadWriter, WriteOptions};
     let options = WriteOptions::default()
@@ -171,14 +173,15 @@ fn killed(folder: &Path, threads: u32, events: u64) {
             let event = Event::new(1000 * seq + u64::from(id), seq, atf::EventKind::CALL, 1);
             writer.write(&event).unwrap();
         }
-        // A killed process runs no destructors.
+        // Like a killed process, run no destructor.
         std::mem::forget(writer);
     }
 }
 
 #[test]
 fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
-    // Thread counts for which files stay open or not; events that fill the ring or not.
+    // Files stay open with some of these thread counts and not with others. The same is true for
+    // full rings and event counts.
     for (threads, events) in [(3, 10), (3, 300), (140, 2)] {
         let folder = TempDir::new().unwrap();
         killed(folder.path(), threads, events);

@@ -1,4 +1,4 @@
-//! Properties of merging many threads.
+//! Tests merges of many threads.
 
 #[path = "../support/counted.rs"]
 mod counted;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use atf_samples::files::{EventRecord, IndexFile, crc32c};
 
-/// A thread: its id and the timestamps of its events.
+/// A thread, given by its id and the timestamps of its events.
 #[derive(Debug, Clone)]
 pub(crate) struct Thread {
     pub(crate) id: u32,
@@ -17,7 +17,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Its `index.atf`; each event's function encodes thread and position.
+    /// Returns the thread's `index.atf`. Each event's function encodes the thread and the position.
     pub(crate) fn file(&self, version: u8) -> IndexFile {
         let event = |(seq, timestamp_ns): (usize, &u64)| EventRecord {
             timestamp_ns: *timestamp_ns,
@@ -42,7 +42,7 @@ fn function_id(thread: u32, seq: u64) -> u64 {
     (u64::from(thread) << 32) | seq
 }
 
-/// Merges them from memory.
+/// Merges the threads from memory.
 pub(crate) fn merge(threads: &[Thread], version: u8) -> Merge {
     let open = |thread: &Thread| {
         let bytes = thread.file(version).bytes();
@@ -65,7 +65,7 @@ pub(crate) fn places(events: impl Iterator<Item = atf::Result<MergedEvent>>) -> 
 }
 
 /// Returns the thread and position of each event in this time range, in the guaranteed order: the
-/// next event is always the earliest one, with ties broken by thread id.
+/// earliest of the threads' next events comes first, and ties are broken by thread id.
 pub(crate) fn expected(threads: &[Thread], times: RangeInclusive<u64>) -> Vec<(u32, u64)> {
     let mut threads: Vec<_> = threads
         .iter()
@@ -90,7 +90,7 @@ pub(crate) fn expected(threads: &[Thread], times: RangeInclusive<u64>) -> Vec<(u
     }
 }
 
-/// Timestamps that are often equal, far apart or the maximum.
+/// Generates timestamps that are often equal, far apart or the maximum.
 fn time() -> impl Strategy<Value = u64> {
     prop_oneof![
         8 => 0..20_u64,
@@ -101,7 +101,7 @@ fn time() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Threads, some of them empty, with ordered or arbitrary times and runs of equal times.
+/// Generates threads, some of them empty, with ordered or arbitrary times and runs of equal times.
 pub(crate) fn threads(is_ordered: bool) -> impl Strategy<Value = Vec<Thread>> {
     let times = vec((time(), 1..20_usize), 0..30).prop_map(move |runs| {
         let mut runs = runs;

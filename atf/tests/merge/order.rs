@@ -149,10 +149,11 @@ fn partitions_are_about_equally_large() {
     );
 }
 
-/// Long enough for a merge to detect regular turns, and again after they change.
+/// The threads are long enough for a merge to detect regular turns, and to detect them again after
+/// they change.
 #[test]
 fn regular_turns_and_ties_among_them_are_in_order() {
-    // The distance between the threads: none, ascending, descending.
+    // The distances between the threads' times: none, ascending, descending.
     let apart: [fn(u64) -> u64; 3] = [|_| 0, |id| id, |id| 9 - id];
     for (count, first, second) in [(5, 0, 1), (5, 1, 2), (8, 2, 0), (3, 1, 1)] {
         let thread = |id: u32| {

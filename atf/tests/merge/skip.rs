@@ -1,4 +1,5 @@
-//! Merges of a time range: which parts of the files they read, and which values they do not trust.
+//! Tests merges of a time range: which parts of the files they read, and which values they do not
+//! trust.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use crate::model::Thread;
 /// The block size in this test. A merge may read two blocks per thread.
 const BLOCK: u64 = 4096;
 
-/// Threads of 100,000 events each, one microsecond apart; thread `n` begins at `n` seconds.
+/// Makes threads of 100,000 events each, one microsecond apart. Thread `n` begins at `n` seconds.
 fn threads() -> Vec<Thread> {
     let thread = |id: u32| Thread {
         id,
@@ -23,7 +24,7 @@ fn threads() -> Vec<Thread> {
     (0..4).map(thread).collect()
 }
 
-/// A merge of files, each with a counter of the bytes read.
+/// Makes a merge of files, each with a counter of the bytes read.
 fn counted(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<AtomicU64>>) {
     let counts: Vec<_> = files.iter().map(|_| Arc::new(AtomicU64::new(0))).collect();
     let open = |((id, bytes), count): ((u32, Vec<u8>), &Arc<AtomicU64>)| {
@@ -42,7 +43,7 @@ fn a_time_range_reads_its_own_blocks_and_the_ends_of_other_threads() {
             .map(|t| (t.id, t.file(version).bytes()))
             .collect();
         let (merge, counts) = counted(files);
-        // Ten events in the middle of thread 2.
+        // Select ten events in the middle of thread 2.
         let from = 2_000_000_000 + 1000 * 50_000;
         let merge = merge.time_range(from..from + 10_000);
         let found: Vec<_> = merge.events().map(|event| event.unwrap()).collect();
@@ -90,7 +91,7 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
             .map(|event| event.unwrap().event.timestamp_ns);
         assert_eq!(times.collect::<Vec<_>>(), [20, 30]);
     }
-    // An unfinalized file's times are not trusted either.
+    // The times in an unfinalized file are not trusted either.
     let unfinalized = Thread { id: 0, times }
         .file(1)
         .placeholder()

@@ -1,4 +1,4 @@
-//! Pairs calls with returns.
+//! Tests how calls are paired with returns.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ const CALL: u32 = 1;
 const RETURN: u32 = 2;
 const EXCEPTION: u32 = 3;
 
-/// Events given by kind and function, at times 10, 20, 30, …
+/// Makes events with these kinds and functions, at times 10, 20, 30 and so on.
 fn events(events: &[(u32, u64)]) -> impl Iterator<Item = atf::Result<IndexEvent>> {
     events.iter().zip(1..).map(|((kind, function_id), place)| {
         Ok(IndexEvent::new(10 * place, *function_id, EventKind(*kind)).thread_id(1))
     })
 }
 
-/// A span's function, start, end, how it ended and its depth. For an unmatched return: its
+/// A span's function, start and end, and how it ended with its depth. For an unmatched return, the
 /// function, its position twice, and `None`.
 type Short = (u64, u64, Option<u64>, Option<(SpanEnd, u32)>);
 
@@ -120,7 +120,8 @@ fn a_return_ends_the_innermost_call_of_its_function_and_calls_inside_it() {
 
 #[test]
 fn the_part_of_a_span_in_a_range_is_counted_once() {
-    // 1 from 10 to 60, inside it 2 from 20 to 40, then 3 from 70 on.
+    // Function 1 lasts from 10 to 60 and calls function 2, which lasts from 20 to 40. Function 3
+    // starts at 70.
     let of = [
         (CALL, 1),
         (CALL, 2),
@@ -137,7 +138,7 @@ fn the_part_of_a_span_in_a_range_is_counted_once() {
         })
         .collect();
     let within = |range| [0, 1, 2].map(|place: usize| spans[place].ns_within(&range));
-    // In the order of their ends: 2, 1, 3.
+    // The calls are in the order of their ends: 2, 1, 3.
     assert_eq!(within(0..1000), [20, 50, 930]);
     assert_eq!(within(30..50), [10, 20, 0]);
     assert_eq!(within(40..75), [0, 20, 5]);

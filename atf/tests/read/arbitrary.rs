@@ -1,4 +1,4 @@
-//! Arbitrary bytes, and valid files with arbitrary patches.
+//! Reads arbitrary bytes, and valid files with arbitrary patches.
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::ways;
 use atf_samples::files::{DetailFile, IndexFile};
 
-/// Calls every method; the results do not matter.
+/// Calls every method. The results do not matter.
 fn read_index(bytes: &[u8]) {
     let Ok(index) = IndexReader::from_bytes(bytes) else {
         return;

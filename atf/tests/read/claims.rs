@@ -63,7 +63,8 @@ fn threads_are_read_in_parallel() {
     assert_eq!(counts, [5, 6, 7, 8, 9, 10, 11, 12]);
 }
 
-/// S2 gives the paths of the crate and its three readers; without them, this would not compile.
+/// S2 states the paths of the crate and its three readers. With other paths, this would not
+/// compile.
 #[test]
 fn the_readers_have_the_published_names() {
     let index = IndexReader::from_bytes(IndexFile::finalized(2, 3).bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! `detail.atf`: possible contents of its header, events and footer.
+//! Tests the possible contents of a header, events and a footer in `detail.atf`.
 
 use atf::detail::DetailReader;
 use atf::{Checksum, Completeness, CountSource, ErrorKind, PartialFooter};
@@ -394,7 +394,7 @@ fn a_torn_footer_is_reported() {
     }
 }
 
-/// Five events, then two more past the end stated in the header, where there is no footer.
+/// Makes five events, and two more after the end stated in the header, where there is no footer.
 fn stated(header_count: u64) -> (DetailFile, DetailReader) {
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = header_count;
@@ -463,12 +463,12 @@ fn a_header_that_counts_events_without_a_length_ends_none_of_them() {
     file.events[0].payload.truncate(40);
     (file.header_count, file.header_bytes) = (1, 0);
     let bytes = file.without_footer();
-    // An event of the size of a footer, directly after the header.
+    // The only event has the size of a footer and comes directly after the header.
     assert_eq!(bytes.len(), 128);
     let detail = ways::detail(bytes).unwrap();
     assert_eq!(details(&detail, &file), file.events);
 
-    // Nor does a header with only a length.
+    // A header with only a length does not prove anything either.
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = 0;
     let behind = DetailFile::of(1, vec![DetailRecord::call(15, 1, 0)]).section();

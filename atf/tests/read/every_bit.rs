@@ -1,4 +1,4 @@
-//! Files with a single flipped bit, for every bit.
+//! Reads files with a single flipped bit, for every bit.
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
@@ -30,7 +30,7 @@ fn flipped_bits_of_an_index_file_never_change_an_event_unnoticed() {
             };
             let read = events(&index);
             match bit / 8 {
-                // In version 2, the header's thread applies to every event.
+                // In version 2, the thread in the header applies to every event.
                 12..16 => {
                     let thread_id = match index.wire() {
                         Wire::V1 => file.thread_id,
@@ -65,7 +65,7 @@ fn flipped_bits_of_count_offsets_and_times_in_an_index_header_are_noticed() {
     }
 }
 
-/// Errors that no reader can detect, by field: these fields occur nowhere else in the file.
+/// No reader can detect errors in these fields, because they occur nowhere else in the file.
 #[test]
 fn only_flipped_bits_of_platform_and_thread_in_an_index_header_go_unnoticed() {
     for version in [1, 2] {
@@ -76,7 +76,8 @@ fn only_flipped_bits_of_platform_and_thread_in_an_index_header_go_unnoticed() {
                     .is_ok_and(|index| index.disagreements().is_empty())
             })
         });
-        // arch, os, flags, thread_id, clock_type, reserved; in version 1 reserved to 24.
+        // The fields are arch, os, flags, thread_id, clock_type and reserved, which extends to byte
+        // 24 in version 1.
         let expected = (6..20).chain(if version == 1 { 20..24 } else { 20..20 });
         assert_eq!(unseen.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }

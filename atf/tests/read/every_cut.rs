@@ -1,4 +1,4 @@
-//! Files truncated after every byte.
+//! Reads files truncated after every byte.
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;

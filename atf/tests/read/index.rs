@@ -1,4 +1,4 @@
-//! `index.atf`: possible contents of its header, footer and checksum.
+//! Tests the possible contents of a header, a footer and a checksum in `index.atf`.
 
 use atf::index::{Hole, IndexReader};
 use atf::{Checksum, Completeness, CountSource, Error, ErrorKind, Wire};

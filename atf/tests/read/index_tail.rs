@@ -1,4 +1,4 @@
-//! The possible ends of an `index.atf` without a footer.
+//! Tests the possible ends of an `index.atf` without a footer.
 
 use atf::index::IndexReader;
 use atf::{Completeness, CountSource, PartialFooter};
@@ -115,14 +115,14 @@ fn a_torn_footer_before_zeros_is_not_an_event() {
     }
 }
 
-/// A footer across two sectors whose first sector never reached the disk.
+/// The footer spans two sectors, and the first of them never reached the disk.
 #[test]
 fn the_end_of_a_footer_after_zeros_is_not_an_event() {
     for version in [1, 2] {
         for lost in [0, 3] {
             let file = IndexFile::finalized(version, 13).placeholder();
             let mut bytes = file.bytes();
-            // The lost sector's events are zeros as well: they remain holes.
+            // The events in the lost sector are zeros as well, and remain holes.
             bytes[480 - 32 * lost..512].fill(0);
             let index = ways::index(bytes).unwrap();
             assert_eq!(index.event_count(), 13);
@@ -153,8 +153,8 @@ fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
         let at = bytes.len() - 64;
         bytes[at..].fill(0);
         bytes[at..at + 4].copy_from_slice(b"2ITA");
-        // The start time, 16 bytes in, is the first event's: 0. The reserved bytes begin 40 bytes
-        // in.
+        // The start time, which begins at byte 16, is that of the first event: 0. The reserved
+        // bytes begin at byte 40.
         bytes[at + 43..at + 45].copy_from_slice(&[7, 9]);
         let index = ways::index(bytes).unwrap();
         assert_eq!((index.event_count(), tail(&index)), (5, (0, 0, None)));

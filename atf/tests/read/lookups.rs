@@ -15,7 +15,7 @@ use atf_samples::files::{DetailFile, IndexFile};
 
 const EVENTS: u64 = 1_000;
 
-/// A reader with positioned reads, and the number of bytes it has read.
+/// Makes a source with positioned reads, and a counter of the bytes read.
 fn counted(bytes: Vec<u8>) -> (Counted, Arc<AtomicU64>) {
     let count = Arc::new(AtomicU64::new(0));
     (Counted(bytes, Arc::clone(&count)), count)
@@ -93,7 +93,8 @@ fn lookups_in_order_share_reads_of_64_kib() {
     for seq in 0..10 * EVENTS {
         index.get(seq).unwrap().unwrap();
     }
-    // 32 bytes, 512 bytes, then twice as much each time: 128 KiB of 320 KiB in nine reads.
+    // The reads are 32 bytes, 512 bytes, and then twice as many bytes each time: 128 KiB of 320 KiB
+    // in nine reads.
     let reads = count.load(Ordering::Relaxed) - before;
     assert!(reads <= 13, "{reads} reads");
 }
@@ -109,7 +110,7 @@ fn a_lookup_far_from_the_last_one_reads_one_event() {
     }
 }
 
-/// A source with a bad sector: reads that touch it fail, or return the bytes before it.
+/// A source with a bad sector. Reads that touch the sector fail, or return the bytes before it.
 struct BadSector {
     bytes: Vec<u8>,
     bad: Range<u64>,
@@ -137,7 +138,7 @@ impl atf::ReadAt for BadSector {
     }
 }
 
-/// Readers of an index with a bad sector at events 5000 to 5015.
+/// Returns readers of an index with a bad sector at events 5000 to 5015.
 fn beside_a_bad_sector() -> impl Iterator<Item = IndexReader> {
     let bytes = IndexFile::finalized(1, 10 * EVENTS).bytes();
     [false, true].into_iter().map(move |returns_part| {

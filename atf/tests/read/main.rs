@@ -1,4 +1,4 @@
-//! Properties of the readers.
+//! Tests the readers.
 
 #[path = "../support/counted.rs"]
 mod counted;
@@ -32,7 +32,7 @@ use atf::detail::DetailReader;
 use atf::index::{Disorder, IndexEvent, IndexReader, KindCounts};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
-/// Returns the file's events as a reader should.
+/// Returns the file's events as a reader should return them.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     let event = |event: &EventRecord| {
         IndexEvent::new(event.timestamp_ns, event.function_id, event.kind.into())
@@ -97,7 +97,7 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     let hint = index.events_in(start..end).size_hint();
     assert_eq!(hint.1, Some(expected.len()));
     assert!(hint.0 <= expected.len());
-    // From both ends alternately.
+    // Read from both ends alternately.
     let mut left = index.events_in(start..end);
     let (mut front, mut back) = (Vec::new(), Vec::new());
     while let Some(event) = left.next() {

@@ -1,4 +1,4 @@
-//! Files with several windows, blocks and parts.
+//! Reads files with several windows, blocks and parts.
 
 use std::fs::File;
 use std::num::NonZero;
@@ -12,7 +12,8 @@ use tempfile::TempDir;
 use crate::{expected, ways};
 use atf_samples::files::{EventRecord, IndexFile};
 
-/// Time goes back at these positions: at block and part boundaries, and inside.
+/// Makes a file in which time goes back at the positions `back`: at the boundaries of blocks and
+/// parts, and inside them.
 fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
     let mut late = 0;
     let event = |seq: u64| {
@@ -40,7 +41,7 @@ fn every_way_reads_the_same_across_windows_blocks_and_parts() {
 
 #[test]
 fn a_scan_in_parts_finds_the_same_as_a_single_scan() {
-    // Three parts of 40,000 events each.
+    // There are three parts of 40,000 events each.
     for back in [
         &[][..],
         &[40_000],

@@ -1,5 +1,5 @@
-//! The guarantees of `docs/safety.md` for events and payloads that look like parts of the format.
-//! Both may contain anything in the traced program's memory, even a trace.
+//! Tests the guarantees of `docs/safety.md` for events and payloads that look like parts of the
+//! format. Events and payloads may contain anything from the traced program's memory, even a trace.
 
 use atf::Completeness;
 use atf::detail::DetailReader;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::{details, events, expected};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile, padded};
 
-/// All or part of a magic, a header, a footer whose numbers may match, or zeros.
+/// Generates all or part of a magic, a header, a footer whose numbers may match, or zeros.
 fn part() -> impl Strategy<Value = Vec<u8>> {
     let whole = (1..3_u8, 0..4_u64, any::<bool>(), 0..8_usize).prop_map(
         |(version, count, is_last, what)| {
@@ -60,7 +60,7 @@ fn detail_file() -> impl Strategy<Value = DetailFile> {
     })
 }
 
-/// An eight-byte number taken from such a part.
+/// Generates an eight-byte number taken from such a part.
 fn number() -> impl Strategy<Value = u64> {
     part().prop_map(|bytes| {
         bytes
@@ -116,8 +116,8 @@ proptest! {
         }
     }
 
-    /// Zeros after the end, as in preallocated space, hide no events, although a torn event may be
-    /// mistaken for a whole one.
+    /// Zeros after the end, as in preallocated space, hide no events. A torn event may be mistaken
+    /// for a whole one.
     #[test]
     fn zeros_after_a_cut_hide_no_detail_whatever_it_holds(file in detail_file()) {
         let (bytes, places) = (file.without_footer(), file.places());

@@ -1,4 +1,4 @@
-//! Payloads of `detail.atf`: read whole, in parts, and in memory.
+//! Reads payloads of `detail.atf` whole, in parts, and in memory.
 
 use atf::detail::DetailReader;
 use atf::{Checksum, Completeness, ErrorKind};
@@ -99,7 +99,7 @@ fn a_payload_larger_than_any_vector_is_an_error_but_can_be_read_in_parts() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("detail.atf");
     let mut bytes = DetailFile::finalized(1, 1).placeholder().without_footer();
-    // The event's length. Everything after its header is a hole, which takes no disk space.
+    // Set the event's length. Everything after its header is a hole, which takes no disk space.
     let length = (2_u32 << 30) + 24;
     bytes[64..68].copy_from_slice(&length.to_le_bytes());
     std::fs::write(&path, bytes).unwrap();
@@ -130,8 +130,8 @@ fn the_largest_function_payload_is_decoded_and_one_byte_more_is_not() {
     assert_eq!(read(), None);
 }
 
-/// A payload is program memory and may look like a footer, even with matching numbers. Here it is
-/// followed by zeros that never reached the disk or by the beginning of another event.
+/// A payload is program memory and may look like a footer, even with matching numbers. Here, the
+/// payload is followed by zeros that never reached the disk, or by the beginning of another event.
 #[test]
 fn a_payload_that_looks_like_a_footer_is_a_payload() {
     for version in [1, 2] {
@@ -149,7 +149,7 @@ fn a_payload_that_looks_like_a_footer_is_a_payload() {
                 footer.extend(number.to_le_bytes());
             }
             footer.extend([0; 24]);
-            // The payload contains as much of the footer as fits before the end of the file.
+            // The payload contains as much of the footer as fits into the file.
             footer.truncate(64 - behind.len());
             let mut events = before.events.clone();
             events.push(DetailRecord {

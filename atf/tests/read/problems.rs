@@ -1,4 +1,4 @@
-//! Every way of reading a file reports its problems at the end.
+//! Tests that all ways of reading a file report its problems at the end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,15 +17,15 @@ fn counted(bytes: Vec<u8>) -> (IndexReader, Arc<AtomicU64>) {
     (index, count)
 }
 
-/// A file with a flipped bit in event 5's function.
+/// Makes a file with a flipped bit in event 5's function.
 fn flipped(version: u8) -> Vec<u8> {
     let mut bytes = IndexFile::finalized(version, 3000).bytes();
     bytes[64 + 32 * 5 + 8] ^= 0x10;
     bytes
 }
 
-/// Returns the names of the problems after `events` good events, which must be the same for every
-/// way of reading the file.
+/// Returns the names of the problems after `events` good events. All ways of reading the file must
+/// report the same problems.
 fn told(bytes: &[u8], events: usize) -> Vec<String> {
     let in_memory = || IndexReader::from_bytes(bytes).unwrap();
     let at_positions = || counted(bytes.to_vec()).0;
@@ -71,7 +71,7 @@ fn an_intact_file_ends_without_a_problem() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 3000);
         assert_eq!(told(&file.bytes(), 3000), [""; 0]);
-        // Without a checksum, nothing can be proven, so there are no known problems.
+        // Without a checksum, nothing can be proven wrong, so there are no known problems.
         let unchecked = IndexFile {
             checksum: 0,
             ..file

@@ -1,4 +1,5 @@
-//! Scanning and checking details while opening them gives the same results as doing so afterwards.
+//! Scanning and checking details while opening them gives the same results as scanning and checking
+//! them afterwards.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +30,7 @@ fn files(version: u8, fault: Fault) -> (IndexFile, DetailFile) {
     (index, DetailFile::of(version, details))
 }
 
-/// Both wire versions, in turn.
+/// Returns all faults, with the wire version alternating.
 fn faults() -> impl Iterator<Item = (u8, &'static str, Fault)> {
     let versions = [1, 2].into_iter().cycle();
     versions
@@ -129,7 +130,8 @@ fn an_index_has_the_same_findings_with_and_without_details() {
     }
 }
 
-/// Faults in the details are found even though the details are checked while they are opened.
+/// Faults in the details are found, even though the details are checked while they are being
+/// opened.
 #[test]
 fn details_without_a_fault_have_no_findings_and_others_do() {
     for (version, name, fault) in faults() {

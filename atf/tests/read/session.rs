@@ -1,4 +1,4 @@
-//! Sessions: how problems in one part affect the others.
+//! Tests how problems in one part of a session affect the other parts.
 
 use std::fs;
 use std::path::Path;
@@ -178,7 +178,7 @@ fn a_folder_without_threads_and_manifest_is_not_a_session() {
     assert_eq!(error.kind(), &ErrorKind::Io(std::io::ErrorKind::NotFound));
 }
 
-/// A folder with sessions of these processes, each with one thread.
+/// Makes a folder with sessions of these processes, each with one thread.
 fn processes(names: &[&str]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in names {
@@ -459,7 +459,7 @@ fn a_ring_that_cannot_be_read_is_reported_and_hides_nothing() {
     let kind = ErrorKind::NotRegular { found: "folder" };
     assert_eq!(thread.ring_error().unwrap().kind(), &kind);
 
-    // A header alone is an empty ring; anything shorter is not a ring.
+    // A header alone is an empty ring. Anything shorter is not a ring.
     fs::remove_dir(folder.path().join("ring.atf")).unwrap();
     let mut ring = [b"ATR2\x01\x01\0\0\x07\0\0\0".as_slice(), &[0; 116]].concat();
     ring[24] = 64;
@@ -480,7 +480,7 @@ fn a_ring_that_cannot_be_read_is_reported_and_hides_nothing() {
 #[test]
 fn the_name_of_a_process_s_folder_tells_its_program_and_its_segment() {
     let read = |name| ProcessName::parse(name).map(|it| (it.pid, it.program, it.segment));
-    // In the order in which they were recorded.
+    // The names are in the order in which the sessions were recorded.
     let names = [
         ("pid_7", (7, 1, 1)),
         ("pid_42", (42, 1, 1)),

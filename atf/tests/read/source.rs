@@ -1,4 +1,4 @@
-//! Sources: files that change, and reads that fail.
+//! Tests sources that change and reads that fail.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -14,7 +14,7 @@ use crate::ways::mapped;
 use crate::{details, events, expected};
 use atf_samples::files::{DetailFile, IndexFile};
 
-/// Reads one byte at a time, and every other read is interrupted.
+/// A source that reads one byte at a time, and in which every other read is interrupted.
 struct Stuttering(Vec<u8>, AtomicU64);
 
 impl ReadAt for Stuttering {
@@ -31,7 +31,7 @@ impl ReadAt for Stuttering {
     }
 }
 
-/// Fails from the read with this index on.
+/// A source that fails from the read with this index on.
 struct Failing(Vec<u8>, AtomicU64);
 
 impl ReadAt for Failing {
@@ -49,7 +49,7 @@ impl ReadAt for Failing {
     }
 }
 
-/// Claims more bytes than it has.
+/// A source that claims more bytes than it has.
 struct Boastful(Vec<u8>, u64);
 
 impl ReadAt for Boastful {
@@ -302,8 +302,8 @@ fn an_error_is_one_word() {
     assert_eq!(size_of::<atf::Result<()>>(), size_of::<usize>());
 }
 
-/// The price of mapping: this test starts itself, and the child process that mapped the file is
-/// killed.
+/// Shows the cost of mapping a file. The test starts itself, and the child process that mapped the
+/// file is killed.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
@@ -329,7 +329,7 @@ fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
     assert_eq!(child.status.signal(), Some(SIGBUS));
 }
 
-/// Exposes fewer bytes than it reads.
+/// A source that claims fewer bytes than it reads.
 struct Shy(Vec<u8>);
 
 impl ReadAt for Shy {

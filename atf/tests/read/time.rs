@@ -1,4 +1,4 @@
-//! Time ranges: searching by order finds the same events as examining each one.
+//! Searching a time range by order finds the same events as examining each event.
 
 use std::io::{self, Cursor};
 use std::num::NonZero;
@@ -46,7 +46,7 @@ fn check(index: &IndexReader, times: &[u64], time: (Bound<u64>, Bound<u64>)) {
     }
 }
 
-/// Checks both bounds at, before and after the file's times, and at the extremes.
+/// Checks both bounds of ranges at, before and after the file's times, and at the extremes.
 fn check_all(version: u8, times: &[u64], keys: &[u64]) {
     let bytes = file(version, times).bytes();
     let memory = IndexReader::from_bytes(bytes.clone()).unwrap();
@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn a_query_finds_the_same_as_a_filter(
         version in 1..3_u8,
-        // Steps of very different sizes: runs of equal times, bursts, pauses.
+        // The steps have very different sizes: runs of equal times, bursts, and pauses.
         steps in vec(prop_oneof![Just(0), 0..3_u64, 0..1000_u64, Just(1 << 40)], 0..2500),
         back in proptest::option::weighted(0.3, any::<prop::sample::Index>()),
         keys in vec((any::<prop::sample::Index>(), 0..3_u64), 2..12),
@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// Counts reads.
+/// A source that counts reads.
 struct Counted(Vec<u8>, Arc<AtomicU64>);
 
 impl ReadAt for Counted {
@@ -119,7 +119,7 @@ impl ReadAt for Counted {
 #[test]
 fn a_query_reads_few_events_for_any_times() {
     let even: Vec<u64> = (0..100_000).map(|seq| 1000 + seq * 7).collect();
-    // Makes each interpolation by time as wrong as possible.
+    // Make each interpolation by time as wrong as possible.
     let steep: Vec<u64> = (0..100_000)
         .map(|seq| {
             if seq < 99_990 {
@@ -134,7 +134,7 @@ fn a_query_reads_few_events_for_any_times() {
         let reads = Arc::new(AtomicU64::new(0));
         let source = Counted(file(1, &times).bytes(), Arc::clone(&reads));
         let index = IndexReader::from_source(source).unwrap();
-        // Parts that do not begin at sampled timestamps.
+        // Use parts that do not begin at sampled timestamps.
         let threads = NonZero::new(3).unwrap();
         assert!(index.scan_parallel(threads).unwrap().is_ordered());
         for at in [1, 17, 50_000, 70_001, 99_989, 99_998] {

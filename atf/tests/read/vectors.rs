@@ -1,4 +1,4 @@
-//! Files typed in hexadecimal, following the sources' tables.
+//! Reads files typed in hexadecimal, following the sources' tables.
 
 use atf::index::IndexEvent;
 use atf::{Arch, Checksum, Clock, Completeness, DetailEventType, EventKind, Os, Wire};

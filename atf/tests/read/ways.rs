@@ -17,7 +17,7 @@ pub(crate) fn mapped() -> OpenOptions {
     unsafe { OpenOptions::new().mapped() }
 }
 
-/// Opens an index file in every way, compares the results, and returns the reader of the bytes.
+/// Opens an index file in all ways, compares the results, and returns the reader of the bytes.
 pub(crate) fn index(bytes: impl Into<Vec<u8>>) -> atf::Result<IndexReader> {
     let bytes = bytes.into();
     let (_folder, path) = file(&bytes);
@@ -32,7 +32,7 @@ pub(crate) fn index(bytes: impl Into<Vec<u8>>) -> atf::Result<IndexReader> {
     )
 }
 
-/// Does the same for a detail file.
+/// Opens a detail file in all ways, like [`index`].
 pub(crate) fn detail(bytes: impl Into<Vec<u8>>) -> atf::Result<DetailReader> {
     let bytes = bytes.into();
     let (_folder, path) = file(&bytes);

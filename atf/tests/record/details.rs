@@ -62,7 +62,7 @@ fn with_details(reader: &ThreadReader) -> Vec<u64> {
 fn payloads_stay_with_their_events_when_their_lane_wraps() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // A prime number of bytes, so that payloads wrap at every position.
+    // The lane has a prime number of bytes, so that payloads wrap at every position.
     let (mut recorder, mut drain) = ring(3, 211);
     for n in 0..3_000 {
         let recorded = match n % 5 {
@@ -91,7 +91,7 @@ fn payloads_stay_with_their_events_when_their_lane_wraps() {
 fn a_payload_that_does_not_fit_leaves_its_event_without_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // 60, 61 and 62 bytes: two fit, and the third leaves its space for smaller payloads.
+    // Of payloads of 60, 61 and 62 bytes, two fit. The third leaves its space for smaller payloads.
     let (mut recorder, mut drain) = ring(8, 125);
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(60), Ok(link(0, 0)));
@@ -145,7 +145,7 @@ fn a_lost_event_loses_its_detail_too() {
     }
     let drained = drain.drain_into(&mut writer).unwrap();
     assert_eq!(drained, crate::drained(2, 2, 3, 0));
-    // Lost payloads leave nothing in the lane.
+    // Lost payloads leave nothing behind in the lane.
     recorder
         .record_with_detail(&event(50), &detail(50, &payload(50)))
         .unwrap();

@@ -1,4 +1,4 @@
-//! Tests refused events and failing writers.
+//! Tests rejected events and failing writers.
 
 use std::io;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ fn a_writer_that_already_has_later_events_is_told() {
     assert_eq!(error.field(), Some("timestamp_ns"));
 }
 
-/// Creates a writer on a full disk with the smallest buffer, 128 events.
+/// Creates a writer on a full disk, with the smallest buffer, which holds 128 events.
 fn on_a_full_disk() -> ThreadWriter {
     let memory = Memory::new();
     let options = WriteOptions::default().buffer_size(0);
@@ -73,7 +73,7 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
         assert_eq!(*error.kind(), full);
         assert!(error.path().unwrap().ends_with("index.atf"));
     }
-    // The buffer accepted 128 events, which freed their slots in the ring. No more slots will be
+    // The buffer accepted 128 events, which freed their slots in the ring. No other slots will be
     // freed.
     assert_eq!(drain.totals().events, 128);
     assert_eq!(writer.next_index_seq(), 128);
@@ -81,7 +81,7 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
         let recorded = recorder.record(&event(n));
         assert_eq!(recorded, if n < 328 { Ok(n) } else { Err(Lost::Event) });
     }
-    // Losses are counted although every call fails.
+    // Losses are counted even though every call fails.
     drain.drain_into(&mut writer).unwrap_err();
     assert_eq!(drain.totals(), crate::drained(128, 0, 72, 0));
     drop(recorder);
@@ -180,7 +180,7 @@ fn while_the_manifest_cannot_be_written_no_thread_is_created() {
     assert_listed(&memory, &[0, 3]);
     last.record(&event(0)).unwrap();
     drop((first, last));
-    // The first error is returned, and the session is finalized anyway.
+    // The first error is returned, but the session is still finalized.
     assert_eq!(*recording.stop().unwrap_err().kind(), full);
     assert_listed(&memory, &[0, 3]);
 }

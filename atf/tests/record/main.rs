@@ -34,12 +34,12 @@ fn event(n: u64) -> Event {
 }
 
 /// Returns how many events two threads should exchange. Under Miri, each event takes thousands of
-/// times as long.
+/// times longer.
 const fn many(events: u64) -> u64 {
     if cfg!(miri) { events / 5_000 } else { events }
 }
 
-/// Creates a ring for this many events and payload bytes.
+/// Creates a ring for `events` events and `payload_size` bytes of payloads.
 fn ring(events: usize, payload_size: usize) -> (Recorder, Drain) {
     ring_with(events, payload_size, Overflow::default())
 }
@@ -61,7 +61,7 @@ fn writer(folder: &Path) -> ThreadWriter {
     ThreadWriter::create(folder, 0, &WriteOptions::default()).unwrap()
 }
 
-/// Returns the events of a finalized thread in the form in which a tracer recorded them.
+/// Returns the events of a finalized thread as the tracer recorded them.
 fn read(folder: &Path) -> Vec<Event> {
     let reader = ThreadReader::open(folder).unwrap();
     let events = reader.index().events_in(..).map(|read| {

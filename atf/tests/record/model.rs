@@ -35,7 +35,7 @@ struct Model {
     /// The number of each event and the size of its payload.
     queue: VecDeque<(u64, Option<usize>)>,
     overflow: Overflow,
-    /// The sequence numbers of the next event and its detail.
+    /// The `seq` of the next event and of the next detail.
     next: (u64, u64),
     /// Events and details lost since the last drain.
     lost: (u64, u64),

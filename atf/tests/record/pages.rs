@@ -15,8 +15,8 @@ use crate::event;
 /// Returns the number of minor page faults of this thread.
 fn faults() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
-    // The name may contain anything, but it ends at the last bracket. After that come state, ppid,
-    // pgrp, session, tty_nr, tpgid, flags, minflt.
+    // The name may contain anything, but it ends at the last bracket. It is followed by state,
+    // ppid, pgrp, session, tty_nr, tpgid, flags and minflt.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').nth(7).unwrap().parse().unwrap()
 }
@@ -39,7 +39,7 @@ fn a_ring_is_in_memory_before_the_first_event() {
 fn a_ring_with_windows_takes_memory_when_it_is_written() {
     let storage = Arc::new(Memory::new());
     let session = SessionWriter::create_on(storage, "pid_42", &WriteOptions::default()).unwrap();
-    // 32 MiB, or 8192 pages.
+    // The events take 32 MiB, or 8192 pages.
     let capacity = Capacity::default().events(1 << 20);
     let window = Window::default().lanes(Lanes::Both);
     let options = RecordOptions::default()

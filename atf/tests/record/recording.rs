@@ -14,7 +14,7 @@ use atf::{DetailEventType, ErrorKind};
 
 use crate::{event, many, read};
 
-/// Long enough for any machine: only a failing test waits this long.
+/// A deadline that is long enough for any machine. Only a failing test waits this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
@@ -22,7 +22,7 @@ pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) 
     Recording::start(SessionWriter::create(folder, &write).unwrap(), options).unwrap()
 }
 
-/// Returns options for a blocking ring of this many events.
+/// Returns options for a blocking ring of `events` events.
 fn blocking(events: usize) -> RecordOptions {
     RecordOptions::default()
         .capacity(Capacity::default().events(events))
@@ -309,7 +309,7 @@ fn a_killed_process_leaves_a_manifest_with_what_was_lost() {
         .set_modules(vec![atf::manifest::Module::new(3)]);
     let mut thread = recording.thread(Some("busy")).unwrap();
     while thread.record(&event(0)).is_ok() {}
-    // The drain writes the manifest within a second or so.
+    // The drain writes the manifest within about a second.
     let mut found = manifest(folder.path());
     while found.threads.is_empty() || found.threads[0].lost_events.is_none() {
         thread::sleep(Duration::from_millis(20));

@@ -158,7 +158,7 @@ fn of_the_segments_the_last_ones_are_kept() {
     found.iter().for_each(|session| accept(session));
 }
 
-/// Records one event in each of this many segments.
+/// Records one event in each of `count` segments.
 fn fill_segments(recording: &Recording, count: u64) {
     let mut thread = recording.thread(None).unwrap();
     for n in 0..count {
@@ -203,7 +203,7 @@ fn a_file_that_cannot_be_deleted_keeps_no_other_from_being_deleted() {
     let mut thread = recording.thread(None).unwrap();
     for n in 0..3 {
         thread.record(&call(n)).unwrap();
-        // This returns the error of the first segment.
+        // A flush returns the error of the first segment.
         for _ in 0..2 {
             let _ = recording.flush(DEADLINE);
         }
@@ -382,7 +382,7 @@ fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
             assert_eq!(first.unwritten_events, None);
             assert_eq!(first.threads[0].lost_events, Some(Loss::new(5, 0, 4)));
             let index = memory.bytes("pid_42/thread_0/index.atf").unwrap();
-            // A header, five events, a footer.
+            // The file contains a header, five events and a footer.
             assert_eq!(index.len(), 64 + 5 * 32 + 64);
         }
     }
@@ -406,7 +406,7 @@ fn a_manifest_that_cannot_be_written_at_the_change_is_written_at_the_end() {
     });
     for n in 0..2 {
         thread.record(&call(n)).unwrap();
-        // This returns the error of the first segment.
+        // A flush returns the error of the first segment.
         for _ in 0..2 {
             let _ = recording.flush(DEADLINE);
         }

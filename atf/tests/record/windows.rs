@@ -20,8 +20,8 @@ use crate::recording::{DEADLINE, manifest, start, thread_folder};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Returns options for a ring of this many events and payload bytes. Its drain runs only when told
-/// to.
+/// Returns options for a ring of `events` events and `payload_size` bytes of payloads, whose drain
+/// runs only when told to.
 pub(crate) fn sleepy(events: usize, payload_size: usize, window: Window) -> RecordOptions {
     RecordOptions::default()
         .capacity(
@@ -66,7 +66,8 @@ fn of_a_busy_program_the_details_around_a_trigger_are_kept_and_no_others() {
     let window = Window::default()
         .pre_roll(100 * MILLISECOND)
         .post_roll(50 * MILLISECOND);
-    // The events fill less than half of a ring, so nothing is discarded early on a slow machine.
+    // The events fill less than half of a ring, so nothing is discarded early, even on a slow
+    // machine.
     let capacity = Capacity::default().events(1 << 19).payload_size(1 << 24);
     let options = RecordOptions::default()
         .capacity(capacity)
@@ -173,7 +174,7 @@ fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
                 .record_with_detail(&call(base + n), &detail(&[1; 10]))
                 .unwrap();
         }
-        // Half of the ring is discarded early: events 0 to 3, then 4 and 5.
+        // Half of the ring is discarded early: first events 0 to 3, and then events 4 and 5.
         recording.flush(DEADLINE).unwrap();
         for n in 8..10 {
             thread
@@ -206,7 +207,7 @@ fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
 #[test]
 fn of_what_a_small_ring_let_go_only_the_time_before_the_trigger_is_lost() {
     const HOUR: u64 = 3_600_000_000_000;
-    // A window of fixed length, and one that covers everything in the ring.
+    // Test a window of fixed length, and a window that covers everything in the ring.
     for (pre_roll, lost) in [(DEADLINE, 96), (Duration::MAX, 0)] {
         let folder = tempfile::tempdir().unwrap();
         let window = Window::default().lanes(Lanes::Both).pre_roll(pre_roll);
@@ -275,8 +276,8 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
         (8, 3, &[Some(1), Some(3), Some(2)], &[true, false, true]),
         (8, 1, &[Some(1), Some(1)], &[true, true]),
         (1, 10, &[EVENT, EVENT, Some(5), Some(5)], &[true; 4]),
-        // A waiting detail reserves its payload space together with the slot of its event in the
-        // index lane.
+        // A waiting detail reserves space for its payload, and a slot for its event in the index
+        // lane.
         (1, 10, &[Some(5), Some(8)], &[true, true]),
     ];
     for (events, payload_size, payloads, expected) in cases {
@@ -375,7 +376,7 @@ fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
         let now = now_ns();
         let recorded = thread.record_with_detail(&call(now), &detail(b"x"));
         recorded.unwrap();
-        // The drain sees an event older than its pass, and no trigger yet.
+        // The drain sees an event that is older than its pass, and no trigger yet.
         recording.flush(DEADLINE).unwrap();
         now
     };
@@ -422,7 +423,7 @@ fn of_more_threads_than_may_record_at_once_all_that_have_ended_keep_their_last_e
         .lanes(Lanes::Both)
         .pre_roll(Duration::MAX)
         .on_stop(true);
-    // Rings of 160 MiB: 15 of them would not fit into 512 MiB.
+    // Each ring has 160 MiB, so 15 of them would not fit into 512 MiB.
     let options = sleepy(5 << 20, 16, window).max_threads(2);
     let folder = tempfile::tempdir().unwrap();
     let recording = start(folder.path(), false, &options);

@@ -12,7 +12,7 @@ use crate::windows::{base, call, detail, sleepy, times};
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Records an event this many nanoseconds after the last one, with a payload of this size.
+    /// Records an event this many nanoseconds after the previous one, with a payload of this size.
     Record(u64, Option<usize>),
     /// Fires a trigger this many nanoseconds before or after the last event.
     Trigger(i64),
@@ -30,7 +30,8 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Clone, Copy)]
 struct Held {
     time: u64,
-    /// `None` if the event has no detail; `Some(None)` if the detail did not fit.
+    /// The detail's payload size. `None` means that the event has no detail, and `Some(None)` that
+    /// the detail did not fit.
     detail: Option<Option<usize>>,
 }
 
@@ -45,7 +46,7 @@ struct Model {
     windows: Vec<(u64, u64)>,
     /// Discarded events or details that no trigger had requested.
     let_go: Vec<u64>,
-    /// Whether so many were discarded that some are known only as a total.
+    /// Whether so many events or details were discarded that some are known only as a total.
     is_vague: bool,
     written: Vec<(u64, bool)>,
     lost: (u64, u64),

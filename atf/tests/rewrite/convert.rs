@@ -1,4 +1,4 @@
-//! Conversion to the other wire version and back.
+//! Converts traces to the other wire version and back.
 
 use atf::Wire;
 use atf::detail::DetailReader;
@@ -102,7 +102,7 @@ fn version_2_comes_back_from_version_1_byte_for_byte() {
 
 #[test]
 fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
-    // Kind and depth: a nested call, a call that throws, then another tree.
+    // These are kinds and depths: a nested call, a call that throws, and another tree.
     let tree = [
         (1, 1),
         (1, 2),
@@ -154,7 +154,8 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let mut events = reader.index().events_in(..);
     assert!(events.all(|event| event.unwrap().detail_seq.is_none()));
 
-    // Both details are set aside unchanged: in version 2, with the field that version 1 lacks.
+    // Both details are set aside unchanged, that is, in version 2 and with the field that version 1
+    // lacks.
     assert_eq!(thread.set_aside[0].count, 2);
     let orphans = DetailReader::open(out.join("thread_7/orphans.atf")).unwrap();
     assert_eq!(orphans.wire(), Wire::V2);

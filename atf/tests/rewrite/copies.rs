@@ -1,4 +1,4 @@
-//! File modes, holes and long paths of copies, and what a killed run leaves behind.
+//! Tests the modes, holes and long paths of copies, and what a killed run leaves behind.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -30,7 +30,7 @@ fn only_those_who_can_read_the_trace_can_read_its_copy() {
     let places = Places::new();
     let unfinished = IndexFile::finalized(1, 9).placeholder().without_footer();
     places.put("in/a/thread_7/index.atf", &unfinished);
-    // Three details without index events: they are set aside.
+    // The three details have no index events, so they are set aside.
     places.put(
         "in/a/thread_7/detail.atf",
         DetailFile::finalized(1, 3).bytes(),
@@ -60,7 +60,7 @@ fn only_those_who_can_read_the_trace_can_read_its_copy() {
     }
     assert_eq!(mode(&out.join("a")), 0o700);
     assert_eq!(mode(&out.join("a/thread_7")) & 0o027, 0);
-    // Files that everybody can read stay readable, as far as the umask allows.
+    // Files that everybody can read remain readable, as far as the umask allows.
     assert_eq!(mode(&out), mode(&places.path("in")));
 }
 
@@ -97,7 +97,7 @@ fn holes_are_copied_as_holes() {
     assert_eq!(std::io::read_to_string(end).unwrap(), "\0end");
 }
 
-/// A file over the process's size limit is an error, not a fatal signal.
+/// A file that exceeds the process's size limit is an error, not a fatal signal.
 #[test]
 #[cfg(target_os = "linux")]
 fn exceeding_the_file_size_limit_is_an_error() {
@@ -142,7 +142,7 @@ fn exceeding_the_file_size_limit_is_an_error() {
         );
         return;
     }
-    // The limit applies to a whole process, so this runs in a separate one.
+    // The limit applies to a whole process, so the test runs in a separate process.
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -164,7 +164,7 @@ fn a_folder_whose_copy_would_have_too_long_a_path_does_not_affect_others() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", without_details(1));
     places.put("in/thread_8/index.atf", "what cannot be read");
-    // The longest possible path. The copy's path would also contain `unreadable`.
+    // Use the longest possible path. The path of the copy would also contain `unreadable`.
     let mut deep = places.path("in/thread_8");
     let longest = 4095 - "/file".len();
     while deep.as_os_str().len() < longest {
@@ -209,7 +209,7 @@ fn an_unfinished_copy_is_not_a_session() {
 
 #[test]
 fn a_thread_whose_writer_was_killed_before_it_wrote_has_lost_nothing() {
-    // No further file; an empty ring; a ring of zeros; an empty detail file.
+    // The folder contains no other file, an empty ring, a ring of zeros, or an empty detail file.
     for (name, bytes) in [
         ("", Vec::new()),
         ("ring.atf", Vec::new()),

@@ -1,4 +1,4 @@
-//! Cuts: which events and details are kept or added, and what the manifest says.
+//! Tests which events and details a cut keeps or adds, and its manifest.
 
 use std::path::Path;
 
@@ -12,13 +12,14 @@ use atf::{DetailEventType, ErrorKind, EventKind, Wire};
 
 use crate::{Places, files};
 
-/// Time, kind, function, depth, payload of the detail.
+/// An event's time, kind, function and depth, and the payload of its detail.
 type Short = (u64, u32, u64, u32, Option<Vec<u8>>);
 
 const CALL: u32 = 1;
 const RETURN: u32 = 2;
 
-/// Function 1 calls 2, which calls 3, 4 and 5 one after another. Some events have details.
+/// Makes events in which function 1 calls 2, which calls 3, 4 and 5 one after another. Some events
+/// have details.
 fn events() -> Vec<Short> {
     vec![
         (100, CALL, 1, 1, None),
@@ -166,11 +167,11 @@ fn a_thread_is_cut_only_where_it_goes_on() {
         times.iter().map(event).collect()
     };
     let threads = [
-        // Ends before the range, inside it with an open call, and begins after it.
+        // These threads end before the range, end inside it with an open call, and begin after it.
         thread(&[(10, CALL, 1), (20, CALL, 2)]),
         thread(&[(10, CALL, 1), (60, CALL, 3)]),
         thread(&[(200, CALL, 4)]),
-        // Has no event inside the range, but an open call.
+        // This thread has no event inside the range, but has an open call.
         thread(&[(10, CALL, 5), (300, RETURN, 5)]),
     ];
     write(&places.path("all"), Wire::V1, &threads);
@@ -207,7 +208,7 @@ fn a_cut_of_a_cut_states_which_events_were_added() {
         let out = places.path(name);
         cut_to(&places.path("a"), &out, from_ns, to_ns);
         assert_eq!(cuts(&out), [Some(expected)], "{name}");
-        // The same cut, made from the whole trace.
+        // Make the same cut directly from the whole trace.
         let direct = places.path(&format!("direct-{name}"));
         cut_to(
             &places.path("all"),
@@ -282,7 +283,7 @@ fn damage_is_mended_and_told_as_in_a_recovery() {
     let text = report.to_string();
     assert!(text.contains("a torn event"), "{text}");
     assert!(report.losses() > 0, "the header counts more events: {text}");
-    // An event was changed after it was written.
+    // Change an event that has a checksum.
     let mut changed = bytes;
     changed[64 + 8] ^= 1;
     std::fs::write(&index, changed).unwrap();

@@ -1,4 +1,4 @@
-//! Files truncated at every offset.
+//! Recovers files truncated at every offset.
 
 use atf::index::IndexEvent;
 use atf::rewrite::{RecoverOptions, recover};
@@ -10,7 +10,7 @@ use atf_samples::files::{DetailFile, IndexFile};
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;
 
-/// Returns how many whole details the first `size` bytes contain.
+/// Returns the number of complete details in the first `size` bytes.
 fn whole_details(detail: &DetailFile, size: usize) -> u64 {
     let ends = detail.places();
     ends[1..].iter().filter(|end| **end <= size as u64).count() as u64

@@ -1,4 +1,4 @@
-//! Holes, broken framing, mismatched links and wrong footers.
+//! Recovers files with holes, broken framing, mismatched links and wrong footers.
 
 use atf::index::IndexReader;
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};

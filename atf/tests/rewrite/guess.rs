@@ -1,4 +1,4 @@
-//! Reconstruction of unreadable headers.
+//! Tests the reconstruction of unreadable headers.
 
 use atf::index::IndexReader;
 use atf::manifest::Manifest;
@@ -23,7 +23,7 @@ fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
     (places, report)
 }
 
-/// Returns the notes on reconstructed headers: file, field and text.
+/// Returns the notes on reconstructed headers, each with its file, field and text.
 fn guesses(report: &Report) -> Vec<(&str, &str, &str)> {
     let thread = report.threads().next().unwrap();
     let notes = thread.notes.iter();
@@ -111,14 +111,14 @@ fn nothing_is_guessed_if_the_events_fit_no_version() {
         let index = IndexFile::finalized(version, 9).bytes();
         patched(&index, 0, b"\0\0\0\0")
     };
-    // Kind 99 at the offsets of both versions.
+    // Put kind 99 at the offsets of both versions.
     let kinds = (0..9).fold(without_magic(1), |index, seq| {
         let event = 64 + seq * 32;
         patched(&patched(&index, event + 20, &[99]), event + 24, &[99])
     });
-    // A reserved byte that is not 0.
+    // Set a reserved byte.
     let reserved = patched(&without_magic(2), 64 + 25, &[1]);
-    // Two threads.
+    // Use two threads.
     let threads = patched(&without_magic(1), 64 + 32 + 16, &[9]);
     for index in [kinds, reserved, threads] {
         let (places, report) = recovered(&index, None);

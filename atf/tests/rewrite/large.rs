@@ -1,4 +1,4 @@
-//! Payloads that are never held in memory completely.
+//! Rewrites payloads that are never completely in memory.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -26,7 +26,7 @@ fn opaque(index_seq: u64, size: usize) -> DetailRecord {
         event_type: 9,
         index_seq,
         timestamp: 1000 + index_seq,
-        // The pattern's period does not divide the buffer size.
+        // The period of the pattern does not divide the buffer size.
         payload: (0..size).map(|at| at.to_le_bytes()[at % 3]).collect(),
     }
 }
@@ -84,8 +84,8 @@ fn peak_memory() -> u64 {
     1024 * kib.parse::<u64>().unwrap()
 }
 
-/// Writes a detail file with two payloads of this size. Each is a hole in the file, except for its
-/// last byte.
+/// Writes a detail file with two payloads of `size` bytes. Except for its last byte, each payload
+/// is a hole in the file.
 #[cfg(target_os = "linux")]
 fn put_sparse(path: &Path, size: u32) {
     let mut file = File::create(path).unwrap();
@@ -113,7 +113,7 @@ fn a_payload_of_256_mib_is_never_in_memory() {
     let (path, out) = (places.path("in"), places.path("out"));
     let report = recover(path, &out, &RecoverOptions::default()).unwrap();
     assert_eq!((report.events(), report.details()), (1, 1), "{report}");
-    // The peak includes all tests in this process.
+    // The peak includes the other tests in this process.
     let peak = peak_memory();
     assert!(peak < u64::from(SIZE), "{peak} bytes");
 

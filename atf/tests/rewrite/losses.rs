@@ -1,4 +1,4 @@
-//! Losses: what counts as a loss, and how the report shows it.
+//! Tests what counts as a loss, and how the report shows losses.
 
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
@@ -35,7 +35,7 @@ fn the_effects_of_a_crash_alone_are_not_a_loss() {
         let index = IndexFile::finalized(version, 9).placeholder();
         let index = index.without_footer();
         let detail = DetailFile::finalized(version, 3).placeholder();
-        // Truncated in the middle of the last event.
+        // Truncate the file in the middle of the last event.
         let report = thread(&index[..index.len() - 5], &detail.without_footer());
         assert_eq!((report.events(), report.losses()), (8, 0), "{report}");
     }
@@ -47,7 +47,7 @@ fn events_that_do_not_match_their_checksum_are_a_loss() {
         let index = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
         assert_eq!(thread(&index, &detail).losses(), 0);
-        // The last byte of a function_id.
+        // Change the last byte of a function_id.
         let changed = patched(&index, 64 + 15, &[0x55]);
         let report = thread(&changed, &detail);
         assert_eq!(report.losses(), 1, "{report}");
@@ -73,7 +73,7 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         let said = "lost: events that the header counts: index.atf: 5 of 9, the file was truncated at 0xc7";
         assert!(report.to_string().contains(said), "{report}");
 
-        // Zeros where the last events were.
+        // Put zeros where the last events were.
         let zeros = patched(&index, 64 + 7 * 32, &[0; 2 * 32 + 64]);
         let report = thread(&zeros, &whole);
         let said = "index.atf: 2 of 9, no event from 0x120 on\n";
@@ -84,7 +84,7 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         assert_eq!(report.losses(), 1, "{report}");
         let said = format!("detail.atf: 1 of 3, the file was truncated at {last:#x}\n");
         assert!(report.to_string().contains(&said), "{report}");
-        // The header counts nine events, all of which exist; only the footer is missing.
+        // The header counts nine events, and all of them exist. Only the footer is missing.
         let report = thread(&index[..64 + 9 * 32], &whole);
         assert_eq!(report.losses(), 0, "{report}");
     }
@@ -151,7 +151,7 @@ fn data_after_a_hole_is_counted_in_events() {
     ] {
         assert!(text.contains(said), "{text}");
     }
-    // The hole, the events after it, and the checksum.
+    // The losses are the hole, the events after it, and the checksum.
     assert_eq!(report.losses(), 3);
 }
 
@@ -167,7 +167,7 @@ fn other_files_next_to_sessions_are_reported_but_not_as_a_loss() {
     let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
     assert_eq!(left, ["README.md", "session_1/notes"]);
 
-    // In a session's folder, a file may belong to the session.
+    // In the folder of a session, a file may belong to the session.
     places.put("in/session_1/pid_1/notes.txt", "x");
     let (path, out) = (places.path("in"), places.path("again"));
     let report = recover(path, out, &RecoverOptions::default()).unwrap();
@@ -233,7 +233,7 @@ fn problems_are_counted_and_their_first_eight_places_named() {
     let places: Vec<_> = kinds.first.iter().map(|place| place.offset).collect();
     let expected: Vec<_> = (0..8).map(|seq| Some(64 + 32 * seq + 20)).collect();
     assert_eq!((kinds.count, places), (20, expected));
-    // A note that applies to every event lists only one place.
+    // The note applies to every event but lists only one place.
     let depths = of(NoteKind::CallDepthLost);
     assert_eq!((depths.count, depths.first.len()), (20, 1));
 }
@@ -251,7 +251,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     assert_eq!(session["manifest"], manifest);
     assert!(json.get("left_behind").is_none());
 
-    // With one detail after damage, and an unfinalized index.
+    // Use one detail after damage, and an unfinalized index.
     let second = usize::try_from(detail.places()[1]).unwrap();
     let broken = patched(&detail.without_footer(), second, &5_u32.to_le_bytes());
     let places = Places::new();

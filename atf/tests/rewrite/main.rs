@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// A temporary folder and paths in it.
+/// A temporary folder, and paths in it.
 struct Places {
     folder: TempDir,
 }
@@ -62,7 +62,7 @@ impl Places {
     }
 }
 
-/// Returns a finalized index of nine events, with its flags saying that there is no `detail.atf`.
+/// Returns a finalized index of nine events whose flags say that there is no `detail.atf`.
 fn without_details(version: u8) -> Vec<u8> {
     let file = atf_samples::files::IndexFile {
         flags: 0,
@@ -71,7 +71,7 @@ fn without_details(version: u8) -> Vec<u8> {
     file.bytes()
 }
 
-/// Returns all files below a path, by their relative names.
+/// Returns all files below a path, keyed by their relative paths.
 fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     atf_samples::tree(path).unwrap()
 }

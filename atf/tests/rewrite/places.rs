@@ -1,4 +1,4 @@
-//! Tests where a new trace can be written, and that a refused rewrite leaves nothing behind.
+//! Tests where a new trace can be written, and that a rejected rewrite leaves nothing behind.
 
 use std::fs;
 use std::io;
@@ -79,7 +79,7 @@ fn without_a_trace_nothing_is_created() {
 #[cfg(target_os = "linux")]
 fn a_folder_that_allows_no_new_files_is_named() {
     use std::path::Path;
-    // Nobody can create anything there, not even root.
+    // Nobody can create anything in `/proc`, not even root.
     let out = Path::new("/proc/recovered");
     let options = RecoverOptions::default();
     let error = recover(places().path("in"), out, &options).unwrap_err();
@@ -106,8 +106,8 @@ mod not_utf_8 {
         OsStr::from_bytes(bytes)
     }
 
-    /// Creates a session in a folder with such a name, and files with such names next to its thread
-    /// and inside the thread's folder.
+    /// Creates a session in a folder with such a name. Files with such names are next to the
+    /// session's thread and inside the thread's folder.
     fn put(root: &Path) -> PathBuf {
         let session = root.join(name(b"s\xff"));
         let thread = session.join("thread_7");
@@ -160,7 +160,7 @@ mod not_utf_8 {
 #[test]
 fn an_unfinished_folder_of_another_run_stays() {
     let places = places();
-    // The first name that is tried. A killed process may have had the same id.
+    // This is the first name that is tried. A killed process may have had the same id.
     let left = format!(".atf-{}-0", std::process::id());
     places.put(&format!("{left}/x"), "y");
     let options = RecoverOptions::default();

@@ -1,4 +1,4 @@
-//! The progress callback of a rewrite.
+//! Tests the progress callback of a rewrite.
 
 use std::cell::RefCell;
 
@@ -51,7 +51,7 @@ fn session() -> (Places, u64) {
     put("thread_3/index.atf", b"no index");
     put("thread_4/index.atf", &file[..64 + 32]);
     put("thread_4/detail.atf", &detail);
-    // The ring does not count, because its bytes are in the new files and not in the old ones.
+    // The ring is not counted, because its bytes are in the new files but not in the old ones.
     places.put("in/thread_1/ring.atf", ring);
     (places, size)
 }
@@ -65,9 +65,9 @@ fn assert_told(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
     assert_eq!(told.last(), Some(&(total, total)));
     assert!(told.iter().all(|(_, all)| *all == total), "{told:?}");
     assert!(told.is_sorted(), "{told:?}");
-    // Called between the threads and within the large one.
+    // The callback is called between threads, and several times within the large one.
     assert!(told.len() > 6, "{told:?}");
-    // Not called per event.
+    // The callback is not called for every event.
     assert!(told.len() < 40, "{} times", told.len());
 }
 

@@ -1,4 +1,4 @@
-//! Recovery of events that a killed writer left in `ring.atf`.
+//! Recovers events that a killed writer left in `ring.atf`.
 
 use atf::Wire;
 use atf::rewrite::{
@@ -14,7 +14,7 @@ const DETAILS: u64 = 3;
 /// The size of each area in bytes, unless it needs more.
 const CAPACITY: usize = 4096;
 
-/// The content of a file after its first `start` bytes.
+/// The part of a file after its first `start` bytes, as an area of a ring.
 pub(crate) struct Area<'a> {
     pub(crate) file: &'a [u8],
     pub(crate) start: usize,
@@ -34,7 +34,7 @@ impl Area<'_> {
     }
 }
 
-/// Returns a `ring.atf`, laid out by its table in the reference.
+/// Returns a `ring.atf`, laid out as in the reference's table.
 pub(crate) fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> {
     let mut out = Bytes::default();
     out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
@@ -51,8 +51,8 @@ pub(crate) fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> 
     out.0
 }
 
-/// A thread whose writer was killed. Each file contains the first `…_size` bytes, and the ring the
-/// bytes from `…_start` on.
+/// A thread whose writer was killed. Each file contains its first `…_size` bytes, and the ring
+/// contains the bytes from `…_start` on.
 struct Killed {
     version: u8,
     index_size: usize,
@@ -62,8 +62,8 @@ struct Killed {
 }
 
 impl Killed {
-    /// The files contain four of nine events and one of three details. The ring also contains two
-    /// of these four events.
+    /// Makes files that contain four of nine events and one of three details. The ring also
+    /// contains two of these four events.
     fn new(version: u8) -> Self {
         let details = DetailFile::finalized(version, DETAILS);
         let first_detail = usize::try_from(details.places()[1]).unwrap();
@@ -176,7 +176,7 @@ fn a_ring_of_other_files_is_set_aside_and_adds_nothing() {
             (24, &beyond.to_le_bytes(), "header.index_start"),
             (40, &77_u32.to_le_bytes(), "header.index_checksum"),
             (44, &77_u32.to_le_bytes(), "header.detail_checksum"),
-            // A byte that differs from the file.
+            // This byte differs from the file.
             (128 + 3, &[0xee], "header.index_start"),
         ] {
             let places = Places::new();
@@ -286,7 +286,7 @@ fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
         if !survive_kill {
             writer.flush().unwrap();
         }
-        // Leaves the files as a killed process does.
+        // Leave the files as a killed process does.
         std::mem::forget(writer);
         let options = RecoverOptions::default().salvage(salvage);
         let report = recover(places.path("in"), places.path("out"), &options).unwrap();

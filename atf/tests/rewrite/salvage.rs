@@ -1,5 +1,5 @@
-//! Salvage after holes and damage finds exactly the original details, and nothing that merely looks
-//! like one.
+//! A salvage after holes and damage finds exactly the original details, and nothing that merely
+//! looks like one.
 
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
 use atf::thread::ThreadReader;
@@ -12,12 +12,12 @@ const START: usize = 64;
 const CALL: usize = 124;
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
 
-/// Returns an index of version 1; every third event has a detail.
+/// Returns an index of version 1 in which every third event has a detail.
 fn index(count: u64) -> Vec<u8> {
     IndexFile::finalized(1, count).bytes()
 }
 
-/// Returns the details of these events.
+/// Returns `count` details, one for each third event.
 fn calls(count: u64) -> Vec<DetailRecord> {
     let call = |seq| DetailRecord::call(3 * seq, TIME + 3000 * seq, 0);
     (0..count).map(call).collect()
@@ -62,8 +62,8 @@ fn number(size: usize) -> [u8; 4] {
 
 #[test]
 fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
-    // The first detail, which no event refers to, has a copy of event 9's detail in its stack. The
-    // third has an impossible length.
+    // No event refers to the first detail, whose stack contains a copy of event 9's detail. The
+    // third detail has an impossible length.
     let mut details = calls(4);
     let copied = DetailFile::of(1, vec![details[3].clone()]).section();
     details[0].payload.extend(copied);
@@ -81,8 +81,8 @@ fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
 
 #[test]
 fn details_skipped_by_a_damaged_length_are_found() {
-    // The second detail has the length of three details, and its event does not exist. So the third
-    // and the fourth are skipped; no event refers to the fourth.
+    // The second detail has the length of three details, and its event does not exist. A walk
+    // therefore skips the third and the fourth detail. No event refers to the fourth.
     let mut details = calls(6);
     details[3].index_seq = 77;
     let bytes = DetailFile::of(1, details).placeholder().without_footer();
@@ -104,8 +104,8 @@ fn details_skipped_by_a_damaged_length_are_found() {
 
 #[test]
 fn bytes_that_look_like_a_detail_do_not_displace_found_details() {
-    // As above, but the second ends inside the fourth, at bytes that look like a detail and extend
-    // to the start of the fifth.
+    // As above, but the second detail ends inside the fourth, at bytes that look like a detail and
+    // extend to the start of the fifth.
     let mut details = calls(5);
     let look_alike = [&number(60)[..], &[9; 56]].concat();
     let payload = &mut details[3].payload;
@@ -139,8 +139,8 @@ fn a_length_that_leads_into_a_damaged_footer_makes_no_detail() {
 
 #[test]
 fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
-    // Both sections begin later than they could. Event 4 never reached the disk, and the third detail
-    // has an impossible length. The headers contain wrong values.
+    // Both sections begin later than they could. Event 4 never reached the disk, the third detail
+    // has an impossible length, and the headers contain wrong values.
     let file = IndexFile {
         events_offset: 96,
         footer_offset: 96 + 15 * 32,
@@ -162,7 +162,7 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     let thread = thread(&report);
     assert_eq!((thread.events.kept, thread.events.salvaged), (4, 10));
 
-    // Their links and positions are the original file's.
+    // Their links and positions are those in the original file.
     let mut rest = IndexFile::of(1, file.events[5..].to_vec());
     rest.flags = 0;
     let found = files(&out.path("out"));
@@ -205,8 +205,8 @@ fn without_salvage_nothing_is_guessed() {
 
 #[test]
 fn runs_are_named_up_to_64_and_all_counted() {
-    // Every other detail has an event, so each orphan is a separate run; the last two are
-    // consecutive.
+    // Every other detail has an event, so each orphan is a separate run, except for the last two,
+    // which are consecutive.
     let events = (0..150_u64).map(|seq| {
         let mut event = IndexFile::finalized(1, 1).events[0].clone();
         event.detail_seq = (seq % 2 == 0).then_some(seq);

@@ -59,10 +59,11 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
         call(0, FUNCTION, 0),
         call(2, FUNCTION, 256),
         opaque(3, 3),
-        // No event refers to these two: an orphan, and a detail whose event has a different link.
+        // No event refers to these two details: the first is an orphan, and the event of the second
+        // has a different link.
         call(1, FUNCTION, 64),
         opaque(4, 500),
-        // The payload of a call to the function whose id is the secret.
+        // This is the payload of a call to the function whose id is the secret.
         call(5, u64::from_le_bytes(*SECRET), 8),
         opaque(0, 40),
     ];
@@ -77,7 +78,7 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
     } else {
         [index.clone().placeholder().header(), {
             let mut header = detail.clone().placeholder().header();
-            // The header's last reserved bytes.
+            // These are the last reserved bytes of the header.
             header[60..64].copy_from_slice(&SECRET[..4]);
             header
         }]
@@ -115,7 +116,7 @@ fn session(version: u8) -> Places {
     for (number, tail) in tails.iter().enumerate() {
         plant(&places, &format!("thread_{number}"), version, tail, true);
         let id = number + 4;
-        // Whole events after the last one would count as events, too.
+        // Whole events after the last one would count as events too.
         if number < 3 {
             plant(&places, &format!("thread_{id}"), version, tail, false);
         }
@@ -148,7 +149,7 @@ fn no_byte_of_a_secret_is_in_any_file() {
             let out = files(&places.path("out"));
             assert!(out.len() >= 8, "{:?}", out.keys());
             for (name, bytes) in &out {
-                // Any four consecutive bytes of the repeated secret.
+                // Look for any four consecutive bytes of the repeated secret.
                 let twice = SECRET.repeat(2);
                 for part in (0..8).map(|at| &twice[at..at + 4]) {
                     let found = bytes.windows(4).position(|window| window == part);

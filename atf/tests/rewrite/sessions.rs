@@ -1,4 +1,5 @@
-//! Sessions of several processes, symlinks out of them, and sessions without recoverable events.
+//! Recovers sessions of several processes, symlinks out of them, and sessions without recoverable
+//! events.
 
 use std::io;
 
@@ -84,7 +85,7 @@ fn a_thread_whose_writer_wrote_nothing_is_reported_but_not_as_a_loss() {
     places.put("in/thread_8/index.atf", b"");
     places.put("in/thread_9/index.atf", b"");
     places.put("in/thread_9/detail.atf", b"");
-    // This thread has details, which are kept unchanged.
+    // This thread has details, which stay unchanged.
     let details = DetailFile::finalized(1, 3).bytes();
     places.put("in/thread_10/index.atf", b"");
     places.put("in/thread_10/detail.atf", &details);
@@ -196,7 +197,7 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     for name in kept.iter().chain(&strange) {
         places.put(&format!("in/{name}"), name);
     }
-    // Different names are used in a thread's folder.
+    // Other names are used in the folder of a thread.
     for name in in_thread {
         places.put(&format!("in/thread_7/{name}"), name);
     }
@@ -219,7 +220,7 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
 fn dropping_part_of_a_file_counts_as_a_change() {
     let index = IndexFile::finalized(1, 1);
     let bytes = index.bytes();
-    // Bytes after a footer, and a detail file without any details.
+    // Use bytes after a footer, and a detail file without any details.
     let longer = [&bytes[..], b"more"].concat();
     let unlinked = patched(&bytes, 64 + 28, &[0xff; 4]);
     let unlinked = patched(&unlinked, 8, &[0]);
@@ -252,7 +253,7 @@ mod links {
     use super::*;
 
     /// Creates a thread, a symlink to a thread outside the session, and a thread whose index is a
-    /// symlink to one outside.
+    /// symlink to an index outside.
     fn session() -> Places {
         let places = Places::new();
         let index = IndexFile::finalized(1, 3).bytes();

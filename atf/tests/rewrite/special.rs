@@ -1,5 +1,5 @@
-//! Entries that should be regular files but are not: they are reported, never block, and are not
-//! followed.
+//! Entries that should be regular files but are not. A rewrite reports them, never blocks on them,
+//! and does not follow them.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The report's text, line by line. Each line was checked against the files it describes.
+//! Tests the report's text line by line. Each line was checked against the files that it describes.
 
 mod sessions;
 
@@ -33,7 +33,7 @@ fn index(id: u32, count: u64) -> IndexFile {
     rechecked(index)
 }
 
-/// Returns the index of a thread; every third event has a detail.
+/// Returns the index of a thread in which every third event has a detail.
 fn linked(id: u32, count: u64) -> IndexFile {
     let mut index = IndexFile {
         thread_id: id,
@@ -51,7 +51,7 @@ fn rechecked(mut index: IndexFile) -> IndexFile {
     index
 }
 
-/// Returns the details of these events, each a call of 124 bytes.
+/// Returns `count` details, each of a call and 124 bytes long.
 fn detail(id: u32, count: u64) -> DetailFile {
     let call = |seq| DetailRecord::call(3 * seq, TIME + 3000 * seq, 0);
     let mut detail = DetailFile {
@@ -74,7 +74,7 @@ fn recovered(places: &Places, salvage: bool) -> Report {
     recover(places.path("in"), places.path("out"), &options).unwrap()
 }
 
-/// Replaces the names of checksums in a text by their values.
+/// Replaces the names of checksums in a string with their values.
 fn with_numbers(text: &str, numbers: &[(&str, u32)]) -> String {
     let number =
         |text: String, (name, number): &(&str, u32)| text.replace(name, &format!("{number:#010x}"));
@@ -126,9 +126,9 @@ fn problems_of_events_and_details() {
         ],
     );
     let places = Places::new();
-    // A different thread id in event 4.
+    // Give event 4 a different thread id.
     let bytes = patched(&index.without_footer(), EVENTS + 4 * EVENT + 16, &[8]);
-    // A different thread id and function in detail 2.
+    // Give detail 2 a different thread id and function.
     let start = usize::try_from(detail.places()[2]).unwrap();
     let details = patched(&detail.without_footer(), start + 12, &[9]);
     let details = patched(&details, start + 24, &[2]);
@@ -155,14 +155,14 @@ fn how_files_end() {
     let places = Places::new();
     let end = EVENTS + 4 * EVENT;
     let placeholder = |id| index(id, 4).placeholder();
-    // Truncated within the last event or the footer, and zeros after the events.
+    // Truncate files within the last event and within the footer, and add zeros after the events.
     let cut = &placeholder(1).without_footer()[..end - 5];
     put(&places, 1, cut, None);
     let cut = &placeholder(2).bytes()[..end + 20];
     put(&places, 2, cut, None);
     let zeros = padded(&placeholder(3).without_footer(), 4096);
     put(&places, 3, zeros, None);
-    // A footer for different events, and bytes after a good footer.
+    // Use a footer for different events, and bytes after a good footer.
     let other = IndexFile {
         footer_count: 5,
         ..index(4, 4)
@@ -170,7 +170,7 @@ fn how_files_end() {
     let more = |bytes: Vec<u8>| [&bytes[..], b"more"].concat();
     put(&places, 4, more(other.bytes()), None);
     put(&places, 5, more(index(5, 4).bytes()), None);
-    // Events that begin later.
+    // Let the events begin later.
     let later = IndexFile {
         events_offset: 96,
         footer_offset: 96 + 4 * 32,
@@ -185,7 +185,8 @@ fn how_files_end() {
     .concat();
     put(&places, 6, later, None);
     put(&places, 7, placeholder(7).bytes(), None);
-    // Headers that count more events than there are, and truncated files that once had them all.
+    // Use headers that count more events than there are, and truncated files that once had all of
+    // them.
     let lies = IndexFile {
         header_count: 5,
         header_times: (1, 2),
@@ -193,10 +194,11 @@ fn how_files_end() {
     };
     put(&places, 8, lies.bytes(), None);
     put(&places, 9, &index(9, 4).bytes()[..end - EVENT], None);
-    // Zeros where the last event was, and nothing after them.
+    // Put zeros where the last event was, and nothing after them.
     let zeros = patched(&index(10, 4).bytes()[..end], end - EVENT, &[0; EVENT]);
     put(&places, 10, zeros, None);
-    // Checksums: absent, with the other polynomial, wrong, and absent in a file without events.
+    // Use checksums that are absent, made with the other polynomial, wrong, and absent in a file
+    // without events.
     for (id, checksum) in [(11, 0), (12, crc32_ieee(&index(12, 4).section())), (13, 77)] {
         let index = IndexFile {
             checksum,
@@ -274,18 +276,19 @@ fn how_detail_files_end() {
     };
     put(4, &[&other(4).bytes()[..], b"more"].concat());
     put(5, &[&detail(5, 2).bytes()[..], b"more"].concat());
-    // An impossible length before a good footer, a wrong footer, and no footer.
+    // Put an impossible length before a good footer, before a wrong footer, and in a file without a
+    // footer.
     let broken = |bytes: &[u8]| patched(bytes, second, &5_u32.to_le_bytes());
     put(6, &broken(&detail(6, 2).bytes()));
     put(7, &broken(&other(7).bytes()));
     put(8, &broken(&detail(8, 2).placeholder().without_footer()));
-    // Only a header, less than a header, and an empty file.
+    // Use only a header, less than a header, and a file without a valid header.
     put(9, &detail(9, 0).header());
     put(10, &detail(10, 2).bytes()[..63]);
     put(11, &[7; 100]);
-    // Truncated, so details that the header counts are missing.
+    // Truncate the file, so that details counted by the header are missing.
     put(12, &detail(12, 2).bytes()[..second + 10]);
-    // Both files of a thread are truncated.
+    // Truncate both files of a thread.
     let cut = linked(13, 4).placeholder().without_footer();
     places.put("in/thread_13/index.atf", &cut[..cut.len() - 5]);
     let cut = detail(13, 2).placeholder().without_footer();
@@ -390,13 +393,13 @@ session: recovered, 2 events and 1 detail of 1 thread
 fn links_and_orphans() {
     let places = Places::new();
     let mut events = linked(7, 9).events;
-    // A link to another event's detail, a link to a missing detail, and no link to detail 1.
+    // Use a link to another event's detail, a link to a missing detail, and no link to detail 1.
     events[1].detail_seq = Some(0);
     events[2].detail_seq = Some(77);
     events[3].detail_seq = None;
     let index = IndexFile::of(1, events).bytes();
     put(&places, 7, index, Some(&detail(7, 3).bytes()));
-    // The first detail is an orphan: links begin at 1.
+    // Links begin at 1, so the first detail is an orphan.
     let mut events = linked(8, 6).events;
     events[0].detail_seq = None;
     let index = IndexFile {
@@ -423,14 +426,14 @@ session: recovered, 15 events and 3 details of 2 threads
 #[test]
 fn headers_that_disagree_or_cannot_be_read() {
     let places = Places::new();
-    // No magic in one file or both.
+    // Damage the magic of one file or of both.
     let bad = |bytes: Vec<u8>| patched(&bytes, 0, b"????");
     put(&places, 1, bad(index(1, 2).bytes()), None);
     let details = bad(detail(2, 2).bytes());
     put(&places, 2, bad(linked(2, 4).bytes()), Some(&details));
     let details = bad(detail(3, 2).bytes());
     put(&places, 3, linked(3, 4).bytes(), Some(&details));
-    // A different architecture in the detail file, and a wrong flag.
+    // Use a different architecture in the detail file, and a wrong flag.
     let other = DetailFile {
         arch: 2,
         ..detail(4, 2)
@@ -441,7 +444,7 @@ fn headers_that_disagree_or_cannot_be_read() {
         ..index(5, 1)
     };
     put(&places, 5, flag.bytes(), None);
-    // A thread id that differs from the folder's.
+    // Use a thread id that differs from the folder's.
     put(&places, 6, index(66, 1).bytes(), None);
     put(&places, 7, "x", None);
     let expected = "\

@@ -1,4 +1,4 @@
-//! Threads whose folder name, headers and events have different ids.
+//! Recovers threads with different ids in the folder's name, the headers and the events.
 
 use atf::Wire;
 use atf::rewrite::{
@@ -13,7 +13,7 @@ use atf_samples::files::{DetailFile, IndexFile, patched};
 const INDEX_ID: usize = 12;
 const DETAIL_ID: usize = 12;
 
-/// Recovers a thread in a folder with this name, and returns its report and its new files.
+/// Recovers a thread in a folder with this name. Returns its report and its new files.
 fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (ThreadReport, Vec<Vec<u8>>) {
     let places = Places::new();
     places.put(&format!("in/{folder}/index.atf"), index);
@@ -59,7 +59,7 @@ fn a_folder_id_that_contradicts_its_files_is_reported_and_stays() {
 
 #[test]
 fn a_header_that_the_folder_and_a_witness_contradict_is_mended() {
-    // The id is confirmed by the events in version 1, and by the detail file in version 2.
+    // In version 1, the events confirm the id. In version 2, the detail file does.
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
@@ -105,7 +105,8 @@ fn a_version_2_header_that_only_the_folder_contradicts_stays() {
 fn an_event_of_another_thread_keeps_its_id_and_is_reported() {
     let index = IndexFile::finalized(1, 9);
     let clean = index.bytes();
-    // The third event's id. A footer's checksum would no longer match, so there is no footer.
+    // Change the third event's id. A footer's checksum would no longer match, so leave out the
+    // footer.
     let place = 64 + 2 * 32 + 16;
     let wrong = patched(&index.without_footer(), place, &8_u32.to_le_bytes());
     let detail = DetailFile::finalized(1, 3).bytes();

@@ -1,8 +1,8 @@
-//! The library never substitutes a value silently. `allowed.txt` lists each place where it replaces
-//! a missing value, or returns early as if it were done, with the reason.
+//! The library never substitutes a value silently. `allowed.txt` lists, with reasons, each place
+//! where the library replaces a missing value or returns early as if its work were done.
 //!
-//! Any other place fails this test. Make it an error (`Error::internal` if it cannot happen), or
-//! list it with the reason why nothing is lost or misreported.
+//! Any other place fails this test. Make the place return an error (`Error::internal` if it cannot
+//! be reached), or list it with the reason why nothing is lost or misreported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// The allowed lines and their reasons.
 const ALLOWED: &str = include_str!("allowed.txt");
 
-/// Files of test code, which are skipped.
+/// The files of test code, which are skipped.
 const TESTS: [&str; 2] = ["write/limits.rs", "ring/interleavings.rs"];
 
 /// Returns whether a line substitutes a value for a missing one.
@@ -19,7 +19,7 @@ fn makes_up(line: &str) -> bool {
     line.contains("unwrap_or_default()") || line.contains("unwrap_or(")
 }
 
-/// Returns whether a line right after `let … else {` returns as if everything were done.
+/// Returns whether a line right after `let … else {` returns as if everything had been done.
 fn returns_early(line: &str, before: &str) -> bool {
     let is_else = before == "else {" || (before.starts_with("let ") && before.ends_with("else {"));
     let is_early = [

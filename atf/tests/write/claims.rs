@@ -12,7 +12,7 @@ use super::{detail, event};
 /// A log of writes: file name, offset and number of bytes.
 type Log = Arc<Mutex<Vec<(String, u64, u64)>>>;
 
-/// The disk, with a log of all writes.
+/// The disk, and a log of all writes to it.
 #[derive(Debug)]
 struct Logged(Log);
 
@@ -122,7 +122,7 @@ fn links_take_no_space_in_the_index() {
             writer.finalize().unwrap();
             std::fs::metadata(folder.join("index.atf")).unwrap().len()
         };
-        // Header, events, footer.
+        // The file contains a header, events and a footer.
         assert_eq!(size("with", true), 64 + 100 * 32 + 64);
         assert_eq!(size("without", false), 64 + 100 * 32 + 64);
     }

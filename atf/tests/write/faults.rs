@@ -24,7 +24,7 @@ fn options(wire: Wire, durability: Durability) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
-/// Writes a thread until the first error, after which the writer knows what it has flushed.
+/// Writes a thread until the first error. After the error, the writer knows what was flushed.
 fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWriter>, Result<()>) {
     let mut writer = match ThreadWriter::create_on(storage, "thread_7", 7, options) {
         Ok(writer) => writer,
@@ -74,7 +74,7 @@ fn check(memory: &Memory, counts: (u64, u64), case: &str) {
     }
 }
 
-/// Writes with these outcomes of calls, checks all guarantees, and returns the number of steps.
+/// Writes with these outcomes of calls and checks all guarantees. Returns the number of steps.
 fn run(
     options: &WriteOptions,
     case: &str,
@@ -107,7 +107,7 @@ fn run(
                 writer.write_index(&event(COUNT), None).unwrap_err(),
                 writer.flush().unwrap_err(),
                 writer.finalize().unwrap_err(),
-                // The error is the same even for an event that would be refused.
+                // The error is the same even for an event that would be rejected.
                 writer.write(&event(0)).unwrap_err(),
             ];
             for again in again {
@@ -271,9 +271,9 @@ fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
         };
         assert_eq!(*error.kind(), ErrorKind::Io(io::ErrorKind::StorageFull));
         assert_eq!(memory.bytes("session/manifest.json.part"), None);
-        // Only synchronizing the folder failed, so the manifest is in place.
+        // If only the synchronization of the folder failed, the manifest is in place.
         assert!(after == before || fault == 5, "step {fault}");
-        // An error does not close the session.
+        // After an error, the session is still open.
         assert_eq!(session.finalize().unwrap().threads, 2);
     }
     panic!("the manifest was never written");
@@ -315,7 +315,7 @@ fn a_thread_that_cannot_be_listed_or_created_can_be_retried() {
     panic!("the thread was never created");
 }
 
-/// Writes with small buffers; the disk is full after `most` bytes of the detail file.
+/// Writes with small buffers on a disk that is full after `most` bytes of the detail file.
 fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
     let memory = Memory::new();
     let left = std::sync::atomic::AtomicUsize::new(most);
@@ -336,7 +336,7 @@ fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
 
 #[test]
 fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() {
-    // Space for the header and the first four details, 1024 bytes each.
+    // There is space for the header and the first four details, which have 1024 bytes each.
     let (memory, mut writer) = with_full_details(64 + 4 * 1024 + 100);
     let payload = [7; 1000];
     let mut written = 0;
@@ -354,7 +354,7 @@ fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() 
     };
     assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::StorageFull));
     assert_eq!(writer.flushed_details(), 4);
-    // Events 0, 2, 4 and 6 have the written details; event 8's is the first one lost.
+    // The written details belong to events 0, 2, 4 and 6. The first lost detail is that of event 8.
     assert_eq!(writer.flushed_events(), 8);
     check(&memory, (8, 4));
     // The written part of the fifth detail was truncated.

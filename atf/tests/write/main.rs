@@ -1,4 +1,4 @@
-//! Properties of the writers.
+//! Tests the writers.
 
 mod claims;
 mod encode;

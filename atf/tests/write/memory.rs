@@ -125,7 +125,7 @@ fn options(durability: Durability) -> WriteOptions {
     WriteOptions::default().durability(durability)
 }
 
-/// Returns the same for a thread that is written and finalized.
+/// Returns which paths are synchronized while a thread is written and finalized.
 fn synced_of_thread(durability: Durability) -> Vec<(Step, PathBuf)> {
     synced(|memory| {
         let options = options(durability);
@@ -144,11 +144,11 @@ fn folder(path: &str) -> (Step, PathBuf) {
 fn everything_that_must_survive_a_power_loss_is_synchronized() {
     let index = || (Step::Sync, PathBuf::from("s/thread_7/index.atf"));
     assert_eq!(synced_of_thread(Durability::None), []);
-    // The events, then the header that counts them, then the names.
+    // The events are synchronized first, then the header that counts them, and then the names.
     let names = [folder("s/thread_7"), folder("s")];
     let finalized = [&[index(), index()], &names[..]].concat();
     assert_eq!(synced_of_thread(Durability::Finalize), finalized);
-    // The names first, then each flush; finalizing begins with a flush.
+    // The names are synchronized first, and then each flush. Finalizing begins with a flush.
     let each = [&names[..], &[index(), index()], &finalized].concat();
     assert_eq!(synced_of_thread(Durability::EachFlush), each);
 }
@@ -182,7 +182,7 @@ fn the_name_of_a_new_session_survives_a_power_loss() {
     };
     assert_eq!(create("s", Durability::None), []);
     assert_eq!(create("s", Durability::Finalize), [folder(".")]);
-    // The ancestors, which were created as well.
+    // The ancestors are synchronized because they were created as well.
     let above = ["all/today", "all", "."].map(folder);
     assert_eq!(create("all/today/s", Durability::EachFlush), above);
     let again = synced(|memory| {

@@ -1,4 +1,4 @@
-//! Tests which calls a writer refuses, and that a refused call changes nothing.
+//! Tests which calls a writer rejects, and that a rejected call changes nothing.
 
 use std::io;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn an_unknown_kind_is_refused() {
                 };
                 assert_refused(writer.write(&event), "event_kind", &kind);
             }
-            // An event may have the previous event's time.
+            // An event may have the same time as its predecessor.
             writer.write(&event(5)).unwrap();
             let unknown = event(5).event_kind(EventKind(4));
             let error = writer.write(&unknown).unwrap_err();
@@ -135,7 +135,7 @@ fn the_split_form_writes_the_same_as_the_joined_form() {
                 }
             }
         });
-        // S3's tracer drains all index events of a ring, then all details.
+        // S3's tracer drains first all index events of a ring and then all details.
         let split = written(&options, |writer| {
             for batch in 0..10 {
                 for seq in batch * 100..(batch + 1) * 100 {
@@ -340,7 +340,7 @@ fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
     assert_eq!(error.path(), Some(&*ring));
     assert_eq!(std::fs::read(&ring).unwrap(), b"theirs");
 
-    // Larger than any file may be: the writer leaves nothing behind.
+    // The buffer is larger than any file may be. The writer leaves nothing behind.
     let options = options.buffer_size(usize::MAX / 8);
     let folder = tempfile::tempdir().unwrap();
     let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();

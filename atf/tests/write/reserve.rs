@@ -21,7 +21,7 @@ fn options(wire: Wire, survive_kill: bool) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
-/// The fate of an event's detail.
+/// What happens to an event's detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     None,
@@ -32,7 +32,7 @@ enum Fate {
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// This many events without details.
+    /// Writes this many events without details.
     Plain(u8),
     Joined,
     Reserve,
@@ -163,7 +163,7 @@ impl Model {
                 continue;
             };
             assert_ne!(fate, Fate::None, "event {seq}");
-            // Along the index, links are 0, 1, 2 and so on.
+            // In the order of the index, links are 0, 1, 2 and so on.
             assert_eq!(place, places, "event {seq}");
             places += 1;
             let Some(of) = details.get(usize::try_from(place).unwrap()) else {
@@ -220,7 +220,7 @@ proptest! {
         for op in &ops {
             model.carry_out(op, &mut writer);
             if survive_kill {
-                // The files that a process killed at this point leaves.
+                // Check the files that a process killed at this point would leave.
                 model.hold(copy(folder.path()).path());
             }
         }
@@ -251,7 +251,7 @@ fn of_four(folder: &Path) -> (Vec<Option<u64>>, Vec<Vec<u8>>) {
     (links, payloads.collect())
 }
 
-/// Reserves four details, writes the first, drops the second, writes the others.
+/// Reserves four details, writes the first, drops the second, and writes the others.
 fn drop_one_of_four(wire: Wire, survive_kill: bool, flush: bool) -> (TempDir, u64) {
     let folder = TempDir::new().unwrap();
     let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire, survive_kill)).unwrap();

@@ -1,4 +1,4 @@
-//! Buffers that outlive their writer. The offsets are from the reference.
+//! Tests buffers that outlive their writer. The offsets are from the reference.
 
 use std::fs;
 use std::io;
@@ -76,7 +76,7 @@ impl Files {
     }
 }
 
-/// Writes events `from` to `to`, every third with a detail.
+/// Writes events `from` to `to`. Every third event has a detail.
 fn write(writer: &mut ThreadWriter, from: u64, to: u64) {
     for seq in from..to {
         match seq % 3 {
@@ -196,7 +196,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             steps += 1;
         };
         check(&state);
-        // The details are written byte by byte; after that, their area is emptied and moved.
+        // The details are written byte by byte before their area is emptied and moved.
         let (from, to) = (before.detail.unwrap().len(), after.detail.clone().unwrap());
         for size in (from..=to.len()).step_by(7).chain([to.len()]) {
             state.detail = Some(to[..size].to_vec());
@@ -207,7 +207,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             state.set(field, &bytes);
             check(&state);
         }
-        // Then the index.
+        // Then the index is written.
         let (from, to) = (before.index.len(), after.index.len());
         for size in (from..=to).step_by(7).chain([to]) {
             state.index = after.index[..size].to_vec();
@@ -222,7 +222,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     }
 }
 
-/// A change to the folder, the field that becomes wrong, and its kind.
+/// A change to the folder, the field that the change makes wrong, and its kind.
 type Case = (&'static str, Box<dyn Fn(&mut Files)>, Option<&'static str>);
 
 #[test]
@@ -335,7 +335,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
         let events = (files.index.len() as u64 - 64) / 32;
         assert_eq!(thread.index().event_count(), events, "{case}");
     }
-    // The last byte of an area's used part matters; the next byte does not.
+    // The last byte of the used part of an area matters. The next byte does not.
     let mut files = good.clone();
     let end = INDEX_AREA + usize::try_from(good.number(INDEX_SIZE)).unwrap();
     files.set(end, &[0xff]);
@@ -428,7 +428,7 @@ proptest! {
         files.set(offset, bytes);
         files.ring().truncate(cut.unwrap_or(usize::MAX));
         let thread = files.open();
-        // At least the file's own events, and at most as many more as the area can hold.
+        // There are at least the file's own events, and at most as many more as the area can hold.
         prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
         for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
             prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);

@@ -1,4 +1,4 @@
-//! Reads written traces back, and compares them byte by byte with the raw builders' files.
+//! Reads written traces back, and compares them byte by byte with the files of the raw builders.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use atf::{Arch, Checksum, Clock, Completeness, ErrorKind, Os, Wire};
 use super::{detail, event};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
-/// The raw builders' platform: x86-64 Linux with its boot-time clock.
+/// Returns options with the raw builders' platform: x86-64 Linux and its boot-time clock.
 fn options(wire: Wire, buffer_size: usize) -> WriteOptions {
     WriteOptions::default()
         .wire(wire)
@@ -182,7 +182,7 @@ fn an_existing_manifest_lists_each_thread_that_is_opened() {
         let opening = [3, 1, 2, 0].map(|id| scope.spawn(move || session.thread(id).unwrap()));
         opening.map(|thread| thread.join().unwrap())
     });
-    // The manifest that a process killed at this point leaves.
+    // Read the manifest that a process killed at this point would leave.
     let read = || {
         let text = std::fs::read(session.path().join("manifest.json")).unwrap();
         let manifest = atf::manifest::Manifest::parse(&text);
@@ -222,7 +222,8 @@ fn the_manifest_of_a_session_names_the_clock_of_its_threads() {
 fn names_losses_and_anchors_are_in_the_manifest() {
     let root = tempfile::tempdir().unwrap();
     let session = SessionWriter::create(root.path().join("s"), &options(Wire::V1, 0)).unwrap();
-    // Before the threads' writers exist, and for a thread that never gets a writer.
+    // Set names and losses before the threads' writers exist, and for a thread that never gets a
+    // writer.
     session.set_thread_name(1, "main");
     session.set_thread_name(9, "never");
     session.set_losses(1, Some(Loss::new(5, 10, 20)), None);

@@ -1,4 +1,5 @@
-//! The report's text for rings, manifests, whole sessions, and the data that each mode drops.
+//! Tests the report's text for rings, manifests, whole sessions, and the data that each kind of
+//! rewrite drops.
 
 use super::*;
 
@@ -60,7 +61,7 @@ fn content_that_scrubbing_drops() {
     let places = Places::new();
     let mut details = detail(7, 3).events;
     (details[1].event_type, details[1].payload) = (9, vec![1; 5]);
-    // A detail that no event refers to.
+    // Add a detail that no event refers to.
     details.push(DetailRecord::call(77, TIME, 9));
     let details = DetailFile::of(1, details).bytes();
     put(&places, 7, linked(7, 7).bytes(), Some(&details));
@@ -145,7 +146,7 @@ session: recovered, 6 events and 2 details of 3 threads
         ("time_end_ns", "\"x\", expected a u64"),
     ];
     assert_eq!(problems, expected);
-    // The old manifest is kept, because the new one lacks some of its content.
+    // The old manifest is kept, because the new one lacks some of its contents.
     let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
     assert_eq!(kept, own.as_bytes());
 
@@ -225,7 +226,7 @@ thread: nothing to change, 1 event and 0 details of 1 thread
     // The report escapes line separators.
     places.put("in/thread_1/a\u{2028}b", "x");
     places.put("in/thread_1/recovery-1.json", "x");
-    // Files of an earlier recovery.
+    // Add files of an earlier recovery.
     places.put("in/thread_1/recovery.json", "x");
     places.put("in/thread_1/orphans-2.atf", "x");
     let report = recover(places.path("in/thread_1"), places.path("b"), &options).unwrap();
