@@ -180,8 +180,8 @@ fn killed(folder: &Path, threads: u32, events: u64) {
 
 #[test]
 fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
-    // Files stay open with some of these thread counts and not with others. The same is true for
-    // full rings and event counts.
+    // Cover thread counts with which files stay open and with which they do not, and event counts
+    // that fill the ring and that do not.
     for (threads, events) in [(3, 10), (3, 300), (140, 2)] {
         let folder = TempDir::new().unwrap();
         killed(folder.path(), threads, events);
