@@ -23,8 +23,8 @@ pub fn first_changed_line(fingerprint: &str, text: &str) -> Option<usize> {
     known.next().map(|_| count.max(1))
 }
 
-/// Compares a layout with the spec's files and returns the first change in each file as `path:line:
-/// text of the line`. `read` returns the text of the file at a path in the folder.
+/// Compares a layout with the spec's files and returns the first change in each file in the form
+/// `path:line: text of the line`. `read` returns the text of the file at a path in the folder.
 pub fn changes(layout: &Layout, read: impl Fn(&str) -> std::io::Result<String>) -> Vec<String> {
     let change = |(path, known): (&String, &String)| match read(path) {
         Err(error) => Some(format!("{path}: {error}")),

@@ -127,8 +127,8 @@ pub struct Case {
     /// The expected document with the mildest verdict. Readers may add header, footer and derived
     /// values that the document omits.
     pub expected: serde_json::Value,
-    /// The broken rules that a checker must find, by file, such as `("thread_7/index.atf",
-    /// "ATF-IFTR-004")`.
+    /// The broken rules that a checker must find, by file, for example
+    /// `("thread_7/index.atf", "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
     /// The place in the file where the first of these rules is broken.
     pub place: Option<Place>,

@@ -1,8 +1,8 @@
 //! Exposes the crate `atf` and the checker's verdicts through the protocol, so that the reference
 //! implementation can be graded as an implementation under test.
 //!
-//! Like any other implementation, the reference runs as one process per case: `atf-conformance
-//! testee read PATH`.
+//! Like any other implementation, the reference runs as a process per case:
+//! `atf-conformance testee read PATH`.
 
 mod file;
 mod session;
