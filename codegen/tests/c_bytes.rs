@@ -48,7 +48,7 @@ fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
     }
 }
 
-/// The standard check value of CRC-32C, computed in one call and in parts.
+/// Computes the standard check value of CRC-32C in one call and in parts.
 #[test]
 fn the_checksum_in_the_header_is_crc_32c() {
     let bench = Bench::new(&headers(&layout(), ".h"));
@@ -64,7 +64,7 @@ fn the_checksum_in_the_header_is_crc_32c() {
     }
 }
 
-/// Thread 5 on arm64 macOS: calls and returns of symbols 7 and 9 in module 1.
+/// The index file of thread 5 on arm64 macOS: calls and returns of symbols 7 and 9 in module 1.
 const INDEX: &str = "
     41 54 49 32  01 01 02 03  01 00 00 00  05 00 00 00
     01 00 00 00  00 00 00 00  20 00 00 00  04 00 00 00

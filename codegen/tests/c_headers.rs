@@ -85,7 +85,7 @@ fn every_target_has_the_same_layout() {
     }
 }
 
-/// GCC and Clang support both the attribute and the pragma; MSVC only the pragma.
+/// GCC and Clang support both the attribute and the pragma. MSVC supports only the pragma.
 #[test]
 fn each_way_of_packing_suffices_and_its_absence_is_detected() {
     let without = |marks: &[&str]| {

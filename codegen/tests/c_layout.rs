@@ -150,7 +150,7 @@ fn a_field_of_another_size_stops_the_compiler() {
     }
 }
 
-/// Marks every text, and every number that no compiler checks.
+/// Marks every string, and every number that no compiler checks.
 #[test]
 fn the_comments_contain_everything_in_the_layout() {
     let mut layout = layout();

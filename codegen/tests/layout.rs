@@ -10,7 +10,8 @@ use atf_spec::layout::{Layout, Record, Value, Wire};
 /// A record's name, its size, and its fields: offset, size, name.
 type Table = (&'static str, u32, &'static [(u32, u32, &'static str)]);
 
-/// Records that are the same in both wire versions: S0, S1 and S4 have structs, S2 has tables.
+/// The records that are the same in both wire versions. S0, S1 and S4 have structs, and S2 has
+/// tables.
 const BOTH: &[Table] = &[
     (
         "index_footer",
@@ -22,7 +23,7 @@ const BOTH: &[Table] = &[
             (16, 8, "time_start_ns"),
             (24, 8, "time_end_ns"),
             (32, 8, "bytes_written"),
-            // 24 according to S2 and to the record size of 64 that all sources state; the 28 of S0
+            // S2 says 24, and so does the record size of 64 that all sources state. The 28 of S0
             // and S1 would make it 68.
             (40, 24, "reserved"),
         ],
@@ -45,8 +46,8 @@ const BOTH: &[Table] = &[
             (36, 8, "bytes_length"),
             (44, 8, "index_seq_start"),
             (52, 8, "index_seq_end"),
-            // From S2 and the record size of 64 that all sources state; the structs of S1 and S4
-            // end at 60.
+            // This field follows from S2 and the record size of 64 that all sources state. The
+            // structs of S1 and S4 end at 60.
             (60, 4, "_reserved2"),
         ],
     ),
@@ -77,7 +78,7 @@ const BOTH: &[Table] = &[
             (40, 24, "reserved"),
         ],
     ),
-    // Not in any document: defined by the decision ring.place.
+    // No document describes this record. The decision ring.place defines it.
     (
         "ring_header",
         128,
@@ -198,7 +199,7 @@ const VERSION_2: &[Table] = &[
     ),
 ];
 
-/// An enumeration's members: name, value.
+/// The members of an enumeration: name and value.
 type Members = &'static [(&'static str, u64)];
 
 /// The enumerations: name, members, whether they are flags.
@@ -409,7 +410,7 @@ fn version_1_counts_and_links_have_32_bits_and_the_greatest_link_means_none() {
     assert_eq!(layout.constants.len(), 1);
 }
 
-/// S3: a 64-byte line holds two 32-byte events, or a header, or a footer.
+/// S3 says that a 64-byte line holds two 32-byte events, a header, or a footer.
 #[test]
 fn a_cache_line_holds_two_index_events_a_header_or_a_footer() {
     let layout = layout();

@@ -2,8 +2,8 @@
 //! generated from the spec.
 //!
 //! Few files need the packed structs of a wire version. Other files are typed by hand from the
-//! documents, independently of the spec, to reveal mistakes in it. Files of both kinds are listed
-//! here with their reasons; any unlisted one fails the test.
+//! documents, independently of the spec, to reveal mistakes in the spec. Files of both kinds are
+//! listed here with their reasons, and an unlisted file fails the test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -175,7 +175,7 @@ fn only_listed_files_have_offsets_typed_by_hand() {
             "{path}: bytes by number; take the offset from atf::wire"
         );
     }
-    // Checks the detectors themselves.
+    // Check the detectors themselves.
     assert!(rows(&text("codegen/tests/layout.rs")) > 50);
     assert!(takes_bytes_by_number("let size = &bytes[0x10..20];"));
     assert!(names_a_layout("let raw: &v1::IndexEvent") && !names_a_layout("rev1::IndexEvent"));

@@ -143,7 +143,7 @@ fn has_test(text: &str, name: &str) -> bool {
         .any(|line| line == "#[test]")
 }
 
-/// The compiler checks the rules in `held_by` and `tested_by`; this test checks the rest.
+/// The compiler checks the rules in `held_by` and `tested_by`. This test checks the rest.
 #[test]
 fn every_cited_test_benchmark_and_section_exists() {
     let spec = spec();
@@ -198,7 +198,8 @@ fn missing_tests_and_helpers_are_not_taken_for_tests() {
 }
 
 /// The documents are not in the repository. If they are next to it, as in CI, no line may have
-/// changed since the claims were written; otherwise `.ci/run` reports that they are missing.
+/// changed since the claims were written. Otherwise, `.ci/run` reports that the documents are
+/// missing.
 #[test]
 fn the_claims_match_the_documents() {
     let documents = root().join("../shared/sources");
@@ -209,7 +210,7 @@ fn the_claims_match_the_documents() {
     }
 }
 
-/// The macro's own test checks the macro; this one checks which dependencies users of the library
+/// The macro's own test checks the macro. This test checks which dependencies the library's users
 /// build.
 #[test]
 fn users_of_the_library_build_no_yaml_parser_or_command_line() {
@@ -249,7 +250,7 @@ fn users_of_the_library_build_no_yaml_parser_or_command_line() {
     }
 }
 
-/// Returns the paths that a text such as `src/{a,b}.rs` stands for.
+/// Returns the paths that a pattern such as `src/{a,b}.rs` stands for.
 fn expanded(path: &str) -> Vec<String> {
     let parts = path
         .split_once('{')
@@ -295,7 +296,7 @@ fn the_readme_lists_every_crate_that_is_not_internal_to_a_folder() {
         .0;
     let members: Vec<_> = members.split('"').skip(1).step_by(2).collect();
     assert!(members.len() > 15, "{members:?}");
-    // The documents' tests, and the implementations used to test the kit.
+    // Leave out the documents' tests, and the implementations that test the kit.
     let internal = |member: &&str| *member == "docs" || member.starts_with("conformance/");
     for member in members.into_iter().filter(|it| !internal(it)) {
         let row = format!("| [`{member}`]({member}) | `");

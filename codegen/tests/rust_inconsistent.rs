@@ -1,4 +1,4 @@
-//! The emitter does not check the layout, but rustc does: every wrong offset fails the build with
+//! The emitter does not check the layout, but rustc does. Every wrong offset fails the build with
 //! an error that shows the field.
 
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Item, ItemMod};
 use tempfile::TempDir;
 
-/// Replaces zerocopy, whose derive macros this test does not need, so rustc alone can compile the
-/// emitted structs.
+/// Replaces zerocopy, whose derive macros this test does not need, so that rustc alone can compile
+/// the emitted structs.
 const ZEROCOPY: &str = "
     pub mod little_endian {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)] pub struct U16([u8; 2]);

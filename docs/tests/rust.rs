@@ -1,4 +1,4 @@
-//! The README's Rust examples, word for word; `docs/tests/examples` compares them.
+//! The README's Rust examples, word for word. `docs/tests/examples` compares them with the README.
 
 use std::env;
 use std::fs;
@@ -50,8 +50,8 @@ fn record() -> Result {
     Ok(())
 }
 
-/// There is only one test because the examples use relative paths and the working folder belongs to
-/// the process.
+/// The examples use relative paths and the working folder belongs to the process, so there is only
+/// one test.
 #[test]
 fn the_readmes_examples_write_and_read_a_session() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -46,13 +46,13 @@ pub struct SourceDocument {
 /// A named constant whose value may differ by wire version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constant {
-    /// Its name in C, for example `ATF_NO_DETAIL_SEQ`.
+    /// The name in C, such as `ATF_NO_DETAIL_SEQ`.
     pub name: String,
-    /// Its meaning, one sentence.
+    /// The meaning, one sentence.
     pub doc: String,
-    /// The sources that claim it.
+    /// The sources that claim the constant.
     pub sources: Vec<String>,
-    /// Its type and value in each wire version.
+    /// The type and value in each wire version.
     pub values: Vec<ConstantValue>,
 }
 
@@ -61,7 +61,7 @@ pub struct Constant {
 pub struct ConstantValue {
     /// The wire version.
     pub wire: Wire,
-    /// Its type.
+    /// The type.
     #[serde(rename = "type")]
     pub scalar: Scalar,
     /// The value.
@@ -71,11 +71,11 @@ pub struct ConstantValue {
 /// An enumeration or a set of flags. Both are open: other values may occur.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enum {
-    /// Its name in the spec, for example `event_kind`.
+    /// The name in the spec, such as `event_kind`.
     pub name: String,
-    /// The prefix of its members' names in C: `ATF_EVENT_KIND`.
+    /// The prefix of the members' names in C, such as `ATF_EVENT_KIND`.
     pub c_prefix: String,
-    /// Its meaning, one sentence.
+    /// The meaning, one sentence.
     pub doc: String,
     /// Whether each member is one bit and members combine.
     pub flags: bool,
@@ -86,35 +86,35 @@ pub struct Enum {
 /// One member of an enumeration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Its name in the spec, lower case: `mach_continuous`.
+    /// The name in the spec, in lower case, such as `mach_continuous`.
     pub name: String,
-    /// Its value; for flags, the mask.
+    /// The value. For flags, this is the mask.
     pub value: u64,
-    /// Its meaning, one sentence.
+    /// The meaning, one sentence.
     pub doc: String,
-    /// The sources that claim it.
+    /// The sources that claim the member.
     pub sources: Vec<String>,
 }
 
 /// A record: a struct of fixed size in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its name in the spec, for example `index_header`.
+    /// The name in the spec, such as `index_header`.
     pub name: String,
-    /// Its name in C, in the sources' spelling: `AtfIndexHeader`.
+    /// The name in C as the sources spell it, such as `AtfIndexHeader`.
     pub c_name: String,
-    /// Its name in prose: `Index header`.
+    /// The name in prose, such as `Index header`.
     pub title: String,
-    /// Its file: `index.atf` or `detail.atf`.
+    /// The file that contains the record: `index.atf` or `detail.atf`.
     pub file: String,
-    /// Its description, one paragraph.
+    /// The description, one paragraph.
     pub doc: String,
-    /// Its size in bytes, the same in every wire version.
+    /// The size in bytes, the same in every wire version.
     pub size: u32,
-    /// Variable-size data that follows it, if any.
+    /// The variable-size data that follows the record, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed_by: Option<String>,
-    /// Its layout in each wire version, ascending.
+    /// The layouts, one for each wire version in ascending order.
     pub layouts: Vec<RecordLayout>,
 }
 
@@ -130,34 +130,34 @@ pub struct RecordLayout {
 /// A field of a record in one wire version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
-    /// Its name, in the spelling of the wire version's sources.
+    /// The name, as the sources of the wire version spell it.
     pub name: String,
-    /// Its name in the spec, if different: the name in the other wire versions.
+    /// The name in the spec, if it differs. This is the name in the other wire versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_as: Option<String>,
     /// Bytes from the start of the record.
     pub offset: u32,
-    /// Its type.
+    /// The type.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// Its meaning.
+    /// The meaning.
     pub doc: String,
-    /// The unit of its value: `ns`, `bytes`, `events`.
+    /// The unit of the value: `ns`, `bytes` or `events`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
-    /// Constraints on its value, one sentence each.
+    /// Constraints on the value, as one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    /// Whether it has no meaning: written as 0, ignored when read.
+    /// Whether the field has no meaning. Such a field is written as 0 and ignored when read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserved: bool,
     /// The enumeration or set of flags that the value belongs to.
     #[serde(default, rename = "enum", skip_serializing_if = "Option::is_none")]
     pub enumeration: Option<String>,
-    /// Its only valid value.
+    /// The only valid value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Its maximum value, if less than the maximum of its type.
+    /// The maximum value, if less than the maximum of its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
     /// The value that means "none".

@@ -1,4 +1,4 @@
-//! The compiler's diagnostics for broken specs.
+//! Tests the compiler's diagnostics for broken specs.
 //!
 //! Each folder of `broken/` is a test case: a modification of `broken/base`, the smallest spec that
 //! has one of everything. `changes.diff` changes lines of its files, `without.txt` names files and
@@ -21,7 +21,7 @@ fn the_base_of_all_cases_has_no_faults() {
     assert_eq!(faults(base().path()), "");
 }
 
-/// Typed by hand from `broken/base`.
+/// The expected layout is typed by hand from `broken/base`.
 #[test]
 fn the_base_resolves_to_the_layout_in_its_files() {
     let folder = base();

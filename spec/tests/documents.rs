@@ -1,5 +1,5 @@
-//! The compiler's diagnostics for claims whose lines do not match their document. The documents
-//! here are invented; `atf-codegen spec check --sources DIR` checks the format's own.
+//! Tests the compiler's diagnostics for claims whose lines do not match their document. The
+//! documents here are invented. `atf-codegen spec check --sources DIR` checks the real ones.
 
 mod support;
 
@@ -81,7 +81,7 @@ fn bless(spec: &Path, sources: &Path) {
     fs::write(spec.join("digests.yaml"), yaml).expect("a temporary file");
 }
 
-/// Returns the faults of the spec, then the faults found by comparing it with the documents.
+/// Returns the faults of the spec, followed by the faults found by comparing it with the documents.
 fn compared(spec: &TempDir, sources: &TempDir) -> String {
     let compiled = atf_spec::compile(spec.path());
     let known = compiled.spec.as_ref().expect("a spec of the right form");
@@ -97,7 +97,7 @@ fn compared(spec: &TempDir, sources: &TempDir) -> String {
         .replace(&sources.path().display().to_string(), "DIR")
 }
 
-/// Returns the faults after replacing a text in the document.
+/// Returns the faults after replacing a string in the document.
 fn changed(from: &str, to: &str) -> String {
     let (spec, sources) = toy();
     assert_eq!(TOY.matches(from).count(), 1, "{from}");

@@ -1,4 +1,5 @@
-//! Hostile files: the compiler answers each with a diagnostic, quickly and without a panic.
+//! Compiles hostile files. The compiler must answer each with a diagnostic, quickly and without a
+//! panic.
 
 mod support;
 
@@ -199,7 +200,7 @@ fn no_missing_line_of_a_small_spec_panics() {
     }
 }
 
-/// Parses and decodes a file; every fault must have a message and a place in the file.
+/// Parses and decodes a file. Every fault must have a message and a place in the file.
 fn place_all(name: &str, bytes: &[u8]) {
     for fault in form_faults(name, bytes) {
         let end = usize::try_from(fault.place.end).expect("an offset");
@@ -211,7 +212,7 @@ fn place_all(name: &str, bytes: &[u8]) {
     }
 }
 
-/// Returns a file's format faults; its path determines its type.
+/// Returns a file's format faults. The file's path determines its type.
 fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
     let tree = match Tree::parse(FileId(0), bytes) {
         Ok(tree) => tree,

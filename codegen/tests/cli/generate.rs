@@ -1,4 +1,4 @@
-//! Tests of `generate`.
+//! Tests `generate`.
 
 use std::fs;
 use std::path::Path;

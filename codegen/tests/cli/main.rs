@@ -1,4 +1,4 @@
-//! The command `atf-codegen` as a user runs it: its output, files and exit status.
+//! Runs the command `atf-codegen` as a user does, and checks its output, files and exit status.
 
 mod generate;
 mod overlay;
@@ -11,7 +11,7 @@ use std::process::Stdio;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// The command's result.
+/// The result of running the command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,
@@ -56,7 +56,7 @@ pub(crate) fn generated() -> TempDir {
     out
 }
 
-/// Returns a copy of the real spec with one text in one file replaced.
+/// Returns a copy of the real spec in which one string in one file is replaced.
 pub(crate) fn changed_spec(file: &str, old: &str, new: &str) -> TempDir {
     let copy = tempfile::tempdir().expect("a temporary folder");
     for folder in ["", "sources", "records", "behaviour", "rules"] {

@@ -1,4 +1,4 @@
-//! Tests of `--overlay`.
+//! Tests `--overlay`.
 
 use std::fs;
 

@@ -1,10 +1,10 @@
-//! Tests of `spec`.
+//! Tests `spec`.
 
 use std::fs;
 
 use crate::{changed_spec, files, real_spec, run};
 
-/// Every subcommand refuses a spec with faults, and shows them.
+/// Every subcommand rejects a spec with faults, and shows the faults.
 #[test]
 fn one_changed_offset_is_refused_at_its_line_and_nothing_is_generated() {
     let old = "1: { offset: 28, type: u32, none: 0xFFFFFFFF }";

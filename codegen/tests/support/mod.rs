@@ -41,7 +41,7 @@ pub(crate) fn name(file: &GeneratedFile) -> &str {
 pub(crate) struct Bench(TempDir);
 
 impl Bench {
-    /// Creates a folder with these files, each under the last part of its path.
+    /// Creates a folder with these files, each named by the last part of its path.
     pub(crate) fn new(files: &[GeneratedFile]) -> Self {
         let bench = Self(tempfile::tempdir().expect("a temporary folder"));
         for file in files {
@@ -136,13 +136,13 @@ impl Compiler {
                 !required,
                 "{self} is missing, and ATF_REQUIRE_TOOLS=1 requires it"
             );
-            // Bypasses the test harness, which captures `eprintln!` of passing tests.
+            // Bypass the test harness, which captures `eprintln!` of passing tests.
             let _ = writeln!(std::io::stderr(), "\nSKIPPED: {self} is not installed");
         }
         here
     }
 
-    /// Compiles a source text without output. The error is the compiler's message.
+    /// Compiles source code without output. The error is the compiler's message.
     pub(crate) fn check(
         &self,
         bench: &Bench,

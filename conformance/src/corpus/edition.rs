@@ -139,14 +139,14 @@ pub fn text(value: &Value) -> String {
 pub enum Difference {
     /// The file is missing or unreadable.
     Missing {
-        /// Its path in the folder.
+        /// The path in the folder.
         path: String,
         /// The error.
         why: String,
     },
     /// The file's bytes differ.
     Other {
-        /// Its path in the folder.
+        /// The path in the folder.
         path: String,
         /// The offset of the first byte that differs, from the start of the file.
         offset: usize,
@@ -155,7 +155,7 @@ pub enum Difference {
     },
     /// A file that is not part of the corpus.
     Unknown {
-        /// Its path in the folder.
+        /// The path in the folder.
         path: String,
     },
 }

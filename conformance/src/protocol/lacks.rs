@@ -11,15 +11,15 @@ use crate::corpus::{CHECKSUMS, Case};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lack {
-    /// It does not verify checksums.
+    /// Verifying checksums.
     Checksum,
-    /// It does not show headers.
+    /// Showing headers.
     Header,
-    /// It does not show footers.
+    /// Showing footers.
     Footer,
-    /// It does not derive values from the events.
+    /// Deriving values from the events.
     Derived,
-    /// It does not distinguish `accept` from `recover`.
+    /// Distinguishing `accept` from `recover`.
     Verdict,
 }
 

@@ -82,7 +82,7 @@ fn each_flipped_bit_of_index_and_detail_in_a_session_is_noticed() {
 fn in_a_single_file_only_flag_thread_and_platform_are_uncheckable() {
     let folder = small(1);
     let index = folder.path().join(INDEX);
-    // This is the flag `has_detail_file`.
+    // The only such bit is the flag `has_detail_file`.
     assert_eq!(unnoticed(&index, &index), [(8, 1)]);
     let detail = folder.path().join(DETAIL);
     // The flip turns `os` 4, which is Linux, into 5, which is Windows.

@@ -65,7 +65,7 @@ fn said(output: &Output) -> String {
     )
 }
 
-/// Runs a command and compares its exit status and, if any output is shown, its output.
+/// Runs a command. Compares its exit status and, if any output is shown, its output.
 fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
     let output = sandbox.sh(command);
     assert_eq!(
@@ -81,7 +81,7 @@ fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
     );
 }
 
-/// Checks that the file that runs an example elsewhere contains these words.
+/// Checks that the file that runs an example contains these words.
 fn is_elsewhere(example: &str, path: &str, words: &str) {
     assert!(
         text(path).contains(words),
@@ -161,7 +161,7 @@ fn every_block_of_the_documents_gives_its_result() {
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
-/// The beginnings of the commands to run.
+/// The beginnings of commands that must be tested.
 const OURS: [&str; 4] = ["atf ", "atf-conformance ", "atf-codegen ", "cargo run "];
 
 #[test]
@@ -169,7 +169,8 @@ fn every_command_within_a_sentence_runs() {
     let sandbox = Sandbox::new();
     let mut known = BTreeSet::new();
     let is_command = |span: &str| {
-        // `atf convert` by itself only refers to a command; `--help` shows it with its arguments.
+        // `atf convert` on its own merely refers to a command. `--help` shows it with its
+        // arguments.
         OURS.iter().any(|name| span.starts_with(name))
             && span.split(' ').count() > 2
             && !span.ends_with(" -p")
@@ -308,7 +309,7 @@ fn every_example_of_a_help_text_runs() {
     assert_none_is_gone(HELP, &known);
 }
 
-/// Returns the subcommands in a help text, except for `help`.
+/// Returns the subcommands in a help page, except for `help`.
 fn subcommands(help: &str) -> impl Iterator<Item = &str> {
     let list = help
         .split_once("\nCommands:\n")

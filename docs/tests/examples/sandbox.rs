@@ -16,7 +16,7 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
 }
 
-/// The folder with the commands, which are built once; after `cargo test --workspace` they are up
+/// The folder with the commands, which are built once. After `cargo test --workspace`, they are up
 /// to date.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let packages = [
@@ -33,7 +33,7 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
         .args(packages.map(|name| format!("--package={name}")))
         .status();
     assert!(built.expect("cargo runs").success());
-    // This test is target/debug/deps/examples-0123.
+    // The path of this test is target/debug/deps/examples-0123.
     let test = env::current_exe().expect("a test has a path");
     test.ancestors()
         .nth(2)
@@ -88,7 +88,7 @@ impl Sandbox {
         let shim = here.join("bin/cargo");
         fs::write(&shim, CARGO).expect("a temporary file");
         fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).expect("a mode");
-        // A trace without findings.
+        // Make a trace without findings.
         assert!(
             sandbox
                 .sh("atf synth --events 100 --threads 2 --out clean")

@@ -5,16 +5,16 @@
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum How {
     /// Runs in the [sandbox](crate::sandbox), ends with this status, and prints the output shown in
-    /// a console block. The text, if any, is run instead of an example with placeholders.
+    /// a console block. If an example has placeholders, the given command runs in its place.
     Runs(i32, Option<&'static str>),
     /// Is part of a test in `docs/tests/rust.rs`, word for word.
     Rust,
     /// Parses in its language.
     Parses,
     /// Does not run here. Contains the reason, the file that runs or checks the example, and words
-    /// in that file.
+    /// that this file contains.
     Elsewhere(&'static str, &'static str, &'static str),
-    /// Shows a form, so there is nothing to run. Contains the reason.
+    /// Shows a pattern of a command, so there is nothing to run. Contains the reason.
     Form(&'static str),
 }
 

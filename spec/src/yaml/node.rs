@@ -23,7 +23,7 @@ pub struct Place {
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// Its place.
+    /// The place.
     pub place: Place,
 }
 
@@ -67,7 +67,7 @@ impl Value {
 pub struct Key {
     /// The key's text.
     pub text: String,
-    /// Its place.
+    /// The place.
     pub place: Place,
 }
 

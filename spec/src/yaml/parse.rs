@@ -1,5 +1,5 @@
 //! Parses a file's bytes into a tree: YAML of bounded depth and size, without anchors, aliases or
-//! further documents.
+//! additional documents.
 
 use std::fmt;
 

@@ -6,32 +6,32 @@ use crate::output::Failure;
 /// The start of a record or of a run of other bytes.
 #[derive(Debug)]
 pub(crate) struct Heading<'a> {
-    /// Its name in the spec, or a description if it is not a record.
+    /// The name in the spec, or a description if the bytes are not a record.
     pub(crate) name: &'a str,
-    /// Its position among records of its kind, counted from 0.
+    /// The position among records of the same kind, counted from 0.
     pub(crate) seq: Option<u64>,
-    /// Its offset in bytes from the start of the file.
+    /// The offset in bytes from the start of the file.
     pub(crate) offset: u64,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub(crate) size: u64,
     /// Remarks, or an empty string.
     pub(crate) about: &'a str,
-    /// Whether it is invalid.
+    /// Whether the bytes are invalid.
     pub(crate) is_wrong: bool,
 }
 
 /// A field, or an element of one.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    /// The field's name; `x_regs[3]` for an element.
+    /// The field's name, or `x_regs[3]` for an element.
     pub(crate) name: &'a str,
-    /// Its offset in bytes from the start of the file.
+    /// The offset in bytes from the start of the file.
     pub(crate) offset: u64,
-    /// Its bytes.
+    /// The bytes.
     pub(crate) bytes: &'a [u8],
-    /// Its value in human-readable form.
+    /// The value in human-readable form.
     pub(crate) text: &'a str,
-    /// Its value in machine-readable form.
+    /// The value in machine-readable form.
     pub(crate) value: &'a serde_json::Value,
     /// The meaning of the value.
     pub(crate) meaning: &'a Meaning,

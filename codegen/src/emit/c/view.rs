@@ -40,11 +40,11 @@ impl Names {
 /// A header.
 #[derive(Serialize)]
 pub(super) struct Header<'a> {
-    /// Its file name.
+    /// The file name.
     pub(super) file: String,
-    /// Its Swift module.
+    /// The Swift module.
     module: String,
-    /// Its include guard.
+    /// The include guard.
     guard: String,
     /// The guards of headers that use the same names.
     rivals: Vec<String>,
@@ -200,7 +200,7 @@ pub(super) struct Record<'a> {
     size: u32,
     followed_by: Option<&'a str>,
     wire: Wire,
-    /// Its type in C.
+    /// The record's type in C.
     c_type: String,
     /// The prefix of its fixed values: `ATF_INDEX_HEADER`.
     constant: String,

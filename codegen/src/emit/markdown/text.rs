@@ -2,7 +2,7 @@
 
 use atf_spec::layout::{Type, Wire};
 
-/// Formats a sentence from the spec for use in tables and link texts: names, paths, types and
+/// Formats a sentence from the spec for use in tables and links: names, paths, types and
 /// hexadecimal numbers become code, and the rest is escaped.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
