@@ -5,7 +5,7 @@
     import atf, pyarrow
     events = pyarrow.table(atf.open("session_20260105_101500").events())
 
-`pack` archives a session as Parquet files from which `unpack` restores it. `docs/python.md` is a tour,
+`pack` archives a session as Parquet files from which `unpack` restores it. `docs/python.md` is a tour, and
 `docs/tables.md` lists the columns.
 """
 

@@ -9,7 +9,7 @@ from . import AtfError, open, pack, unpack
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command. Returns 0 on success and 2 on failure; a failed command leaves no output."""
+    """Runs a command. Returns 0 on success and 2 on failure. A failed command leaves no output."""
     parser = argparse.ArgumentParser(prog="python -m atf", description="Packs and unpacks sessions.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("pack", help="pack a session into an archive of Parquet files")

@@ -9,7 +9,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """The name of the table: `events`."""
+        """The name of the table, such as `events`."""
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
@@ -17,8 +17,8 @@ class Table:
         """Returns the problems that the last read found, or None if it has not ended. `Session.losses` has what the
         tracer did not record."""
     def unverified(self) -> list[int] | None:
-        """Returns the threads that the last read covered only in part, without verifying their checksums; None if it
-        has not ended."""
+        """Returns the threads that the last read covered only in part, without verifying their checksums, or None if
+        that read has not ended."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 

@@ -46,7 +46,7 @@ class MissingFileError(AtfError, FileNotFoundError):
 
 
 class ArchiveError(AtfError):
-    """An archive is damaged, or a file could not be read or changed while it was packed."""
+    """An archive is damaged, or a file could not be read or was changed while it was packed."""
 
 
 class OutputError(AtfError):
@@ -58,7 +58,7 @@ class Problem:
     """A problem in a trace that may cause missing or wrong rows.
 
     `thread` is the id of the thread, or None if the problem concerns the session. The other attributes are those of
-    `AtfError`; `message` includes all of them.
+    `AtfError`, and `message` includes all of them.
     """
 
     thread: int | None
@@ -95,7 +95,7 @@ class Loss:
 class IncompleteError(AtfError):
     """All readable rows were written, but the trace is damaged or incomplete.
 
-    `rows` is their number; `problems` lists the reasons.
+    `rows` is the number of rows, and `problems` lists the reasons.
     """
 
     rows: int

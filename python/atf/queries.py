@@ -1,6 +1,6 @@
 """The query patterns of S1 as SQL, for DuckDB and for Spark.
 
-They read `events`, `calls` and `details` of one session; for several sessions, also join by `session`. The numbers in
+They read `events`, `calls` and `details` of one session. For several sessions, also join by `session`. The numbers in
 the queries are from `samples/sample-small`.
 """
 

@@ -39,7 +39,7 @@ def open(path: StrPath, *, problems: AtEnd = "raise") -> Session:
     """Opens a session: a folder with `thread_N` folders, or one with a single `pid_N` folder.
 
     Events of a damaged or unfinished trace may be missing or wrong. With `problems="raise"`, reading a table of such a
-    trace ends with an error after all readable rows. With `problems="keep"`, it ends without an error, and
+    trace ends with an error after all readable rows. With `problems="keep"`, reading ends without an error, and
     `Table.problems` contains the reasons.
 
     A session is a snapshot: it does not include threads and names that are written later.
@@ -73,8 +73,8 @@ class Written:
 class Recovered:
     """The output of `Session.recover`.
 
-    `losses` is the number of losses and changes; `changed` shows whether any file differs from the original. `text` is
-    the whole report.
+    `losses` is the number of losses and changes, and `changed` shows whether any file differs from the original. `text`
+    is the whole report.
     """
 
     events: int
@@ -87,9 +87,9 @@ class Recovered:
 class Session:
     """An open session, returned by `atf.open`.
 
-    The methods that return tables take the same options, all by name:
+    The methods that return tables take the same options, all of them by keyword:
 
-    - `columns`: the columns, in this order; all by default. Fewer columns are faster.
+    - `columns`: the columns in the order in which to return them, all by default. Fewer columns are faster.
     - `from_ns`, `to_ns`: the time range, both inclusive. A call counts if it overlaps the range.
     - `threads`: the ids of the threads.
     - `batch_rows`: the maximum number of rows in a record batch, 65,536 by default.
@@ -175,7 +175,7 @@ class Session:
         """Returns the table with this name.
 
         `seqs` selects each thread's events at positions from the first number up to but excluding the second, for
-        readers that share the work. These events are not verified; see `Table.unverified`.
+        readers that share the work. These events are not verified: see `Table.unverified`.
         """
         read = _read(
             problems or self._problems,
@@ -232,7 +232,7 @@ class Session:
 
 
 def _read(problems: AtEnd, **options) -> dict:
-    """Returns all options for reading a table; missing ones are None."""
+    """Returns all options for reading a table. Missing options are None."""
     names = ["columns", "from_ns", "to_ns", "seqs", "threads", "batch_rows"]
     read = {name: options.get(name) for name in names}
     if isinstance(read["columns"], str):

@@ -69,9 +69,9 @@ class Part(InputPartition):
     found: Found
     # The table's threads; None for all, in tables of whole sessions.
     thread: int | None = None
-    # The positions of events; None for all of them, which are then verified.
+    # The positions of the events to read; None for all events, which are then verified.
     seqs: tuple[int, int] | None = None
-    # Whether to read all events of the thread without returning rows, which come from another partition.
+    # Whether to verify all events of the thread without returning rows. Other partitions return the rows.
     verifies: bool = False
 
 
@@ -171,7 +171,7 @@ class Reader(DataSourceReader):
         ends = [*starts[1:], LAST_NS]
         parts = [Part(found, thread, (start, end)) for start, end in zip(starts, ends)]
         if self.problems == "raise":
-            # Parts of a thread are not verified.
+            # Reading parts of a thread does not verify it.
             parts.append(Part(found, thread, verifies=True))
         return parts
 
@@ -185,7 +185,7 @@ class Reader(DataSourceReader):
 
 
 class PushingReader(Reader):
-    """Also applies filters on `host`, `session`, `thread` and the time of events before reading."""
+    """A reader that also applies filters on `host`, `session`, `thread` and event times before reading."""
 
     def pushFilters(self, filters):
         for each in filters:
@@ -194,7 +194,7 @@ class PushingReader(Reader):
                 self.only[column] = each.value
             elif column == "time_ns" and self.table == "events":
                 self._bound(each)
-            # Spark applies every filter as well, so contradictory filters leave no rows.
+            # Spark applies every filter itself as well, so contradictory filters leave no rows.
             yield each
 
     def _bound(self, each):

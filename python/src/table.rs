@@ -116,7 +116,7 @@ impl Table {
     }
 
     /// Returns the threads that the last read covered only in part, without verifying their
-    /// checksums; None if it has not ended.
+    /// checksums, or None if that read has not ended.
     fn unverified(&self) -> Option<Vec<u32>> {
         Some(self.outcome()?.unverified.into_iter().collect())
     }

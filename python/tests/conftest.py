@@ -26,7 +26,7 @@ KINDS = {1: "call", 2: "return", 3: "exception"}
 
 
 def number(value):
-    """The independent reader writes 64-bit numbers as text; tables keep their bits in signed numbers."""
+    """The independent reader writes 64-bit numbers as text, while tables keep their bits in signed numbers."""
     if value is None:
         return None
     return (int(value) + 2**63) % 2**64 - 2**63

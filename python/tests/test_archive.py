@@ -171,7 +171,7 @@ def record(wire, time, kind):
 
 @pytest.mark.parametrize(("file", "offset", "size"), [("index.atf", 64 + 500 * 32 + 16, 32), ("detail.atf", 64 + 6, 256)])
 def test_bytes_that_no_row_reproduces_are_counted(copy, tmp_path, file, offset, size):
-    # The thread id in event 500, and the flags of the first detail.
+    # Change the thread id in event 500, and the flags of the first detail.
     path = copy / "thread_0" / file
     data = bytearray(path.read_bytes())
     data[offset] ^= 0xFF
@@ -265,7 +265,7 @@ def test_a_damaged_archive_gives_an_error_or_the_right_bytes(tmp_path):
     right, errors = tree(CRASHED), 0
     for path in sorted((tmp_path / "archive").rglob("*.parquet")):
         data = path.read_bytes()
-        # Only a few places per file, because each one requires a restoration.
+        # Try only a few places per file, because each one requires a restoration.
         damaged = [data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :] for at in range(0, len(data), max(len(data) // 20, 1))]
         for content in [*damaged, b"", data[:-1], data[: len(data) // 2]]:
             path.write_bytes(content)

@@ -21,7 +21,7 @@ def test_kept_problems_name_file_field_and_offset():
     assert table.problems() is None, "not read yet"
     assert pa.table(table).num_rows == len(expected_events(CRASHED))
     index = [problem for problem in table.problems() if problem.path.endswith("thread_1/index.atf")]
-    # 510 events of 32 bytes after a header of 64.
+    # The file has 510 events of 32 bytes, after a header of 64.
     assert [(it.thread, it.field, it.offset, it.kind) for it in index][0] == (1, "footer", 64 + 510 * 32, "NotFinalized")
     listed = pa.table(atf.open(CRASHED).problems()).to_pylist()
     assert [row["message"] for row in listed] == [problem.message for problem in table.problems()]

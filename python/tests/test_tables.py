@@ -128,7 +128,7 @@ def test_a_table_is_read_anew_each_time_and_groups_by_name():
     table = atf.open(SMALL).events(batch_rows=100)
     first = pa.table(table)
     assert first.equals(pa.table(table))
-    # pyarrow refuses to group by dictionaries that differ between batches.
+    # pyarrow cannot group by dictionaries that differ between batches.
     groups = first.group_by("function").aggregate([("seq", "count")])
     assert sum(groups["seq_count"].to_pylist()) == 2000
     assert pa.schema(table) == first.schema

@@ -3,7 +3,7 @@
     atf synth --threads 4 --events 2500000 --details 0 --out trace
     python python/tools/archive_bench.py trace
 
-Each run is a separate process. Of three runs, the one with the least CPU time counts.
+Each run is a separate process. Of three runs, only the one with the least CPU time counts.
 """
 
 import os
@@ -32,7 +32,7 @@ def measure(command, output):
 
 def main(path):
     indexes = [file.stat().st_size for file in pathlib.Path(path).rglob("index.atf")]
-    # Without headers and footers.
+    # Leave out headers and footers.
     events = sum((size - 128) // 32 for size in indexes)
     files = [str(file) for file in sorted(pathlib.Path(path).rglob("*")) if file.is_file()]
     total = sum(os.path.getsize(file) for file in files)

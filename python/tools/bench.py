@@ -3,7 +3,7 @@
     atf synth --threads 4 --events 2500000 --details 0 --out trace
     python python/tools/bench.py trace
 
-Each row runs in a separate process so that its memory can be measured.
+Each row is measured in a separate process, so that its memory use is known.
 """
 
 import multiprocessing
@@ -46,7 +46,7 @@ ROWS = {
 
 
 def peak_kib():
-    """Returns the peak memory of this process in KiB; macOS reports bytes."""
+    """Returns the peak memory of this process in KiB. macOS reports it in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak // 1024 if sys.platform == "darwin" else peak
 
@@ -61,7 +61,7 @@ def measure(name, path, results):
 
 
 def main(path):
-    # Starts a fresh process; after a fork, the peak would be the parent's.
+    # Start a fresh process. After a fork, the peak would be the parent's.
     context = multiprocessing.get_context("spawn")
     print("| what | rows | million rows/s | MiB | bytes/row |\n|---|---|---|---|---|")
     for name in ROWS:

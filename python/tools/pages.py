@@ -30,7 +30,7 @@ def run(path):
         line = text[: match.start()].count("\n") + 2
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            # Makes the line numbers in errors match the document.
+            # Make the line numbers in errors match the document.
             exec(compile("\n" * (line - 1) + code, str(path), "exec"), variables)
         printed = printed.getvalue()
         if printed != shown:

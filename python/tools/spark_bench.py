@@ -29,7 +29,7 @@ SETTINGS = {
 
 
 def seconds(work):
-    """Returns the shorter time of two runs, because the first one starts Python's workers."""
+    """Returns the time of the shorter of two runs, because the first run also starts Python's workers."""
     def run():
         start = time.perf_counter()
         work()
@@ -38,7 +38,7 @@ def seconds(work):
 
 
 def middle(path):
-    """Returns a time range: one percent of the trace, in the middle."""
+    """Returns a time range that covers one percent of the trace, in the middle."""
     threads = pa.table(atf.open(path, problems="keep").threads())
     start_ns, end_ns = min(threads["start_ns"].to_pylist()), max(threads["end_ns"].to_pylist())
     return (start_ns + end_ns) // 2, (start_ns + end_ns) // 2 + (end_ns - start_ns) // 100
@@ -71,7 +71,7 @@ def main(path):
             for read in [on_trace, on_parquet]:
                 for table in tables:
                     read(table).createOrReplaceTempView(table)
-                # Runs a new query each time, because a repeated query would reuse the results of its stages.
+                # Run a new query each time, because a repeated query would reuse the results of its stages.
                 times.append(seconds(lambda: spark.sql(query).collect()))
             print(f"| {name} | {times[0]:.1f} | {times[1]:.1f} |", flush=True)
     samples = os.path.join(os.path.dirname(__file__), "../../samples/sample-small")

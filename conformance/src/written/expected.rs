@@ -195,7 +195,7 @@ fn index_event(name: &str, event: &Index, thread_id: u32) -> u64 {
         "thread_id" => thread_id.into(),
         "event_kind" => event.event_kind.into(),
         "call_depth" => event.call_depth.into(),
-        // No link is all ones, in 32 bits and in 64.
+        // A missing link is all ones, in 32 or 64 bits.
         "detail_seq" => event.detail_seq.unwrap_or(u64::MAX),
         _ => 0,
     }

@@ -1,12 +1,12 @@
-/* System calls that fail on demand; preloaded before libc with LD_PRELOAD.
+/* System calls that fail on demand. Preloaded before libc with LD_PRELOAD.
  *
  * Opening a path that begins with /atf-faults/ is a command, not a file:
  *
- *   /atf-faults/call=17,errno=28,ever=1   call 17 and all later ones fail with that error
+ *   /atf-faults/call=17,errno=28,ever=1   call 17 and all later calls fail with this error
  *   /atf-faults/call=17,errno=0,ever=0    call 17 moves only one byte, if it reads or writes
- *   /atf-faults/space=4096,errno=28       writes fail with that error after this many bytes in total
+ *   /atf-faults/space=4096,errno=28       writes fail with this error after this many bytes in total
  *   /atf-faults/bad=512,to=1024,file=/a   these bytes of the files whose path ends with /a cannot be read
- *   /atf-faults/log                       ends the faults; opens a file with a line per call
+ *   /atf-faults/log                       ends the faults and opens a file with a line per call
  *
  * Calls are counted from 0, starting after a command. */
 #define _GNU_SOURCE
