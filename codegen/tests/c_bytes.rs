@@ -1,4 +1,4 @@
-//! C programs read and write the bytes given in the sources' tables.
+//! Tests that C programs read and write the bytes given in the sources' tables.
 //!
 //! All expected bytes here and in `c/` are typed by hand, never taken from the layout.
 

@@ -68,8 +68,8 @@ pub fn sessions(console: &str) -> Vec<(String, String)> {
     sessions
 }
 
-/// Returns whether a text matches the output in an example. A line `…` matches any number of lines,
-/// including none.
+/// Returns whether a string matches the output in an example. A line `…` matches any number of
+/// lines, including none.
 #[must_use]
 pub fn is_shown(shown: &str, text: &str) -> bool {
     match shown.split_once("…\n") {

@@ -313,7 +313,7 @@ fn share_times(parts: &mut [Part]) {
     parts.iter_mut().for_each(|part| part.times = all);
 }
 
-/// Reports how many segments the recording deleted because it was set to keep only the last ones.
+/// Reports how many segments the recording deleted, if it was set to keep only the last few.
 pub(crate) fn tell_deleted(segments: &Segments) {
     let path = segments.sessions().first().map(SessionReader::path);
     if let (Some(path), Some(deleted)) = (path, segments.deleted()) {

@@ -154,8 +154,8 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let mut events = reader.index().events_in(..);
     assert!(events.all(|event| event.unwrap().detail_seq.is_none()));
 
-    // Both details are set aside unchanged, that is, in version 2 and with the field that version 1
-    // lacks.
+    // Both details are set aside unchanged, so they are in version 2 and have the field that
+    // version 1 lacks.
     assert_eq!(thread.set_aside[0].count, 2);
     let orphans = DetailReader::open(out.join("thread_7/orphans.atf")).unwrap();
     assert_eq!(orphans.wire(), Wire::V2);

@@ -9,7 +9,7 @@ use atf::write::{Disk, Storage, StorageFile, ThreadWriter, WriteOptions};
 
 use super::{detail, event};
 
-/// A log of writes: file name, offset and number of bytes.
+/// The log of writes: file name, offset and number of bytes.
 type Log = Arc<Mutex<Vec<(String, u64, u64)>>>;
 
 /// The disk, and a log of all writes to it.
@@ -65,7 +65,7 @@ impl StorageFile for LoggedFile {
     }
 }
 
-/// S0, S1, S3 and S4: a writer only appends, except for rewriting the header at the end.
+/// S0, S1, S3 and S4 say that a writer only appends, except for rewriting the header at the end.
 #[test]
 fn a_writer_appends_and_then_rewrites_the_headers() {
     for wire in [Wire::V1, Wire::V2] {
@@ -102,7 +102,7 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
     }
 }
 
-/// S1 and S4: a link is stored in bytes that every event has anyway.
+/// S1 and S4 say that a link is stored in bytes that every event has anyway.
 #[test]
 fn links_take_no_space_in_the_index() {
     for wire in [Wire::V1, Wire::V2] {

@@ -123,8 +123,8 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
 /// The number of bytes of output to show in a message.
 const EXCERPT: usize = 80;
 
-/// Returns an excerpt of an output line around a column, with unprintable characters escaped. Line
-/// and column start at 1, as in the JSON parser.
+/// Returns an excerpt of an output line around a column, with unprintable characters escaped. Lines
+/// and columns start at 1, as in the JSON parser.
 fn excerpt(output: &[u8], line: usize, column: usize) -> String {
     let line = output.split(|byte| *byte == b'\n').nth(line.max(1) - 1);
     let line = line.unwrap_or_default().trim_ascii_end();

@@ -1,4 +1,4 @@
-/* Reads detail.atf. Events vary in size; an event's length gives the offset of the next event. */
+/* Reads detail.atf. Events vary in size. The length of each gives the offset of the next. */
 #include "reader.h"
 
 #include <inttypes.h>
@@ -134,7 +134,7 @@ static bool is_damaged_footer(const File *file, uint64_t at) {
 static bool has_damaged_footer(const File *file) {
     uint64_t stated = stated_place(file), at_end = file->size - FOOTER;
     if (is_damaged_footer(file, stated) || is_damaged_footer(file, at_end)) return true;
-    /* Where the header proves that there is a footer, there must be nothing else. */
+    /* If the header proves that there is a footer, nothing else may be there. */
     bool is_proved = is_end_counted(file) || (is_rewritten(file) && stated == at_end);
     return is_proved && has_room(file, stated, FOOTER) &&
            !is_zero(place(file, stated), file->size - stated);
@@ -237,7 +237,7 @@ Detail open_detail(File file) {
     bool is_whole = false;
     Walk events;
     if (at != 0) {
-        /* In a finalized file, all events are complete and the footer's count is correct. */
+        /* In a finalized file, all events are complete, and the footer's count is correct. */
         const AtfV1DetailFooter *footer = place(&file, at);
         uint32_t stated = atf_v1_detail_footer_get_checksum(footer);
         events = walk(&file, at);

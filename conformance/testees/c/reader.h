@@ -5,7 +5,7 @@
 #include "atf_wire.h"
 #include "bytes.h"
 
-/* From best to worst. */
+/* The verdicts, from best to worst. */
 typedef enum { ACCEPT, RECOVER, REJECT } Verdict;
 
 /* index.atf. A rejected file has no events. */
@@ -53,7 +53,7 @@ Verdict read_session(const char *folder);
 /* Returns "used", "absent" or "ignored". */
 const char *manifest_state(const char *path);
 
-/* Reads a file; returns false if it is missing or a symlink. */
+/* Reads a file. Returns false if the file is missing or a symlink. */
 bool load(const char *path, File *file);
 bool is_symlink(const char *path);
 

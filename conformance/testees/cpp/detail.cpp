@@ -61,7 +61,7 @@ class File {
     bool has_damaged_footer() const {
         const auto stated = add(start, length);
         if ((stated && is_damaged(*stated)) || is_damaged(at_end())) return true;
-        // Where the header proves that there is a footer, there must be nothing else.
+        // If the header proves that there is a footer, nothing else may be there.
         auto proved = counted_end();
         if (!proved && is_rewritten() && stated == at_end()) proved = stated;
         return proved && bytes.has(*proved, footer_size) && !bytes.from(*proved).is_zero();
@@ -101,7 +101,7 @@ class File {
     }
 
     // Returns whether the offset is inside an event, where captured memory may look like a footer.
-    // If the numbers match too, the events must continue to the end of the file or to zeros.
+    // If the numbers match as well, the events must continue to the end of the file or to zeros.
     bool is_payload(std::uint64_t place, bool fits) const {
         if (is_rewritten() && add(start, length) == place) return false;
         const Walk all = walk(bytes.size());
@@ -172,7 +172,7 @@ std::optional<Detail> Detail::open(View bytes) {
     bool is_finalized = false;
     Walk walk;
     if (const auto place = file->find_footer()) {
-        // In a finalized file, all events are complete and the footer's count is correct.
+        // In a finalized file, all events are complete, and the footer's count is correct.
         const auto *footer = bytes.record<AtfV1DetailFooter>(*place);
         const std::uint32_t checksum = atf_v1_detail_footer_get_checksum(footer);
         walk = file->walk(*place);

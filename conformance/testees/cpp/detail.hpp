@@ -1,4 +1,4 @@
-// Reads detail.atf. Events vary in size; an event's length gives the offset of the next event.
+// Reads detail.atf. Events vary in size. The length of each gives the offset of the next.
 #pragma once
 
 #include "document.hpp"

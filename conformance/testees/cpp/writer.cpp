@@ -255,7 +255,7 @@ class Thread {
         return bytes_of(header);
     }
 
-    // Here the length comes before the times; in the index footer, it comes after them.
+    // Here the length comes before the times. In the index footer, it comes after them.
     Bytes detail_footer() const {
         if (!is_final) return {};
         AtfV1DetailFooter footer{ATF_V1_DETAIL_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};

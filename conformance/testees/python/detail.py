@@ -1,4 +1,4 @@
-"""Reads detail.atf. Events vary in size; an event's length gives the offset of the next event."""
+"""Reads detail.atf. Events vary in size. The length of each gives the offset of the next."""
 
 from index import checksum_state
 from layout import (
@@ -111,7 +111,7 @@ def is_footer(data, header, at):
 def is_payload(data, header, at, fits):
     """Returns whether the offset is inside an event, where captured memory may look like a footer.
 
-    If the numbers match too, the events must continue to the end of the file or to zeros."""
+    If the numbers match as well, the events must continue to the end of the file or to zeros."""
     if is_rewritten(header) and at == stated_end(header):
         return False
     places, end, _ = walk(data, header, len(data))
@@ -138,7 +138,7 @@ def refuse_damaged_footer(data, header):
         says = (footer["bytes_length"], footer["event_count"])
         if problem is None and says == (at - start, len(places)):
             raise Reject("ATF-DFTR-013")
-    # Where the header proves that there is a footer, there must be nothing else.
+    # If the header proves that there is a footer, nothing else may be there.
     at = stated_end(header)
     is_proved = at == counted_end(data, header) or (at == at_end and is_rewritten(header))
     if is_proved and at <= at_end and any(data[at:]):

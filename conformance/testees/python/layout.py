@@ -64,7 +64,7 @@ DETAIL_EVENT = {
               "timestamp Q"),
     2: Record("total_length I", "event_type H", "flags H", "index_seq Q", "timestamp Q"),
 }
-# Here the length comes before the times; in the index footer, it comes after them.
+# Here the length comes before the times. In the index footer, it comes after them.
 DETAIL_FOOTER = Record(
     "magic 4s", "checksum I", "event_count Q", "bytes_length Q", "time_start_ns Q",
     "time_end_ns Q", "reserved 24s")

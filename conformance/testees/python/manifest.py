@@ -82,7 +82,7 @@ def fits(value, schema):
         fits(item, types[key]) for key, item in value.items() if key in types)
 
 
-# "!" marks required keys; all other keys are optional.
+# "!" marks required keys. All other keys are optional.
 CUT = {"from_ns!": unsigned(64), "to_ns!": unsigned(64), "calls!": unsigned(64), "returns!": unsigned(64)}
 LOSS = {"count!": unsigned(64), "first_ns!": unsigned(64), "last_ns!": unsigned(64)}
 MANIFEST = {

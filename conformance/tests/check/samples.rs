@@ -198,7 +198,7 @@ fn a_session_that_breaks_no_must_exits_with_0() {
     }
 }
 
-/// A check of any folder above or below the session finds the same files.
+/// Checking any folder above or below the session finds the same files.
 #[test]
 fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
     let (session, _) = SESSIONS[0];

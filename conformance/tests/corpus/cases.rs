@@ -1,4 +1,4 @@
-//! Each case alone: its name, its verdict, and the findings of a check.
+//! Tests each case on its own: its name, its verdict, and the findings of a check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,7 +27,7 @@ impl Output for Found {
     }
 }
 
-/// Checks a case's subject; reports have the paths of the case.
+/// Checks a case's subject. The reports contain paths within the case.
 fn found(case: &Case) -> Found {
     let folder = TempDir::new().unwrap();
     case.write(folder.path()).unwrap();
@@ -76,7 +76,7 @@ fn a_check_gives_each_file_the_verdict_that_readers_must_give() {
             panic!("{}: {} reports", case.name, found.reports.len());
         };
         assert!(case.verdicts.contains(&report.verdict()), "{}", case.name);
-        // An empty file has no events, whatever the verdict.
+        // An empty file has no events, whatever its verdict is.
         if report.verdict() == Verdict::Reject || case.expected["derived"].is_null() {
             continue;
         }

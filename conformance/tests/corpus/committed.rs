@@ -1,4 +1,4 @@
-//! The corpus as a folder: the committed files match the cases, and differences are reported.
+//! Tests the corpus as a folder: the committed files match the cases, and differences are reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ fn generating_removes_an_older_corpus_but_no_other_files() {
     assert_eq!(fs::read(&mine).unwrap(), b"mine");
 }
 
-/// The published test vectors of FIPS 180-4 for "abc" and for no bytes.
+/// Uses the published test vectors of FIPS 180-4 for "abc" and for no bytes.
 #[test]
 fn the_sums_are_sha_256() {
     assert_eq!(

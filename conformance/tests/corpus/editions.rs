@@ -1,4 +1,4 @@
-//! The spec, rules and corpus do not change without a new edition.
+//! Tests that the spec, rules and corpus do not change without a new edition.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ fn digest_of_yaml(folders: &[&str]) -> String {
     edition::sha256(text.as_bytes())
 }
 
-/// Returns what to do if the content of an edition has changed.
+/// Returns advice if the content of an edition has changed.
 fn advice(of: &str, edition: &Edition, digest: &str) -> Option<String> {
     (edition.digest != digest).then(|| {
         let version = edition.version;

@@ -1,4 +1,4 @@
-//! The golden corpus: its cases are consistent, and the committed files match them.
+//! Tests the golden corpus: its cases are consistent, and the committed files match them.
 
 mod cases;
 mod committed;

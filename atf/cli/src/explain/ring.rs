@@ -64,7 +64,7 @@ fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure
 }
 
 fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure> {
-    // The offset of each event and the end of the last one. An area is small, so there are few.
+    // The offset of each event and the end of the last one. An area is small, so it has few events.
     let mut places = vec![walk.place()];
     let mut place = walk.place();
     let header = DetailEventHeader::SIZE as u64;

@@ -15,7 +15,7 @@ use crate::json::U64;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// Which functions got names and which did not.
+/// The functions that got names, and those that did not.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     manifest: String,

@@ -68,7 +68,7 @@ fn sessions_of_two_machines_share_the_time_of_a_recording() {
     let rows = export(&folder, &both).unwrap();
     let expected = [["1", "send", "200", "700"], ["2", "receive", "300", "500"]];
     assert_eq!(rows, expected.map(|row| row.map(str::to_owned)));
-    // --from and --to are times of the recording.
+    // `--from` and `--to` are times on the recording's clock.
     let rows = export(
         &folder,
         &[

@@ -6,7 +6,7 @@ use atf_spec::layout::Scalar;
 const COLUMNS: usize = 93;
 
 /// Wraps `prose` for a comment into lines of at most 93 columns. Each line except the first starts
-/// with `prefix`; the template contains the first line's prefix. Newlines in the prose are kept.
+/// with `prefix`. The template contains the first line's prefix. Newlines in the prose are kept.
 pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     let prose = prose.replace("*/", "* /").replace("/*", "/ *");
     let mut lines = Vec::new();

@@ -189,7 +189,7 @@ impl<'a> File<'a> {
             let has_magic = self.footer.has_magic(footer.bytes) && !self.is_payload(at, false);
             footer.is_zero("reserved") && (has_magic || fits)
         });
-        // Nothing but a footer may be where the header proves that there is one.
+        // If the header proves that there is a footer, nothing else may be there.
         let proved = [
             self.counted_end(),
             self.rewritten_end().filter(|end| at_end == Some(*end)),

@@ -104,7 +104,7 @@ fn rejected(kind: &str) -> Value {
 ///
 /// # Panics
 ///
-/// Panics if the committed file is not a valid layout. A test ensures that it is.
+/// Panics if the committed file is not a valid layout. A test ensures that it is valid.
 #[must_use]
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
