@@ -114,8 +114,9 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     packed::of(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
 }
 
-/// The fields have the same offsets in every header.
+/// The offset of the version, which is the same in every header.
 const VERSION_AT: usize = std::mem::offset_of!(DetailHeader, version);
+/// The offset of the thread's id, which is the same in every header.
 const THREAD_ID_AT: usize = std::mem::offset_of!(DetailHeader, thread_id);
 
 impl Parted {

@@ -90,7 +90,7 @@ impl Files {
         FileId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// Returns the file with that id.
+    /// Returns the file with this id.
     #[must_use]
     pub fn get(&self, id: FileId) -> Option<&File> {
         self.0.get(usize::try_from(id.0).ok()?)

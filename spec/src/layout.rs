@@ -302,13 +302,13 @@ impl<'de> Deserialize<'de> for Type {
 }
 
 impl Layout {
-    /// Returns the record with that name.
+    /// Returns the record with this name.
     #[must_use]
     pub fn record(&self, name: &str) -> Option<&Record> {
         self.records.iter().find(|record| record.name == name)
     }
 
-    /// Returns the enumeration with that name.
+    /// Returns the enumeration with this name.
     #[must_use]
     pub fn enumeration(&self, name: &str) -> Option<&Enum> {
         self.enums
@@ -353,7 +353,7 @@ impl Record {
 }
 
 impl RecordLayout {
-    /// Returns the field with that name.
+    /// Returns the field with this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)

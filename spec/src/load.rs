@@ -123,7 +123,7 @@ impl Spec {
         wires
     }
 
-    /// Returns the record with that name.
+    /// Returns the record with this name.
     #[must_use]
     pub fn record(&self, name: &str) -> Option<&RecordSpec> {
         self.records
@@ -131,7 +131,7 @@ impl Spec {
             .find(|record| record.record.value == name)
     }
 
-    /// Returns the source with that id.
+    /// Returns the source with this id.
     #[must_use]
     pub fn source(&self, id: &str) -> Option<&SourceFile> {
         self.sources.iter().find(|source| source.source.value == id)

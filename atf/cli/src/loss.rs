@@ -17,7 +17,7 @@ pub(crate) struct Lost {
     pub(crate) details: Option<LossInfo>,
 }
 
-/// The number of lost events or details, and the timestamps of the first and the last.
+/// The number of lost events or details, with the timestamps of the first and the last.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct LossInfo {
     pub(crate) count: U64,

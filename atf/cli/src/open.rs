@@ -14,9 +14,9 @@ use crate::output::{Failure, Outcome, stdout};
 
 /// The only page that may read the trace.
 const PAGE: &str = "https://ui.perfetto.dev";
-/// The maximum request size in bytes, and the timeout for the whole request and for each write of
-/// the response.
+/// The maximum size of a request in bytes.
 const LONGEST: u64 = 16 << 10;
+/// The timeout for the whole request, and for each write of the response.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Exports a trace and serves it for one request.
@@ -81,7 +81,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Reads a request until a deadline, however slowly the bytes arrive.
+/// Reads a request until a deadline, no matter how slowly the bytes arrive.
 struct Head<'a> {
     client: &'a TcpStream,
     end: Instant,

@@ -94,8 +94,9 @@ struct Ended {
     thread: u32,
     calls: Vec<(u32, u64, u64, u64, u64, SpanEnd)>,
     unmatched: Vec<(u32, u64)>,
-    /// The last folder seen, and the folder where each call began.
+    /// The last folder seen.
     folder: PathBuf,
+    /// The folder where each call began.
     starts: Vec<(u64, PathBuf)>,
     /// The size to which index files are truncated once they are open.
     cut: Option<u64>,

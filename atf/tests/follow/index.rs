@@ -10,7 +10,7 @@ use atf_samples::files::{EventRecord, IndexFile};
 /// The footer's magic, `2ITA`, as the low word of a timestamp.
 const MAGIC: u64 = 0x4154_4932;
 
-/// Returns the events that a follower must return.
+/// Returns the events that a follower should return.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     let event = |event: &EventRecord| {
         IndexEvent::new(event.timestamp_ns, event.function_id, event.kind.into())

@@ -25,7 +25,7 @@ pub(crate) fn damage(detail: &DetailReader) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// Returns the trailing bytes, the size of the zero tail, and the torn footer.
+/// Returns the number of trailing bytes, the size of the zero tail and the torn footer.
 pub(crate) fn tail(detail: &DetailReader) -> (u64, u64, Option<PartialFooter>) {
     let Completeness::Unfinalized {
         trailing_bytes,

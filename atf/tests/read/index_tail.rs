@@ -9,7 +9,7 @@ use atf_samples::files::{EventRecord, IndexFile, padded};
 
 const MAGIC: u64 = 0x4154_4932;
 
-/// Returns the trailing bytes, the size of the zero tail, and the torn footer.
+/// Returns the number of trailing bytes, the size of the zero tail and the torn footer.
 fn tail(index: &IndexReader) -> (u64, u64, Option<PartialFooter>) {
     assert_eq!(index.count_source(), CountSource::FileSize);
     let Completeness::Unfinalized {

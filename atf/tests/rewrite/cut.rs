@@ -1,4 +1,4 @@
-//! Tests which events and details a cut keeps or adds, and its manifest.
+//! Tests which events and details a cut keeps or adds, and the manifest that it writes.
 
 use std::path::Path;
 

@@ -257,7 +257,7 @@ fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
 }
 
 /// A killed writer's last payload ends like a footer, with or without plausible numbers. It
-/// survives completely, wherever it is stored and however it is recovered.
+/// survives completely, no matter where it is stored and how it is recovered.
 #[test]
 fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
     for (wire, survive_kill, fits, salvage) in [Wire::V1, Wire::V2]

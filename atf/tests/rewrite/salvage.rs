@@ -7,8 +7,9 @@ use atf::thread::ThreadReader;
 use crate::{Places, files};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, crc32c, patched};
 
-/// The offset of the first detail, and the size in bytes of a call's detail.
+/// The offset of the first detail in bytes.
 const START: usize = 64;
+/// The size of a call's detail in bytes.
 const CALL: usize = 124;
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
 

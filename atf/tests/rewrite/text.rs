@@ -13,13 +13,15 @@ use atf_samples::files::{
     DetailFile, DetailRecord, EventRecord, IndexFile, RingFile, crc32_ieee, crc32c, padded, patched,
 };
 
-/// The offset of the first event, and the size in bytes of an event.
+/// The offset of the first event.
 const EVENTS: usize = 64;
+/// The size of an event in bytes.
 const EVENT: usize = 32;
 /// The size in bytes of each detail in these files.
 const DETAIL: usize = 124;
-/// The time of the first event, and the function of the events with details.
+/// The time of the first event.
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
+/// The function of the events with details.
 const FUNCTION: u64 = 0x0644_4fc1_0000_0001;
 
 /// Returns the index of a thread without details.

@@ -9,8 +9,9 @@ use atf::thread::ThreadReader;
 use crate::{Places, files};
 use atf_samples::files::{DetailFile, IndexFile, patched};
 
-/// The offset of the id in both headers.
+/// The offset of the id in an index header.
 const INDEX_ID: usize = 12;
+/// The offset of the id in a detail header.
 const DETAIL_ID: usize = 12;
 
 /// Recovers a thread in a folder with this name. Returns its report and its new files.

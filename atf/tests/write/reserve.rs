@@ -60,7 +60,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A thread's events, and the numbers of its outstanding details.
+/// A thread's events and the numbers of its outstanding details.
 #[derive(Debug, Default)]
 struct Model {
     fates: Vec<Fate>,

@@ -46,7 +46,7 @@ impl Shape {
         }
     }
 
-    /// Returns the offset of the end of the last event.
+    /// Returns the offset at which the last event ends.
     pub(super) fn events_end(&self) -> usize {
         self.start + self.events.iter().sum::<usize>()
     }
@@ -64,7 +64,7 @@ impl Shape {
         found
     }
 
-    /// Returns the offset of the end of the last complete event.
+    /// Returns the offset at which the last complete event ends.
     pub(super) fn survivors_end(&self) -> usize {
         self.survivors().last().map_or(self.start, |last| last.end)
     }

@@ -1,4 +1,4 @@
-//! The correct verdicts on a subject that breaks some rules, and the reasons for rejecting it.
+//! The correct verdicts on a subject that breaks some rules, and the reasons to reject it.
 
 use std::collections::BTreeSet;
 

@@ -63,7 +63,7 @@ pub fn beginning(file: &str, bytes: &[u8]) -> Hexdump {
     }
 }
 
-/// Returns the file that contains a place, the file's document, and the rest of the path.
+/// Returns the file that contains a place, the file's document and the rest of the path.
 fn file<'a>(case: &'a Case, steps: &'a [Step]) -> Option<(String, &'a Value, &'a [Step])> {
     if case.subject != Subject::Session {
         return Some((case.path.clone(), &case.expected, steps));

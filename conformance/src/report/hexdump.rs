@@ -4,9 +4,11 @@ use crate::results::Hexdump;
 
 /// The number of bytes per line.
 const WIDTH: u64 = 16;
-/// The maximum numbers of lines before the field, after it, and in total.
+/// The maximum number of lines before the field.
 const BEFORE: u64 = 3;
+/// The maximum number of lines after the field.
 const BEHIND: u64 = 2;
+/// The maximum number of lines in total.
 const LINES: usize = 12;
 
 /// A line of a hexdump.
@@ -14,7 +16,8 @@ const LINES: usize = 12;
 pub(super) struct Line {
     /// The offset in bytes from the start of the file, which is a multiple of 16.
     pub(super) offset: u64,
-    /// The sixteen bytes, each with whether it belongs to the field. `None` is an unknown byte.
+    /// The sixteen bytes, each with a flag that says whether it belongs to the field. `None` is an
+    /// unknown byte.
     pub(super) bytes: [Option<(u8, bool)>; 16],
 }
 

@@ -2,8 +2,9 @@
 
 use super::printable::{Printable, clipped};
 
-/// The maximum lengths in characters of a name and of a value. JSON contains the full text.
+/// The maximum length of a name in characters. JSON contains the full name.
 const NAME_LETTERS: usize = 160;
+/// The maximum length of a value in characters. JSON contains the full value.
 const VALUE_LETTERS: usize = 1000;
 
 /// Prepares a name, a path or a short message for the page.

@@ -9,8 +9,8 @@ use crate::protocol::lacks::{allows, breaks_checksum};
 use crate::protocol::{Lack, Mismatch, Step, holds_events};
 use crate::results::Grade;
 
-/// Returns the expected document given a reader's choices, and the session files that the reader
-/// wrongly rejected.
+/// Returns the document expected from a reader that made these choices, and the session files that
+/// it wrongly rejected.
 pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mismatch>) {
     let mut expected = case.expected.clone();
     let mut refused = Vec::new();

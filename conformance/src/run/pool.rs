@@ -17,7 +17,7 @@ use crate::protocol::Manifest;
 use crate::results::{CaseResult, Note, Outcome};
 use crate::rules::Severity;
 
-/// A task, and the implementation that performs it.
+/// A task and the implementation that performs it.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
     /// The index of the implementation.

@@ -8,8 +8,9 @@ use super::expected::{self, Given};
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Scripted, Thread};
 
-/// The offset of `events_offset` in each of the two headers.
+/// The offset of `events_offset` in an index header.
 const INDEX_EVENTS_OFFSET: usize = 32;
+/// The offset of `events_offset` in a detail header.
 const DETAIL_EVENTS_OFFSET: usize = 20;
 
 /// Compares the files of all threads with `script`, in order of thread id.

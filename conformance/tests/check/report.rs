@@ -1,4 +1,4 @@
-//! Text and JSON, and the targets of reports.
+//! Tests the text and JSON reports, and the targets of reports.
 
 use std::fs;
 use std::path::Path;

@@ -43,7 +43,7 @@ fn names_without_a_dictionary_end_a_batch_at_its_size() {
 
 #[test]
 fn a_batch_that_arrow_cannot_hold_is_an_error() {
-    // The end of the thread ends all its calls at once: 2 GiB of names.
+    // At the end of the thread, all its calls end at once, with 2 GiB of names.
     let (_folder, session) = session(65_536);
     let mut stream = session
         .stream(Table::Calls, &without_dictionaries())

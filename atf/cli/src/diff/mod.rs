@@ -101,7 +101,7 @@ impl Comparison<'_> {
 }
 
 impl Side {
-    /// Reads the runs. The inner error means that a thread or file on its own cannot be read.
+    /// Reads the runs. The inner error means that a single thread or file cannot be read.
     fn read(traces: &Paths<'_>, told: &mut Told) -> Result<Result<Self, Error>, Failure> {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();

@@ -158,7 +158,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     Ok(output.state)
 }
 
-/// A session whose names are used. If it is the dumped path, its threads are followed too.
+/// A session that provides names. If the session is the dumped path, its threads are followed too.
 struct Session {
     follower: SessionFollower,
     has_threads: bool,

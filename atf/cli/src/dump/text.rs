@@ -104,8 +104,8 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// A function as text: its name or, failing that, its module's file name and its number in the
-/// module, or just its id.
+/// Formats a function as its name or, failing that, as its module's file name with its number in
+/// the module, or just as its id.
 pub(crate) struct Shown<'a>(pub(crate) Function<'a>);
 
 impl fmt::Display for Shown<'_> {

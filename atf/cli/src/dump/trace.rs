@@ -19,7 +19,7 @@ use crate::target::{Target, check_distinct, several};
 pub(crate) enum Trace {
     /// An index file on its own.
     File(PathBuf),
-    /// A thread's folder, and the session that it belongs to, if any.
+    /// A thread's folder and, if it belongs to a session, the session.
     Folder(PathBuf, Option<Box<SessionReader>>),
     /// One or more processes that share the machine's clock, each with its segments. Sessions are
     /// numbered across all processes.

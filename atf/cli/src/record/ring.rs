@@ -8,8 +8,9 @@ use atf::session::ThreadEntry;
 
 use super::Settings;
 
-/// The maximum number of events in a ring, and of payload bytes.
+/// The maximum number of events in a ring.
 const MOST_EVENTS: u64 = 1 << 25;
+/// The maximum number of payload bytes in a ring.
 const MOST_PAYLOAD: u64 = 1 << 30;
 
 /// The maximum stack size in a detail, in bytes.

@@ -170,7 +170,7 @@ fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
 }
 
 /// Returns the nodes above a depth that have at least a minimum share of the total time and whose
-/// ancestors all do too.
+/// ancestors all have it too.
 fn branches<'p>(
     part: &'p Part,
     nodes: &[Node],

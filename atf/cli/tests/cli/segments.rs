@@ -438,7 +438,7 @@ fn processes_with_segments_are_merged() {
     assert_eq!(lines(texts(&output).1).len(), 2);
 }
 
-/// A session's events count only once, however its path is spelled.
+/// A session's events count only once, no matter how its path is spelled.
 #[test]
 fn a_session_that_is_named_twice_is_refused() {
     let folder = TempDir::new().unwrap();

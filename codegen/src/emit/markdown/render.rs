@@ -62,7 +62,7 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("top.md", include_str!("../../../templates/markdown/top.md")),
 ];
 
-/// The data of a page, and the data that every page gets.
+/// A page's own data and the data that every page gets.
 #[derive(Serialize)]
 struct Page<'a, T> {
     /// The page's title.

@@ -8,8 +8,8 @@ use crate::Verdict::{Accept, Recover};
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, T};
 
-/// Makes an event of zeros that the checksum proves to be written: time 0, an unknown kind, and a
-/// link to the first detail.
+/// Makes an event of zeros that, according to the checksum, was written: time 0, an unknown kind,
+/// and a link to the first detail.
 fn written_zeros(name: &'static str) -> Recipe {
     meets("ATF-IEVT-006", name, |t| t.patch_event(96, &[0; 32]))
         .also(INDEX, "ATF-IEVT-001")

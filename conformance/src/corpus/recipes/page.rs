@@ -9,10 +9,11 @@ use crate::corpus::trace::{DETAIL, INDEX, T, Trace, call, event, record};
 
 use super::valid::{alone, manifest};
 
-/// The sizes in bytes of a header or footer, and of the smallest and the largest detail event with
-/// registers.
+/// The size of a header or footer in bytes.
 const END: usize = 64;
+/// The size in bytes of the smallest detail event with registers.
 const LEAST: usize = 24 + 100;
+/// The size in bytes of the largest detail event with registers.
 const GREATEST: usize = LEAST + 256;
 
 pub(super) fn recipes() -> Vec<Recipe> {

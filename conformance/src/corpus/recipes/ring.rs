@@ -74,7 +74,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     ]
 }
 
-/// Makes a recipe where the ring does not belong to the unfinalized files next to it.
+/// Makes a recipe in which the ring does not belong to the unfinalized files next to it.
 fn broken(
     name: &'static str,
     field: &'static str,

@@ -21,7 +21,7 @@ struct Report<'a> {
     results: &'a Results,
 }
 
-/// A cause, and the positions of its failures in the list of cases.
+/// A cause and the indices of its failures in the list of cases.
 #[derive(Serialize)]
 struct CauseView {
     #[serde(flatten)]

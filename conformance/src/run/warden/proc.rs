@@ -20,7 +20,7 @@ pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
     found
 }
 
-/// Returns the children of all threads of a process.
+/// Returns the children that any thread of a process has started.
 fn children(of: Pid) -> Vec<Pid> {
     let tasks = format!("/proc/{}/task", of.as_raw_nonzero());
     let mut children = Vec::new();

@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// Returns the document of a file of the kind that its magic identifies.
+/// Returns the document of a file, whose kind its magic identifies.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Value {
     read_as(Kind::of(bytes), bytes)

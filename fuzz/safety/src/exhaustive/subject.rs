@@ -17,7 +17,7 @@ use super::manifests;
 /// An event of either file, reduced to numbers for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The offset in bytes of the end of the event.
+    /// The offset at which the event ends, in bytes.
     pub end: u64,
     /// The timestamp in nanoseconds.
     pub time: u64,

@@ -19,9 +19,11 @@ use super::{Layer, Recover, Tally};
 pub const SECTOR: usize = 512;
 /// The number of index events. Every third event has a detail.
 const EVENTS: u64 = 90;
-/// The sizes in bytes of a file header, an index event and a detail's header.
+/// The size of a file header in bytes.
 const HEADER: u64 = 64;
+/// The size of an index event in bytes.
 const EVENT: u64 = 32;
+/// The size of a detail's header in bytes.
 const DETAIL: u64 = 24;
 /// The numbers of events and details in the files if a kill journal contains the rest.
 const IN_FILES: (usize, usize) = (60, 20);

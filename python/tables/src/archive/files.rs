@@ -70,7 +70,7 @@ impl Bytes {
 pub(super) struct ListChecksum(u32);
 
 impl ListChecksum {
-    /// Adds an entry: for a symlink with its target, for a file with its size and checksum.
+    /// Adds an entry: a symlink with its target, or a file with its size and checksum.
     pub(super) fn add(&mut self, entry: &Entry, target: Option<&str>, file: Option<(u64, u32)>) {
         let Entry { path, kind, mode } = entry;
         let line = format!("{path:?} {kind:?} {mode:?} {target:?} {file:?}\n");

@@ -13,8 +13,9 @@ use crate::table::Table;
 
 /// The maximum size in bytes of a part without rows.
 const PART: usize = 1 << 20;
-/// How many rows or bytes must match, after bytes that no row reproduces, before a new part begins.
+/// How many rows must match, after bytes that no row reproduces, before a new part begins.
 const SAME_ROWS: u64 = 64;
+/// How many bytes of matching rows suffice instead.
 const SAME_BYTES: usize = 64 << 10;
 
 /// The state of dividing a file.

@@ -174,7 +174,7 @@ struct Part<'a> {
     checksum: Option<u64>,
 }
 
-/// The columns of a batch of the table `files`.
+/// The columns of a batch from the table `files`.
 struct Columns {
     path: StringArray,
     kind: DictionaryArray<Int8Type>,

@@ -44,7 +44,7 @@ pub(super) fn tokens(layout: &Layout) -> TokenStream {
     }
 }
 
-/// A record, and the fields of its decoded type.
+/// A record and the fields of its decoded type.
 struct Decoded<'a> {
     layout: &'a Layout,
     record: &'a Record,
@@ -69,7 +69,7 @@ struct Member<'a> {
 enum Absent {
     /// Every version has the field.
     Never,
-    /// The value comes from the header, and the caller passes it.
+    /// The caller passes the value, which comes from the header.
     OfHeader,
     /// The value is unknown.
     Unknown,

@@ -1,4 +1,4 @@
-//! The HTML page of a check: a table of sessions by rule, and the findings.
+//! The HTML page of a check: a table of sessions by rule, followed by the findings.
 //!
 //! The page's size is limited so that browsers can open it. The page shows the worst sessions,
 //! counts all sessions, and lists what it omits.
@@ -20,8 +20,9 @@ use crate::rules::Severity;
 use page::Page;
 use session::Session;
 
-/// The maximum number of sessions on a page, and of unreadable paths.
+/// The maximum number of sessions on a page.
 const SESSIONS: usize = 1000;
+/// The maximum number of unreadable paths on a page.
 const UNREADABLE: usize = 200;
 /// The approximate limit on the total size in bytes of the sessions on a page.
 const BYTES: usize = 4_000_000;

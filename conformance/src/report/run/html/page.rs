@@ -62,7 +62,7 @@ struct ColumnView {
     role: &'static str,
 }
 
-/// A row of the table of all results.
+/// A row of the results table.
 #[derive(Serialize)]
 struct ResultView {
     state: &'static str,
