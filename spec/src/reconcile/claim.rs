@@ -52,7 +52,7 @@ pub enum How {
     States,
     /// An assertion in the source's code checks the value.
     Asserts,
-    /// Arithmetic derives the value from the source's other claims: sizes add up to sums, packing
+    /// Arithmetic derives the value from the source's other claims: sizes add up, and packing
     /// determines offsets.
     Sums,
     /// The source describes the whole subject and omits this part.

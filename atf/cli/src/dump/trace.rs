@@ -127,7 +127,7 @@ impl Trace {
             .collect()
     }
 
-    /// Returns the threads with these ids; all if `ids` is empty. The segments of a thread are
+    /// Returns the threads with these ids, or all if `ids` is empty. The segments of a thread are
     /// adjacent.
     pub(crate) fn threads(&self, ids: &[u32]) -> Result<Vec<ThreadPlace>, Failure> {
         let mut all = Vec::new();
@@ -179,8 +179,8 @@ impl Trace {
         Ok(all)
     }
 
-    /// Merges the events of the threads with these ids; all if `ids` is empty. The threads of a
-    /// session are opened during the merge.
+    /// Merges the events of the threads with these ids, or of all threads if `ids` is empty. The
+    /// threads of a session are opened during the merge.
     pub(crate) fn merge(&self, ids: &[u32]) -> Result<Merge> {
         let merge = match self {
             Self::Processes(processes) => Merge::of_processes(processes),

@@ -1,5 +1,5 @@
-//! `recover`, `convert`, `scrub` and `synth`: reads their output back, and asserts that existing
-//! files are not modified.
+//! Tests `recover`, `convert`, `scrub` and `synth`: reads their output back, and asserts that
+//! existing files are not modified.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -18,8 +18,8 @@ pub struct File {
     pub wire: u8,
     /// The file's content.
     pub bytes: Vec<u8>,
-    /// The thread's other file, for attacks that need both files. It comes from the case or,
-    /// failing that, from the clean session.
+    /// The thread's other file, for attacks that need both files. It is from the case or, if
+    /// the case has none, from the clean session.
     pub beside: Vec<u8>,
     /// The size up to which truncations of this file equal truncations of another file.
     pub shared: usize,
