@@ -13,7 +13,7 @@ use crate::text::Counted;
 pub(crate) enum Clock {
     /// The trace's own.
     Trace,
-    /// The clock of a sound or screen recording, which sessions from several machines can share.
+    /// That of a sound or screen recording, which sessions of several machines can share.
     Media,
 }
 

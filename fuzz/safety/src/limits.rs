@@ -25,7 +25,7 @@ const READ: u64 = 64 << 20;
 /// An unusual limit, file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
-    /// A session with more threads than files may be open (`ulimit -n`).
+    /// More threads in a session than files may be open (`ulimit -n`).
     Files,
     /// Output larger than the allowed file size (`ulimit -f`).
     Size,
