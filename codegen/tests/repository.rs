@@ -189,6 +189,28 @@ fn every_cited_test_benchmark_and_section_exists() {
     }
 }
 
+/// The experiment itself runs at night; this test finds the edit that breaks its patch. Each hunk
+/// must fit exactly one place, whatever its line numbers.
+#[test]
+fn the_patch_of_the_third_wire_version_applies() {
+    let patch = text(&root().join("spec/experiments/wire3/code.patch"));
+    let files: Vec<_> = patch.split("--- a/").skip(1).collect();
+    assert!(files.len() > 5, "only {} files", files.len());
+    for file in files {
+        let (name, rest) = file.split_once('\n').expect("a hunk");
+        let code = text(&root().join(name));
+        for hunk in rest.split("\n@@ ").skip(1) {
+            let lines = hunk.lines().skip(1);
+            let old: Vec<_> = lines
+                .filter(|line| !line.starts_with('+'))
+                .map(|line| format!("{}\n", line.get(1..).unwrap_or_default()))
+                .collect();
+            let old = old.concat();
+            assert_eq!(code.matches(&old).count(), 1, "{name} has not once:\n{old}");
+        }
+    }
+}
+
 #[test]
 fn missing_tests_and_helpers_are_not_taken_for_tests() {
     let file =
