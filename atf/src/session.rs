@@ -25,6 +25,8 @@ pub(crate) use segments::{problems, threads};
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// The name of the manifest until it is complete.
 pub(crate) const MANIFEST_PART: &str = "manifest.json.part";
+/// The name of the report in a session that a rewrite changed, which may be numbered.
+pub(crate) const RECOVERY: (&str, &str) = ("recovery", ".json");
 /// The prefix of a thread folder's name, followed by the id in decimal.
 pub const THREAD_FOLDER: &str = "thread_";
 /// The prefix of a process folder's name, followed by the process id in decimal.
@@ -403,8 +405,8 @@ impl Folders {
 }
 
 /// Returns whether a file or folder written to `path` would become part of an existing trace: it
-/// has the name of a manifest, a thread's file or a thread's folder, and is in a folder with
-/// threads or their files.
+/// has the name of a manifest, a recovery's report, a thread's file or a thread's folder, and is in
+/// a folder with threads or their files. Does not follow a symlink at `path` itself.
 #[must_use]
 pub fn is_part_of_trace(path: &Path) -> bool {
     const FILES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
@@ -420,7 +422,17 @@ pub fn is_part_of_trace(path: &Path) -> bool {
         files.any(|file| fs::symlink_metadata(folder.join(file)).is_ok())
             || Folders::list(folder).is_ok_and(|folders| !folders.threads.is_empty())
     };
-    (FILES.contains(&&*name) || name.starts_with(THREAD_FOLDER)) && is_trace()
+    let is_file = FILES.contains(&&*name) || is_numbered(&name, RECOVERY.0, RECOVERY.1);
+    (is_file || name.starts_with(THREAD_FOLDER)) && is_trace()
+}
+
+/// Returns whether `name` is this stem and extension, with or without a number from `-2` on.
+pub(crate) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
+    let number = name
+        .strip_prefix(stem)
+        .and_then(|name| name.strip_suffix(extension));
+    let is_number = |digits: &str| digits.parse::<u64>().is_ok_and(|number| number > 1);
+    number.is_some_and(|it| it.is_empty() || it.strip_prefix('-').is_some_and(is_number))
 }
 
 /// Returns the thread id in the name of a thread's folder: 42 for `thread_42`.

@@ -168,20 +168,6 @@ pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<Pa
     }
 }
 
-/// Returns whether `name` is one that [`free_path`] uses.
-pub(super) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
-    let Some(number) = name
-        .strip_prefix(stem)
-        .and_then(|name| name.strip_suffix(extension))
-    else {
-        return false;
-    };
-    number.is_empty()
-        || number
-            .strip_prefix('-')
-            .is_some_and(|digits| digits.parse::<u64>().is_ok_and(|number| number > 1))
-}
-
 /// A file or folder that was not copied, and why.
 #[derive(Debug)]
 pub(super) struct Left {

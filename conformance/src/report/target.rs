@@ -1,7 +1,7 @@
 //! The format and destination of a report.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,6 +11,9 @@ use atf::session;
 
 use super::Printable;
 use crate::check::has_extension;
+
+/// How many symlinks in a row Linux follows.
+const MOST_LINKS: u32 = 40;
 
 /// A requested report, such as `html=report.html`, or `tap` for standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,15 +100,24 @@ impl Target {
         file.map(drop).map_err(|error| self.failure(&error))
     }
 
-    /// Checks that the path is not part of a trace, which must not be overwritten.
+    /// Refuses to overwrite part of a trace, even through symlinks.
     fn check_place(&self, path: &Path) -> io::Result<()> {
-        if has_extension(path) || session::is_part_of_trace(path) {
-            let error = io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "refusing to write a report over part of a trace",
-            );
-            return Err(self.failure(&error));
+        let mut place = path.to_owned();
+        for _ in 0..MOST_LINKS {
+            if has_extension(&place) || session::is_part_of_trace(&place) {
+                let error = io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "refusing to write a report over part of a trace",
+                );
+                return Err(self.failure(&error));
+            }
+            // The report may create the file that a symlink names, so the file need not exist.
+            let Ok(linked) = fs::read_link(&place) else {
+                return Ok(());
+            };
+            place = place.with_file_name(linked);
         }
+        // Opening such a file fails.
         Ok(())
     }
 

@@ -111,6 +111,8 @@ fn a_report_never_overwrites_part_of_a_trace() {
     for file in [
         &index,
         &trace.join("manifest.json"),
+        &trace.join("recovery.json"),
+        &trace.join("recovery-2.json"),
         &thread.join("ring.atf"),
         Path::new("alone.atf"),
     ] {
@@ -123,6 +125,22 @@ fn a_report_never_overwrites_part_of_a_trace() {
             file.display()
         );
         assert!(messages.contains(&why), "{messages}");
+    }
+    #[cfg(unix)]
+    for (name, file) in [
+        ("link.json", Path::new("alone.atf")),
+        ("second.json", Path::new("link.json")),
+        ("index.json", &index),
+        ("missing.json", &thread.join("ring.atf")),
+    ] {
+        std::os::unix::fs::symlink(file, folder.path().join(name)).unwrap();
+        let output = check(
+            folder.path(),
+            &["trace", "--report", &format!("json={name}")],
+        );
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 2, "{name}");
+        assert!(messages.contains("over part of a trace"), "{messages}");
     }
     assert_eq!(fs::read(&index).unwrap(), before);
     assert_eq!(fs::read(folder.path().join("alone.atf")).unwrap(), before);

@@ -103,13 +103,29 @@ fn an_output_among_the_trace_files_is_refused() {
         folder.path().join("manifest.json"),
     );
     fs::write(&index, "an index").unwrap();
-    for out in [index, manifest] {
+    let recovery = folder.path().join("recovery.json");
+    for out in [index, manifest, recovery] {
         let (status, messages) = export("csv", out.to_str().unwrap(), "sample-small");
         assert_eq!(status, 2);
         assert!(messages.contains("a trace's own file"), "{messages}");
         let left = fs::read(&out).unwrap_or_default();
         assert!(matches!(&left[..], b"an index" | b""), "{}", out.display());
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symlink_to_a_trace_file_is_replaced_and_the_file_kept() {
+    let folder = TempDir::new().unwrap();
+    let (index, out) = (folder.path().join("index.atf"), folder.path().join("out"));
+    fs::write(&index, "an index").unwrap();
+    std::os::unix::fs::symlink(&index, &out).unwrap();
+    assert_eq!(
+        export("csv", out.to_str().unwrap(), "sample-small"),
+        (0, String::new())
+    );
+    assert_eq!(fs::read(&index).unwrap(), b"an index");
+    assert!(fs::symlink_metadata(&out).unwrap().is_file());
 }
 
 #[cfg(target_os = "linux")]

@@ -16,16 +16,15 @@ use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
 use crate::rewrite::report::loss;
 use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport};
-use crate::rewrite::stage::{self, Left, at, free_path, is_numbered, names, remove};
+use crate::rewrite::stage::{self, Left, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
 use crate::rewrite::tree::{self, Item, left_behind};
 use crate::session::{
-    self, MANIFEST_FILE, MANIFEST_PART, Presence, SessionReader, THREAD_FOLDER, ThreadEntry,
+    self, MANIFEST_FILE, MANIFEST_PART, Presence, RECOVERY, SessionReader, THREAD_FOLDER,
+    ThreadEntry, is_numbered,
 };
 use crate::thread::INDEX_FILE;
 
-/// The name of the report in a changed session.
-const RECOVERY: (&str, &str) = ("recovery", ".json");
 /// The folder for unreadable files, which are copied unchanged.
 const UNREADABLE: &str = "unreadable";
 
