@@ -44,8 +44,8 @@
 //! dangling links.
 //!
 //! Nothing here panics, waits for a lock, or touches the host's signals. Exceeding a file-size
-//! limit (`RLIMIT_FSIZE`) kills a process with SIGXFSZ unless the host ignores that signal, in
-//! which case the write error is returned like any other.
+//! limit (`RLIMIT_FSIZE`) kills a process with SIGXFSZ unless the host ignores or handles that
+//! signal, as the command `atf` does; the write error is then returned like any other.
 
 use std::io;
 use std::path::Path;

@@ -200,3 +200,20 @@ fn an_error_names_the_output_and_no_hidden_file() {
     let (status, messages) = export("csv", out.to_str().unwrap(), "sample-small");
     assert_eq!((status, messages), (2, expected));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_size_limit_is_an_error_and_leaves_no_file() {
+    let folder = TempDir::new().unwrap();
+    let script = "ulimit -f 4 && exec \"$0\" export --format csv --out out.csv \"$1\"";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_atf")])
+        .arg(atf_samples::folder().join("sample-small"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let (status, _, messages) = texts(&output);
+    assert_eq!(status, 2, "{messages}");
+    assert!(messages.contains("out.csv: File too large"), "{messages}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
