@@ -1,4 +1,5 @@
 //! ATF v2 files for tests: [sessions](folder) of a real tracer, and [files] written byte by byte.
+//! Also the [tools] that tests need.
 //!
 //! Nothing here uses the library's structs or constants, so a mistake in them cannot hide.
 
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 pub mod files;
+pub mod tools;
 
 /// Returns the folder of the captured sessions; its `README.md` describes them.
 #[must_use]

@@ -113,7 +113,7 @@ fn paths_without_permission_are_unreadable_and_hide_no_other() {
         fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
     }
     let Some(mut command) = unprivileged(folder.path()) else {
-        eprintln!("SKIPPED: no unprivileged user can run the command");
+        atf_samples::tools::skip("no unprivileged user can run the command");
         return;
     };
     let output = command.args(["good", "closed"]).output().unwrap();
@@ -161,7 +161,7 @@ fn a_kill_journal_and_a_lone_manifest_without_permission_are_unreadable() {
         fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
     }
     let Some(mut command) = unprivileged(folder.path()) else {
-        eprintln!("SKIPPED: no unprivileged user can run the command");
+        atf_samples::tools::skip("no unprivileged user can run the command");
         return;
     };
     let output = command.args(["cut", MANIFEST]).output().unwrap();
@@ -260,7 +260,7 @@ fn a_failed_write_to_standard_output_is_an_error() {
     let check = ["check", samples.to_str().unwrap()];
     for arguments in [&check[..], &["--help"], &["corpus", "list"]] {
         let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
-            eprintln!("SKIPPED: no /dev/full");
+            atf_samples::tools::skip("no /dev/full");
             return;
         };
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf-conformance"));

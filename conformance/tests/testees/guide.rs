@@ -6,10 +6,12 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+use atf_samples::tools::has;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::programs::{has, path, succeeds};
+use crate::programs::{path, succeeds};
+use atf_samples::tools::has;
 
 /// Returns the commands below a heading of the guide.
 fn commands<'a>(guide: &'a str, heading: &str) -> &'a str {

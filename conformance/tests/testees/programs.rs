@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
+use atf_samples::tools::has;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -160,17 +161,6 @@ fn source(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("testees")
         .join(language)
-}
-
-/// Returns whether a tool is available.
-pub(crate) fn has(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok();
-    if !found {
-        let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-        assert!(!required, "{tool} is missing and required");
-        eprintln!("SKIPPED: {tool} is missing");
-    }
-    found
 }
 
 #[track_caller]

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use crate::support::{Link, accepted, compile, has, package, present, run};
+use crate::support::{Link, accepted, compile, package, present, run};
 
 const C: [&str; 2] = ["gcc", "clang"];
 const CPP: [&str; 2] = ["g++", "clang++"];

@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
+use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use crate::support::{Link, compile, has, package, present, run};
+use crate::support::{Link, compile, package, present, run};
 
 const SAMPLE: &str = "sample-small/session_20260105_101500/pid_4242";
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
+use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use crate::support::{Link, accepted, compile, has, package, present, run};
+use crate::support::{Link, accepted, compile, package, present, run};
 
 /// The sessions that `recording.c` records, with their events and details.
 const SESSIONS: [(&str, u64, u64); 16] = [

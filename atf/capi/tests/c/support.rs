@@ -12,6 +12,7 @@ use atf::Arch;
 use atf::write::WriteOptions;
 use atf_conformance::rules::Severity;
 use atf_conformance::{FileReport, Summary};
+use atf_samples::tools::has;
 
 /// A path in this package.
 pub(crate) fn package(path: &str) -> PathBuf {
@@ -22,17 +23,6 @@ pub(crate) fn package(path: &str) -> PathBuf {
 pub(crate) fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("a file has a folder").to_path_buf()
-}
-
-/// Whether a tool is installed.
-pub(crate) fn has(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok();
-    if !found {
-        let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-        assert!(!required, "{tool} is missing and required");
-        eprintln!("SKIPPED: {tool} is missing");
-    }
-    found
 }
 
 /// Returns those of the tools that are installed.

@@ -448,7 +448,7 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => {
-            eprintln!("skipped: nobody may not run atf: {error}");
+            atf_samples::tools::skip(format_args!("nobody may not run atf: {error}"));
             return;
         }
     };

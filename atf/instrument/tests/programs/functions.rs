@@ -7,7 +7,8 @@ use std::process::Command;
 use atf::EventKind;
 use atf_symbolize::SymbolTable;
 
-use crate::support::{Program, Run, has, source, succeed};
+use crate::support::{Program, Run, source, succeed};
+use atf_samples::tools::has;
 
 /// Counts each function's calls at each depth. Names come from the program's symbol table.
 fn calls(program: &Program, run: &Run) -> BTreeMap<(String, u32), u64> {

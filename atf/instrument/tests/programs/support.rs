@@ -8,6 +8,7 @@ use atf::check::{FileReport, check};
 use atf::index::IndexEvent;
 use atf::session::SessionReader;
 use atf::spans::{Paired, SpanEnd, Spans};
+use atf_samples::tools::has;
 use tempfile::TempDir;
 
 /// How the hooks are linked into a program.
@@ -255,16 +256,6 @@ pub(crate) fn source(name: &str) -> PathBuf {
 fn libraries() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().to_path_buf()
-}
-
-pub(crate) fn has(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok();
-    if !found {
-        let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-        assert!(!required, "{tool} is missing and required");
-        eprintln!("SKIPPED: {tool} is missing");
-    }
-    found
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {

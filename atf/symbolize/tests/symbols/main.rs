@@ -9,17 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use atf_samples::tools::has;
 use atf_symbolize::{ErrorKind, Function, Search, SymbolTable};
-
-fn has(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok();
-    let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-    assert!(found || !required, "{tool} is missing and required");
-    if !found {
-        eprintln!("SKIPPED: {tool} is missing");
-    }
-    found
-}
 
 #[track_caller]
 fn run(program: &str, arguments: &[&str], folder: &Path) -> String {

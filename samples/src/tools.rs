@@ -1,0 +1,61 @@
+//! The tools that a test needs, and tests that are skipped without them.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+use std::process::Command;
+
+/// Lists the running test as skipped. Writes to standard error itself, because the test harness
+/// hides what a passing test prints with `eprintln!`.
+pub fn skip(why: impl Display) {
+    let _ = writeln!(io::stderr(), "\nSKIPPED: {why}");
+}
+
+/// Lists the running test as skipped because a tool is missing.
+///
+/// # Panics
+///
+/// Panics if `ATF_REQUIRE_TOOLS=1` is set.
+pub fn skip_without(tool: &str) {
+    let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+    assert!(!required, "{tool} is missing and required");
+    skip(format_args!("{tool} is missing"));
+}
+
+/// Returns whether a tool is installed, or calls [`skip_without`].
+#[must_use]
+pub fn has(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok();
+    if !found {
+        skip_without(tool);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs itself once more, without a tool that it needs.
+    #[test]
+    fn a_skipped_test_is_listed_although_it_passes() {
+        const AGAIN: &str = "ATF_SAMPLES_AGAIN";
+        if std::env::var_os(AGAIN).is_some() {
+            assert!(!has("./no-such-tool"));
+            return;
+        }
+        let name = "tools::tests::a_skipped_test_is_listed_although_it_passes";
+        let run = |required| {
+            Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", name])
+                .envs([(AGAIN, "1"), ("ATF_REQUIRE_TOOLS", required)])
+                .output()
+                .unwrap()
+        };
+        let skipped = run("0");
+        assert!(skipped.status.success(), "{skipped:?}");
+        let messages = String::from_utf8(skipped.stderr).unwrap();
+        let line = "SKIPPED: ./no-such-tool is missing";
+        assert!(messages.lines().any(|it| it == line), "{messages}");
+        assert!(!run("1").status.success());
+    }
+}
