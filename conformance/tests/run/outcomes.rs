@@ -368,15 +368,19 @@ fn ignoring_sigterm_does_not_help() {
 
 #[test]
 fn a_clean_exit_on_sigterm_is_still_a_timeout() {
-    let mut bench = Bench::new();
-    bench.limits.time = Duration::from_millis(500);
-    let document = document();
-    let result = bench.one(&format!(
-        "trap \"echo asked >&2; echo '{}'; exit 0\" TERM; while :; do sleep 0.1; done",
-        document.to_string().replace('"', "\\\"")
-    ));
-    assert_eq!(failure(&result).0, Failure::Timeout);
-    assert!(result.stderr.ends_with("asked\n"), "{}", result.stderr);
+    let document = document().to_string().replace('"', "\\\"");
+    let script = format!(
+        "trap \"echo asked >&2; echo '{document}'; exit 0\" TERM; while :; do sleep 0.1; done"
+    );
+    // On a busy machine, the limit can pass before the shell has set its trap.
+    let asked = (0..8).any(|doubled| {
+        let mut bench = Bench::new();
+        bench.limits.time = Duration::from_millis(500 << doubled);
+        let result = bench.one(&script);
+        assert_eq!(failure(&result).0, Failure::Timeout);
+        result.stderr.ends_with("asked\n")
+    });
+    assert!(asked, "no shell was asked to end");
 }
 
 #[test]

@@ -308,11 +308,6 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     let ended = run(&missing, &bench.limits);
     let why = "No such file or directory (os error 2)".to_owned();
     assert_eq!(ended.end, End::NotStarted(why));
-    assert!(
-        ended.elapsed < Duration::from_secs(1),
-        "{:?}",
-        ended.elapsed
-    );
     // Excessive output is discarded.
     let limits = Limits {
         output: 1000,
