@@ -16,9 +16,21 @@ fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
     let out_path = out.path().to_str().expect("a path in UTF-8");
     let ran = run(
         &real_spec(),
-        &["--overlay", &overlay, "generate", "c", "--out", out_path],
+        &[
+            "--overlay",
+            &overlay,
+            "generate",
+            "c",
+            "rust",
+            "--out",
+            out_path,
+        ],
     );
     assert_eq!(ran.status, 0, "{}", ran.stderr);
+    // The manifest's types, reader and writer have the new key.
+    let manifest = out.path().join("atf/src/manifest/generated.rs");
+    let manifest = fs::read_to_string(manifest).expect("the manifest's code");
+    assert!(manifest.contains("acme_name"), "{manifest}");
     let header = fs::read_to_string(out.path().join("atf/include/atf_v1.h")).expect("a header");
     assert!(header.contains("#define ATF_OS_FREEBSD 6u"), "{header}");
     assert!(header.contains("uint64_t dropped_count;"), "{header}");
