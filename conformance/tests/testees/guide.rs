@@ -11,7 +11,6 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::programs::{path, succeeds};
-use atf_samples::tools::has;
 
 /// Returns the commands below a heading of the guide.
 fn commands<'a>(guide: &'a str, heading: &str) -> &'a str {

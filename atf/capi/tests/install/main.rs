@@ -7,9 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use support::{accepted, has, package, run};
+use support::{accepted, package, run};
 
 fn install(prefix: &Path) {
     run(Command::new(package("install.sh"))

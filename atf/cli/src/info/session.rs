@@ -18,7 +18,7 @@ use super::verify::Contents;
 use super::{Problem, Times};
 use crate::format::member;
 use crate::json::{self, U64};
-use crate::loss::{Lost};
+use crate::loss::Lost;
 use crate::output::Failure;
 use crate::parallel;
 

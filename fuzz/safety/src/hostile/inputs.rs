@@ -159,7 +159,7 @@ fn count(size: usize) -> u64 {
 
 fn index_of(size: usize, event: impl Fn(u64) -> EventRecord) -> Files {
     vec![(
-        INDEX,
+        INDEX.into(),
         IndexFile::of(1, (0..count(size)).map(event).collect()).bytes(),
     )]
 }
@@ -208,7 +208,7 @@ fn links_to_one(size: usize) -> Files {
     };
     let mut files = index_of(size, event);
     files.push((
-        DETAIL,
+        DETAIL.into(),
         DetailFile::of(1, vec![DetailRecord::call(0, 1_000_000, 0)]).bytes(),
     ));
     files
