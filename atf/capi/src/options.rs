@@ -28,9 +28,10 @@ pub struct AtfWriteOptions {
     pub clock_type: u8,
     /// `ATF_DURABILITY_*`.
     pub durability: u8,
-    /// Not 0: an event survives SIGKILL once the function that writes it has returned.
+    /// If nonzero, an event survives SIGKILL once the function that writes it has returned.
     pub survive_kill: u8,
-    /// Not 0: events whose time goes backwards or whose kind is unknown are written, not rejected.
+    /// If nonzero, events whose time goes backwards or whose kind is unknown are written, not
+    /// rejected.
     pub verbatim: u8,
     /// 0.
     pub reserved: [u8; 5],

@@ -172,7 +172,7 @@ impl Writer {
 pub struct AtfDetail {
     /// `ATF_DETAIL_EVENT_*`.
     pub event_type: u16,
-    /// Flags; no source defines one.
+    /// Flags; no source defines any.
     pub flags: u16,
     /// 0.
     pub reserved: u32,

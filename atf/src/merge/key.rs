@@ -25,9 +25,10 @@ impl Key {
 /// Packs keys: the time since `base` in the upper bits, the source's number in the lower ones.
 ///
 /// A time too far from `base` to fit the upper bits has the key [`END`](Key::END). Its source waits
-/// until every source has that key; then the base moves. Only the current source's time can be
-/// before `base`, if its times decrease. Its key is then packed as if its time were `base`. That is
-/// still the least key: it was this source's turn, so no source with a lower number is at `base`.
+/// until every source has that key; then the base moves. Only the current source can have a time
+/// before `base`, and only if its times decrease. Its key is then packed as if its time were
+/// `base`. That is still the least key: it was this source's turn, so no source with a lower number
+/// is at `base`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packing {
     base: u64,

@@ -262,7 +262,7 @@ pub(crate) fn write_file(
     Ok(())
 }
 
-/// Returns a file's metadata about its session and missing data.
+/// Returns the metadata to store in a file: its session and the missing data.
 pub(crate) fn metadata(
     session: &Session,
     read: &Options,

@@ -12,7 +12,8 @@ For a crashed or killed program: shows, per thread, how and when its file ended 
 died); the calls that were open, innermost first, with their start and how long they were open until
 the thread's last event; and the last events. Events that a killed tracer left only in ring.atf are
 included. Threads that died come first, and of those the one that ended last; after a crash, that is
-usually the thread that crashed. The first --limit threads are shown in full, 20 more in a line each.
+usually the thread that crashed. The first --limit threads are shown in full, and 20 more in one
+line each.
 
 Times count from the first event, in seconds. Names come from manifest.json or --symbols. Losses
 that the manifest records are shown with the thread. With --clock media, times are those of the

@@ -57,7 +57,7 @@ fn every_byte_of_every_sample_file_is_shown_exactly_once() {
     }
 }
 
-/// Returns files with every kind of end, and files with damage in critical places.
+/// Returns files that end in every possible way, and files damaged in critical places.
 fn odd_files() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for version in [1, 2] {

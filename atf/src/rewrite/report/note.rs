@@ -77,7 +77,7 @@ impl Notes {
         self.counted(|note| note.kind == kind)
     }
 
-    /// Returns how many times content that breaks a rule, such as `ATF-IEVT-001`, was kept.
+    /// Returns how many times content was kept although it breaks a rule such as `ATF-IEVT-001`.
     #[must_use]
     pub fn broken(&self, rule: &str) -> u64 {
         self.counted(|note| note.rule == Some(rule))

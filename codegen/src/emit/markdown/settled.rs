@@ -45,7 +45,7 @@ pub(super) fn by_wire(values: impl Iterator<Item = (Wire, String)>) -> Vec<ByWir
     all
 }
 
-/// Returns the decided values of a disagreement.
+/// Returns the values that settle a disagreement, by wire version.
 pub(super) fn outcome(book: &Book<'_>, found: &Disagreement) -> Vec<ByWire> {
     let wires = book.layout.wires.iter();
     by_wire(wires.filter_map(|wire| Some((*wire, held(book, found, *wire)?))))

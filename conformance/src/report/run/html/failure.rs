@@ -11,7 +11,7 @@ use crate::report::printable::{Printable, clipped};
 use crate::report::run::words;
 use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 
-/// The maximum number of characters of standard error to show. JSON contains all of it.
+/// The maximum number of characters of standard error to show. The JSON report contains all of it.
 const STDERR_LETTERS: usize = 4000;
 
 /// The number of bytes left for details on a page. Once none are left, failures say that their
