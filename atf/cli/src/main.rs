@@ -29,20 +29,7 @@ mod target;
 mod text;
 
 use std::process::ExitCode;
-#[cfg(unix)]
-use std::sync::Arc;
 
 fn main() -> ExitCode {
-    #[cfg(unix)]
-    outlive_file_size_limits();
     cli::run()
-}
-
-/// Makes a write beyond the file-size limit (`ulimit -f`) fail instead of killing the command, which
-/// then removes its unfinished output. Programs that `record` starts do not inherit a handler, unlike
-/// an ignored signal.
-#[cfg(unix)]
-fn outlive_file_size_limits() {
-    // Without a handler, the limit kills the command as before.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }

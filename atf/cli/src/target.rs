@@ -9,6 +9,7 @@ use atf::FileKind;
 use atf::rewrite::is_unfinished;
 use atf::session::is_session;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf_conformance::command::repeated;
 
 use crate::output::Failure;
 
@@ -107,7 +108,16 @@ pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
 
 /// Refuses different paths to the same trace, because its events would count twice.
 pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
-    atf_conformance::command::check_distinct(paths).map_err(Failure::Usage)
+    let Some((position, first)) = repeated(paths).into_iter().next() else {
+        return Ok(());
+    };
+    let path = |position: usize| paths.get(position).map(|path| path.display());
+    let (Some(path), Some(other)) = (path(position), path(first)) else {
+        return Ok(());
+    };
+    Err(Failure::Usage(format!(
+        "{path}: named twice, also as {other}; its events would count twice"
+    )))
 }
 
 fn has_file(folder: &Path, name: &str) -> bool {

@@ -139,7 +139,7 @@ fn marked(module: &Loaded, settings: &Settings) -> Result<Vec<(u32, Marks)>, Str
     };
     let marked = SymbolTable::functions(&table).filter_map(mark).collect();
     if table.gave_up() {
-        return Err("a C++ name takes too long to demangle".to_owned());
+        return Err("a C++ name could not be demangled in time".to_owned());
     }
     Ok(marked)
 }

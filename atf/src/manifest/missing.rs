@@ -23,12 +23,14 @@ use crate::text::counted;
 /// ]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Missing {
     /// Events that the tracer lost.
     Events(Loss),
     /// Details that the tracer lost, except for those of lost events.
     Details(Loss),
     /// Events that the tracer held in memory when it ended.
+    #[non_exhaustive]
     Unwritten {
         /// The maximum number of events of each thread.
         events: u64,

@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use super::check_distinct;
+use super::repeated;
 use crate::report::check::Reports;
 use crate::report::{Form, Printable, Target};
 use crate::rules::Severity;
@@ -72,10 +72,20 @@ impl From<Deny> for Severity {
 ///
 /// # Errors
 ///
-/// Returns a message for standard error if two paths lead to the same trace, two reports go to the same place or a report cannot be
+/// Returns a message for standard error if two reports go to the same place or a report cannot be
 /// written.
 pub fn run(options: &Options) -> Result<u8, String> {
-    check_distinct(&options.paths)?;
+    let repeated = repeated(&options.paths);
+    for (position, first) in &repeated {
+        if let (Some(path), Some(first)) = (options.paths.get(*position), options.paths.get(*first))
+        {
+            let (path, first) = (Printable(path.display()), Printable(first.display()));
+            eprintln!("{path}: checked only once, as {first}");
+        }
+    }
+    let paths = options.paths.iter().enumerate();
+    let paths = paths.filter(|(position, _)| !repeated.contains_key(position));
+    let paths: Vec<_> = paths.map(|(_, path)| path.clone()).collect();
     let deny = options.deny.into();
     let mut targets = options.reports.clone();
     if options.json {
@@ -86,11 +96,7 @@ pub fn run(options: &Options) -> Result<u8, String> {
     let reports = Reports::open(targets, deny).map_err(|error| error.to_string())?;
     let mut run = Run::new(reports);
     let available = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    check_all(
-        &options.paths,
-        options.jobs.unwrap_or_else(available),
-        &mut run,
-    );
+    check_all(&paths, options.jobs.unwrap_or_else(available), &mut run);
     run.progress.finish_and_clear();
     let summary = run.reports.finish().map_err(|error| error.to_string())?;
     Ok(summary.exit_status(deny))

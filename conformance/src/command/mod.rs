@@ -3,4 +3,4 @@
 pub mod check;
 mod distinct;
 
-pub use distinct::check_distinct;
+pub use distinct::repeated;

@@ -103,7 +103,7 @@ impl Target {
     /// Refuses to overwrite part of a trace, even through symlinks.
     fn check_place(&self, path: &Path) -> io::Result<()> {
         let mut place = path.to_owned();
-        for _ in 0..MOST_LINKS {
+        for _ in 0..=MOST_LINKS {
             if has_extension(&place) || session::is_part_of_trace(&place) {
                 let error = io::Error::new(
                     io::ErrorKind::InvalidInput,
@@ -117,8 +117,8 @@ impl Target {
             };
             place = place.with_file_name(linked);
         }
-        // Opening such a file fails.
-        Ok(())
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "too many symlinks in a row");
+        Err(self.failure(&error))
     }
 
     /// Adds the file's name to an error. A closed stdout is not an error.

@@ -63,7 +63,7 @@ fn the_threads_of_a_session_are_compared_with_its_first_readable_one() {
 fn the_report_does_not_depend_on_the_number_of_jobs() {
     let folder = TempDir::new().unwrap();
     forest(folder.path());
-    let paths = ["group_2", "nothing", "empty", "group_0", "group_1"];
+    let paths = ["group_2", "nothing", "empty", "."];
     let forms = [
         &[][..],
         &["--json"],
@@ -80,7 +80,7 @@ fn the_report_does_not_depend_on_the_number_of_jobs() {
         };
         let one = run("1");
         assert_eq!(one.0, 2);
-        assert!(one.1.lines().count() > 150, "{}", one.1);
+        assert!(one.1.lines().count() > 200, "{}", one.1);
         for jobs in ["2", "3", "16"] {
             assert!(one == run(jobs), "{jobs} jobs");
         }

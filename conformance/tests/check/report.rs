@@ -142,6 +142,20 @@ fn a_report_never_overwrites_part_of_a_trace() {
         assert_eq!(status, 2, "{name}");
         assert!(messages.contains("over part of a trace"), "{messages}");
     }
+    // Linux follows 40 links in a row.
+    #[cfg(unix)]
+    for links in 38..=42 {
+        let name = |link: usize| format!("chain_{links}_{link}.json");
+        let mut file = index.clone();
+        for link in 0..links {
+            let path = folder.path().join(name(link));
+            std::os::unix::fs::symlink(file, &path).unwrap();
+            file = path;
+        }
+        let report = format!("json={}", name(links - 1));
+        let output = check(folder.path(), &["trace", "--report", &report]);
+        assert_eq!(texts(&output).0, 2, "{links}");
+    }
     assert_eq!(fs::read(&index).unwrap(), before);
     assert_eq!(fs::read(folder.path().join("alone.atf")).unwrap(), before);
     assert!(!thread.join("ring.atf").exists());

@@ -81,9 +81,27 @@ enum Command {
     Completions(completions::Options),
 }
 
+/// Makes a write beyond the file-size limit (`ulimit -f`) fail instead of killing the command, which
+/// then removes its unfinished output. Not for `record`, whose program would no longer ignore the
+/// signal if this process does.
+#[cfg(unix)]
+fn outlive_file_size_limits(command: &Result<Command, clap::Error>) {
+    #[cfg(target_os = "linux")]
+    if matches!(command, Ok(Command::Record(_))) {
+        return;
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = command;
+    // Without a handler, the limit kills the command as before.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+}
+
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
-    let outcome = match Cli::try_parse().map(|cli| cli.command) {
+    let command = Cli::try_parse().map(|cli| cli.command);
+    #[cfg(unix)]
+    outlive_file_size_limits(&command);
+    let outcome = match command {
         Ok(Command::Info(options)) => info::run(&options),
         Ok(Command::Check(options)) => match check::run(&options) {
             Ok(status) => return ExitCode::from(status),

@@ -77,7 +77,7 @@ fn a_program_with_a_cpp_name_that_takes_hours_to_demangle_is_recorded_as_a_whole
     Program::with("slow_name.c", |program| {
         let run = run(program, "", &[("ATF_FUNCTIONS", "f")]);
         assert_eq!(run.session().event_count(), 4);
-        let reason = "as their names are not known: a C++ name takes too long to demangle\n";
+        let reason = "as their names are not known: a C++ name could not be demangled in time\n";
         assert!(run.told().ends_with(reason), "{}", run.told());
     });
 }

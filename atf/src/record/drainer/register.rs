@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Drainer, Ring, Updates};
+use super::{Drainer, Ring};
 use crate::error::Result;
 use crate::record::output::{Output, Target as _};
 use crate::record::thread::Direct;
@@ -52,7 +52,7 @@ impl Drainer {
             }
             state.made.push((*thread_id, made));
         }
-        self.updates = Updates::new();
+        self.updates.hurry();
         self.shared.changed.notify_all();
     }
 

@@ -461,6 +461,23 @@ fn terminated(record: &mut Command) -> Output {
 }
 
 #[test]
+fn a_program_ignores_the_signals_that_its_caller_ignored() {
+    let folder = TempDir::new().unwrap();
+    let script = "trap '' XFSZ && exec \"$0\" record --library \"$1\" --out o -- \
+        grep SigIgn /proc/self/status";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_atf")])
+        .arg(library())
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mask = text.split_whitespace().nth(1).expect("a mask of signals");
+    let mask = u64::from_str_radix(mask, 16).unwrap();
+    assert_ne!(mask & 1 << (25 - 1), 0, "SIGXFSZ in {text}");
+}
+
+#[test]
 fn signals_are_passed_to_the_program() {
     let Some(folder) = program(&["-finstrument-functions"]) else {
         return;
