@@ -327,10 +327,12 @@ impl Drainer {
 
     /// Updates metadata if that is due.
     fn update(&mut self) {
-        if self.updates.are_due(Instant::now()) {
+        let now = Instant::now();
+        if self.updates.are_due(now) {
             self.shared.update();
             // Its error is reported at the end.
             let _ = self.store_manifest();
+            self.updates.took(now.elapsed());
         }
     }
 

@@ -118,7 +118,8 @@ impl Recording {
     /// that it is in the manifest even if the process dies. Only the first call has an effect.
     ///
     /// The drain's thread calls `update` 10 ms after a thread was registered, 20 ms after that, and
-    /// so on, and after [`Trigger::fire_last`]; [`stop`](Self::stop) calls it on its own thread.
+    /// so on, less often if it takes long, and after [`Trigger::fire_last`].
+    /// [`stop`](Self::stop) calls it on its own thread.
     /// `update` must not wait for anything that waits for the drain.
     pub fn on_update(&self, update: impl Fn(&SessionWriter) + Send + Sync + 'static) {
         self.shared.update.get_or_init(|| Update(Box::new(update)));

@@ -6,12 +6,18 @@ use std::time::{Duration, Instant};
 /// when they begin.
 const FIRST: Duration = Duration::from_millis(10);
 
+/// How many times as long as an update the time before the next one is at least, so that updates
+/// take only a small part of the drain's time.
+const REST: u32 = 20;
+
 /// The updates since the last thread was registered. The time between them doubles, because an
 /// update of many threads takes long.
 #[derive(Debug)]
 pub(super) struct Updates {
     last: Instant,
     interval: Duration,
+    /// The least interval.
+    rest: Duration,
 }
 
 impl Updates {
@@ -19,13 +25,14 @@ impl Updates {
         Self {
             last: Instant::now(),
             interval: FIRST,
+            rest: FIRST,
         }
     }
 
     /// Makes the next updates due soon, because a thread was registered. Does not put them off, so
     /// that threads that begin one after the other cannot prevent them.
     pub(super) fn hurry(&mut self) {
-        self.interval = FIRST;
+        self.interval = self.rest;
     }
 
     /// Returns whether an update is due now, in which case the caller does it.
@@ -36,6 +43,12 @@ impl Updates {
             self.interval = self.interval.saturating_mul(2);
         }
         is_due
+    }
+
+    /// Notes how long an update took.
+    pub(super) fn took(&mut self, time: Duration) {
+        self.rest = time.saturating_mul(REST).max(FIRST);
+        self.interval = self.interval.max(self.rest);
     }
 }
 
@@ -49,6 +62,21 @@ mod tests {
         let start = updates.last;
         let due = (0..100).filter(|n| updates.are_due(start + *n * FIRST));
         assert_eq!(due.collect::<Vec<_>>(), [1, 3, 7, 15, 31, 63]);
+    }
+
+    #[test]
+    fn long_updates_are_rare_even_if_threads_begin_all_the_time() {
+        let mut updates = Updates::new();
+        let start = updates.last;
+        let is_due = |n: &u32| {
+            updates.hurry();
+            let is_due = updates.are_due(start + *n * FIRST);
+            if is_due {
+                updates.took(FIRST);
+            }
+            is_due
+        };
+        assert_eq!((1..50).filter(is_due).collect::<Vec<_>>(), [1, 21, 41]);
     }
 
     #[test]
