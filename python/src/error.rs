@@ -92,6 +92,7 @@ pub(crate) fn losses<'py>(py: Python<'py>, losses: &[Loss]) -> PyResult<Bound<'p
             Missing::Events(lost) => ("events", lost.count, Some((lost.first_ns, lost.last_ns))),
             Missing::Details(lost) => ("details", lost.count, Some((lost.first_ns, lost.last_ns))),
             Missing::Unwritten { events, .. } => ("unwritten", events, None),
+            _ => ("other", 0, None),
         };
         let (first_ns, last_ns) = times.unzip();
         class.call1((

@@ -49,7 +49,7 @@ impl Session {
                 Missing::Events(loss) | Missing::Details(loss) => {
                     loss.first_ns <= options.to_ns && loss.last_ns >= options.from_ns
                 }
-                Missing::Unwritten { .. } => true,
+                _ => true,
             };
             is_in_time && loss.thread.is_none_or(|id| options.selects(id))
         };
