@@ -29,7 +29,7 @@ struct Shared<T> {
     is_done: Condvar,
 }
 
-/// What a thread does.
+/// A thread's work.
 type Work = Box<dyn FnOnce() + Send>;
 
 /// Runs work that needs more stack than a hook has: some of the program's threads may have only 16

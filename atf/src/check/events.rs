@@ -61,7 +61,7 @@ impl Events {
     }
 }
 
-/// What the check remembers of earlier events, to compare with the next.
+/// The facts about earlier events that the next one is compared with.
 #[derive(Debug)]
 struct Order {
     /// Whether events of this wire version have reserved bytes.

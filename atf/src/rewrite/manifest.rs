@@ -34,7 +34,7 @@ impl Facts {
         left_out.filter(|_| !self.threads.contains_key(&id))
     }
 
-    /// Adds a thread that is left out.
+    /// Leaves a thread out of the copy's manifest.
     pub(super) fn leave_out(&mut self, id: u32, is_unread: bool) {
         *self.left_out.entry(id).or_default() |= is_unread;
     }

@@ -21,7 +21,7 @@ fn options(wire: Wire, survive_kill: bool) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
-/// What happens to an event's detail.
+/// The fate of an event's detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     None,

@@ -248,7 +248,7 @@ mod tests {
         drainer.begin_segment(&mut segments, next);
         assert!(size(&drainer) < before);
         assert_eq!(counted(&drainer), (size(&drainer), 0));
-        // What is taken is subtracted as it was counted.
+        // Taking events subtracts exactly the size that was added for them.
         assert!(drainer.ended.take_first().is_some());
         assert_eq!(counted(&drainer), (0, 0));
         Ok(())

@@ -20,7 +20,7 @@ pub struct Scripted {
     pub wire: u8,
     /// The rules that the script tests.
     pub rules: Vec<&'static str>,
-    /// What the script does and which mistake it reveals.
+    /// A description of the script and of the mistake it reveals.
     pub note: &'static str,
     /// Whether `arch` and `os` must match the script. If not, a tracer may write the values for its
     /// own machine.
