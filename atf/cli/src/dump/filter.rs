@@ -5,10 +5,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use atf::EventKind;
-use atf::index::IndexEvent;
 use atf::spans::Paired;
 
-use super::names::Names;
+use super::names::{Function, Names};
 use super::{Dump, Time};
 use crate::format::enumeration;
 use crate::output::{Failure, complain};
@@ -71,6 +70,11 @@ impl<'a> Filter<'a> {
         self.times.clone()
     }
 
+    /// Returns whether all events are written.
+    pub(crate) fn admits_all(&self) -> bool {
+        self.times == (0..=u64::MAX) && self.kinds.is_empty() && self.functions.is_none()
+    }
+
     /// Returns whether no event can be written because no function matches.
     pub(crate) fn admits_none(&self) -> bool {
         self.functions.as_ref().is_some_and(BTreeSet::is_empty)
@@ -92,12 +96,17 @@ impl<'a> Filter<'a> {
         functions.is_none_or(|all| all.contains(&(None, id)) || all.contains(&(Some(process), id)))
     }
 
-    /// Returns whether to write an event of a process at this time.
-    pub(crate) fn admits(&self, process: u32, time_ns: u64, event: &IndexEvent) -> bool {
-        let is_kind = |kind: &Kind| kind.0 == event.event_kind;
+    /// Returns whether to write an event of this kind, in a function of a process, at this time.
+    pub(crate) fn admits(
+        &self,
+        (process, function_id): Function,
+        time_ns: u64,
+        event_kind: EventKind,
+    ) -> bool {
+        let is_kind = |kind: &Kind| kind.0 == event_kind;
         self.times.contains(&time_ns)
             && (self.kinds.is_empty() || self.kinds.iter().any(is_kind))
-            && self.admits_function(process, event.function_id)
+            && self.admits_function(process, function_id)
     }
 }
 

@@ -415,7 +415,8 @@ impl Output<'_, '_> {
         };
         let id = thread.id().unwrap_or_default();
         let is_wanted = self.dump.threads.is_empty() || self.dump.threads.contains(&id);
-        if !is_wanted || !filter.admits(0, new.event.timestamp_ns, &new.event) {
+        let function = (0, new.event.function_id);
+        if !is_wanted || !filter.admits(function, new.event.timestamp_ns, new.event.event_kind) {
             return Ok(());
         }
         let detail = match &thread.source {
@@ -430,8 +431,8 @@ impl Output<'_, '_> {
             seq: self.seqs.of(id, new.seq),
             wire: wire_of(&new.event),
             event: new.event,
-            function: names.named((0, new.event.function_id)),
-            detail,
+            function: names.named(function),
+            detail: detail.as_ref(),
         })
     }
 }

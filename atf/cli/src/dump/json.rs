@@ -9,7 +9,7 @@ use atf::symbols;
 use serde::{Serialize, Serializer};
 
 use super::detail::{Detail, PayloadHex};
-use super::line::Line;
+use super::lines::Lines;
 use super::names::{head, length_if_cut};
 use super::trace::ThreadName;
 use super::{Row, Sink};
@@ -17,9 +17,8 @@ use crate::json::U64;
 use crate::output::Failure;
 use crate::text::Hex;
 
-pub(crate) struct Json<W> {
-    out: W,
-    line: Line,
+pub(crate) struct Json<W: Write> {
+    out: Lines<W>,
 }
 
 #[derive(Serialize)]
@@ -127,9 +126,9 @@ impl<'a> DetailObject<'a> {
 
 impl<W: Write> Json<W> {
     /// Writes events to `out`.
-    pub(crate) const fn new(out: W) -> Self {
-        let line = Line::new();
-        Self { out, line }
+    pub(crate) fn new(out: W) -> Self {
+        let out = Lines::new(out);
+        Self { out }
     }
 
     fn line(&mut self, line: &impl Serialize) -> Result<(), Failure> {
@@ -161,53 +160,54 @@ impl<W: Write> Sink for Json<W> {
         Ok(())
     }
 
+    #[inline(always)]
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure> {
-        let (event, line) = (&row.event, &mut self.line);
-        line.clear();
+        let (event, out) = (&row.event, &mut self.out);
+        let mut line = out.line()?;
         line.text("{");
         if let Some(process) = row.thread.process {
             line.text("\"process\":");
-            line.decimal(process.into(), 1);
+            line.decimal::<1>(process.into());
             line.text(",");
         }
         line.text("\"thread\":");
-        line.decimal(row.thread.id.into(), 1);
+        line.decimal::<1>(row.thread.id.into());
         line.text(",\"seq\":\"");
-        line.decimal(row.seq, 1);
+        line.decimal::<1>(row.seq);
         line.text("\",\"timestamp_ns\":\"");
-        line.decimal(event.timestamp_ns, 1);
+        line.decimal::<1>(event.timestamp_ns);
         line.text("\",\"function_id\":\"");
-        line.decimal(event.function_id, 1);
+        line.decimal::<1>(event.function_id);
         if row.wire.records_thread_id() {
             line.text("\",\"thread_id\":");
-            line.decimal(event.thread_id.into(), 1);
+            line.decimal::<1>(event.thread_id.into());
             line.text(",\"event_kind\":");
         } else {
             line.text("\",\"event_kind\":");
         }
-        line.decimal(u32::from(event.event_kind).into(), 1);
+        line.decimal::<1>(u32::from(event.event_kind).into());
         if let Some(depth) = event.call_depth {
             line.text(",\"call_depth\":");
-            line.decimal(depth.into(), 1);
+            line.decimal::<1>(depth.into());
         }
         match event.detail_seq {
             None => line.text(",\"detail_seq\":null"),
             Some(seq) => {
                 line.text(",\"detail_seq\":\"");
-                line.decimal(seq, 1);
+                line.decimal::<1>(seq);
                 line.text("\"");
             }
         }
-        self.out.write_all(line.as_bytes())?;
-        row.function.write(&mut self.out, name_members)?;
-        let Some(detail) = &row.detail else {
-            self.out.write_all(b"}\n")?;
+        line.end();
+        row.function.write(out, name_members)?;
+        let Some(detail) = row.detail else {
+            out.write_all(b"}\n")?;
             return Ok(());
         };
-        self.out.write_all(b",\"detail\":")?;
+        out.write_all(b",\"detail\":")?;
         let hex = detail.hex();
-        serde_json::to_writer(&mut self.out, &DetailObject::new(row.wire, detail, &hex)?)?;
-        self.out.write_all(b"}\n")?;
+        serde_json::to_writer(&mut *out, &DetailObject::new(row.wire, detail, &hex)?)?;
+        out.write_all(b"}\n")?;
         failure_of(&hex)
     }
 

@@ -6,7 +6,7 @@ mod detail;
 mod filter;
 mod follow;
 mod json;
-mod line;
+mod lines;
 mod names;
 mod pattern;
 mod ready;
@@ -114,7 +114,7 @@ pub(crate) struct Row<'a> {
     /// The event's function.
     pub(crate) function: Named<'a>,
     /// The event's detail, if requested and present.
-    pub(crate) detail: Option<Detail<'a>>,
+    pub(crate) detail: Option<&'a Detail<'a>>,
 }
 
 /// Writes events or calls in the order in which it receives them.
@@ -143,30 +143,33 @@ pub(crate) trait Sink {
 impl Dump<'_> {
     /// Writes the dump.
     pub(crate) fn run(&self) -> Outcome {
-        let mut sink: Box<dyn Sink> = match self.form {
-            Form::Text => Box::new(Text::new(stdout())),
-            Form::Json => Box::new(Json::new(stdout())),
-        };
+        match self.form {
+            Form::Text => self.run_to(&mut Text::new(stdout())),
+            Form::Json => self.run_to(&mut Json::new(stdout())),
+        }
+    }
+
+    fn run_to(&self, sink: &mut impl Sink) -> Outcome {
         if let Some(interval) = self.follow {
-            return follow::run(self, interval, sink.as_mut());
+            return follow::run(self, interval, sink);
         }
         if let [path] = self.paths
             && let Target::File(path, FileKind::Detail) = Target::of(path)?
         {
-            let state = self.detail_file(&path, sink.as_mut())?;
+            let state = self.detail_file(&path, sink)?;
             sink.flush()?;
             return Ok(state);
         }
         let trace = Trace::open(self.paths)?;
         let state = match self.what {
-            What::Events => self.events(&trace, sink.as_mut())?,
-            What::Spans => self.spans(&trace, sink.as_mut())?,
+            What::Events => self.events(&trace, sink)?,
+            What::Spans => self.spans(&trace, sink)?,
         };
         sink.flush()?;
         Ok(state)
     }
 
-    fn events(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
+    fn events(&self, trace: &Trace, sink: &mut impl Sink) -> Outcome {
         let ready = match Ready::new(self, trace)? {
             Ok(ready) => ready,
             Err(error) => return Ok(damaged(&error)),
@@ -189,9 +192,15 @@ impl Dump<'_> {
             first_seqs: first_seqs(&ready.threads),
             written: 0,
         };
+        let admits_all = ready.filter.admits_all();
         let admits = |event: &MergedEvent| {
-            let time_ns = ready.clocks.time(event.process, event.event.timestamp_ns);
-            ready.filter.admits(event.process, time_ns, &event.event)
+            admits_all || {
+                let time_ns = ready.clocks.time(event.process, event.event.timestamp_ns);
+                let function = (event.process, event.event.function_id);
+                ready
+                    .filter
+                    .admits(function, time_ns, event.event.event_kind)
+            }
         };
         match self.last {
             None => {
@@ -200,7 +209,7 @@ impl Dump<'_> {
                         break;
                     }
                     if let Some(event) = output.take(event).filter(admits) {
-                        output.write(&event)?;
+                        output.write(event)?;
                     }
                 }
             }
@@ -212,7 +221,7 @@ impl Dump<'_> {
                 // This gives the order of a merge: the sort is stable, so it keeps the order of
                 // processes, of their threads and of each thread's segments.
                 last.sort_by_key(|event| event.event.timestamp_ns);
-                last.iter().try_for_each(|event| output.write(event))?;
+                last.into_iter().try_for_each(|event| output.write(event))?;
             }
         }
         if output.written == 0 && self.limit > 0 && self.last != Some(0) {
@@ -343,14 +352,14 @@ impl Dump<'_> {
 }
 
 /// Writes events and collects their problems.
-struct Output<'a> {
+struct Output<'a, S> {
     details: Option<Details<'a>>,
     trace: &'a Trace,
     /// The process ids, if there are several.
     process_ids: Vec<Option<u32>>,
     names: &'a Names<'a>,
     clocks: &'a Clocks,
-    sink: &'a mut dyn Sink,
+    sink: &'a mut S,
     told: Told,
     /// For each thread, the first event with a dangling link and the number of such events.
     dangling: BTreeMap<ThreadName, (u64, u64)>,
@@ -362,7 +371,7 @@ struct Output<'a> {
     written: u64,
 }
 
-impl Output<'_> {
+impl<S: Sink> Output<'_, S> {
     /// Returns the event, or reports the error and returns `None`.
     fn take(&mut self, event: Result<MergedEvent, Error>) -> Option<MergedEvent> {
         event.map_err(|error| self.told.tell(&error)).ok()
@@ -400,7 +409,9 @@ impl Output<'_> {
         last
     }
 
-    fn write(&mut self, event: &MergedEvent) -> Result<(), Failure> {
+    /// Writes an event. Inlined, so that its fields stay in registers.
+    #[inline(always)]
+    fn write(&mut self, event: MergedEvent) -> Result<(), Failure> {
         let thread = ThreadName {
             process: self
                 .process_ids
@@ -410,7 +421,7 @@ impl Output<'_> {
             id: event.thread,
         };
         let found = match &mut self.details {
-            Some(details) => details.of(event, &mut self.told),
+            Some(details) => details.of(&{ event }, &mut self.told),
             None => Ok(Found::None),
         };
         let mut shown = event.event;
@@ -436,14 +447,18 @@ impl Output<'_> {
             *count += 1;
         }
         self.written += 1;
-        let before = self.first_seqs.get(&(event.process, event.thread));
+        let before = if self.first_seqs.is_empty() {
+            None
+        } else {
+            self.first_seqs.get(&(event.process, event.thread))
+        };
         self.sink.event(&Row {
             thread,
             seq: event.seq.saturating_add(before.copied().unwrap_or(0)),
             wire: wire_of(&event.event),
             event: shown,
             function: self.names.named((event.process, event.event.function_id)),
-            detail,
+            detail: detail.as_ref(),
         })
     }
 

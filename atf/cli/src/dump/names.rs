@@ -68,6 +68,7 @@ pub(crate) struct Named<'a> {
 impl Named<'_> {
     /// Writes the function as formatted by `show`. All calls must pass the same `show`, because the
     /// result is kept for later events of the function.
+    #[inline]
     pub(crate) fn write(
         &self,
         out: &mut impl Write,
@@ -81,12 +82,18 @@ impl Named<'_> {
         let hash = (id ^ u64::from(process).rotate_left(48)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let shown = &mut all[(hash >> (u64::BITS - SHOWN)) as usize];
         if shown.function != Some(self.function) {
-            *shown = Shown {
-                function: Some(self.function),
-                text: show(self.names.get(self.function)),
-            };
+            self.fill(shown, show);
         }
         out.write_all(shown.text.as_bytes())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill(&self, shown: &mut Shown, show: impl FnOnce(symbols::Function<'_>) -> String) {
+        *shown = Shown {
+            function: Some(self.function),
+            text: show(self.names.get(self.function)),
+        };
     }
 }
 

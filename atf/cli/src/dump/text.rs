@@ -9,7 +9,7 @@ use atf::spans::{Paired, SpanEnd};
 use atf::symbols::Function;
 
 use super::detail::Detail;
-use super::line::Line;
+use super::lines::Lines;
 use super::names::{head, length_if_cut};
 use super::trace::ThreadName;
 use super::{Row, Sink};
@@ -23,18 +23,16 @@ const OPAQUE: usize = 64;
 const DEEPEST: u32 = 60;
 
 /// Writes events as text.
-pub(crate) struct Text<W> {
-    out: W,
-    line: Line,
+pub(crate) struct Text<W: Write> {
+    out: Lines<W>,
     origin_ns: Option<u64>,
 }
 
 impl<W: Write> Text<W> {
     /// Writes events to `out`.
-    pub(crate) const fn new(out: W) -> Self {
+    pub(crate) fn new(out: W) -> Self {
         Self {
-            out,
-            line: Line::new(),
+            out: Lines::new(out),
             origin_ns: None,
         }
     }
@@ -131,41 +129,46 @@ impl<W: Write> Sink for Text<W> {
         Ok(())
     }
 
+    #[inline(always)]
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure> {
-        let (event, line) = (&row.event, &mut self.line);
-        line.clear();
+        let (event, out) = (&row.event, &mut self.out);
+        let mut line = out.line()?;
         line.since(event.timestamp_ns, self.origin_ns);
         line.text(" ");
-        if row.thread.process.is_none() {
-            line.decimal(row.thread.id.into(), 4);
-        } else {
-            self.out.write_all(line.as_bytes())?;
-            write!(self.out, "{:>4}", row.thread)?;
-            line.clear();
+        match row.thread.process {
+            None => line.decimal::<4>(row.thread.id.into()),
+            Some(_) => {
+                line.end();
+                write!(out, "{:>4}", row.thread)?;
+                line = out.line()?;
+            }
         }
         line.text(" ");
-        line.decimal(row.seq, 8);
+        line.decimal::<8>(row.seq);
         line.text(" ");
         match event.event_kind.name() {
-            Some(name) => line.padded(name, 9),
-            None => line.padded(&format!("kind {}", u32::from(event.event_kind)), 9),
+            Some(name) => line.padded::<9>(name),
+            None => line.padded::<9>(&format!("kind {}", u32::from(event.event_kind))),
         }
         match event.call_depth {
             Some(depth) => {
                 line.text(" ");
-                line.decimal(depth.into(), 3);
+                line.decimal::<3>(depth.into());
             }
             None => line.text("   -"),
         }
         line.text("  ");
-        self.out.write_all(line.as_bytes())?;
+        line.end();
         row.function
-            .write(&mut self.out, |function| Shown(function).to_string())?;
+            .write(out, |function| Shown(function).to_string())?;
+        let mut line = out.line()?;
         if let Some(detail_seq) = event.detail_seq {
-            write!(self.out, "  detail {detail_seq}")?;
+            line.text("  detail ");
+            line.decimal::<1>(detail_seq);
         }
-        self.out.write_all(b"\n")?;
-        match &row.detail {
+        line.text("\n");
+        line.end();
+        match row.detail {
             Some(detail) => self.details(detail),
             None => Ok(()),
         }
