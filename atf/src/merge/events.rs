@@ -116,6 +116,19 @@ impl Iterator for Merged<'_> {
         }
     }
 
+    /// Passes on the events turn by turn, so that each turn's thread is looked up once.
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, init: B, mut f: F) -> B {
+        let mut all = init;
+        loop {
+            all = self.lanes.fold(all, |all, event| f(all, Ok(event)));
+            match self.load() {
+                None => {}
+                Some(Some(item)) => all = f(all, item),
+                Some(None) => return all,
+            }
+        }
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         // An error ends a thread early; problems follow the last event.
         let events = usize::try_from(self.lanes.left()).ok();

@@ -51,6 +51,27 @@ impl<'m> Lane<'m> {
         Some(self.event(at, record))
     }
 
+    /// Passes on the next `count` events, which must already be ordered.
+    #[inline(always)]
+    pub(super) fn fold<B>(
+        &mut self,
+        count: usize,
+        init: B,
+        mut f: impl FnMut(B, MergedEvent) -> B,
+    ) -> B {
+        if count == 1 {
+            return match self.take() {
+                Some(event) => f(init, event),
+                None => init,
+            };
+        }
+        let at = self.at;
+        self.at = at.wrapping_add(count);
+        let records = self.feed.records().get(at..self.at).unwrap_or_default();
+        let events = records.iter().zip(at..);
+        events.fold(init, |all, (record, at)| f(all, self.event(at, record)))
+    }
+
     #[inline(always)]
     fn event(&self, at: usize, record: &Record) -> MergedEvent {
         MergedEvent {

@@ -1,5 +1,7 @@
 //! Merges the events of many threads.
 
+use std::mem;
+
 use super::MergedEvent;
 use super::feed::Feed;
 use super::lane::Lane;
@@ -50,6 +52,21 @@ impl<'m> Lanes<'m> {
         }
         self.turn.count = self.turn.count.wrapping_sub(1);
         self.lanes.get_mut(self.turn.rank)?.take()
+    }
+
+    /// Passes on the events of all turns found. [`load`](Self::load) must be called next.
+    #[inline(always)]
+    pub(super) fn fold<B>(&mut self, init: B, mut f: impl FnMut(B, MergedEvent) -> B) -> B {
+        let (mut all, mut turn) = (init, mem::take(&mut self.turn));
+        loop {
+            if let Some(lane) = self.lanes.get_mut(turn.rank) {
+                all = lane.fold(turn.count, all, &mut f);
+            }
+            turn = match self.turns.next() {
+                Some(turn) => turn,
+                None => return all,
+            };
+        }
     }
 
     /// Loads events for lanes that have run out, finds the next turns, and returns whether there
