@@ -36,8 +36,7 @@
  * ATF_WINDOW_ALL, a thread's files are created when a trigger first requests one of its events; a
  * thread that ends before then leaves no files and does not count towards max_threads. Other ended
  * threads count until the pre-roll has passed. Events kept from ended threads take at most 512 MiB,
- * and at most 128 of the threads that have files keep events; beyond that, the oldest are lost. Live
- * threads have no limit in total: each takes up to the capacity of its ring.
+ * and at most 128 of the threads that have files keep events; beyond that, the oldest are lost.
  *
  * Segments. With segment_size or segment_duration_ns, a recording continues in a new session when
  * the current one reaches that size or age, or contains as many events as its files can hold:
@@ -65,7 +64,10 @@ typedef struct AtfRecorder AtfRecorder;
 
 /* ---- The recording ---- */
 
-/** If only the payload does not fit, the event is recorded without its detail. The default. */
+/**
+ * If the payload does not fit, or less than a quarter of ring_events is free, the event is recorded
+ * without its detail. The default.
+ */
 #define ATF_OVERFLOW_DROP_DETAIL 0u
 /** An event that does not fit is dropped with its detail. */
 #define ATF_OVERFLOW_DROP_NEWEST 1u
@@ -78,6 +80,15 @@ typedef struct AtfRecorder AtfRecorder;
 #define ATF_WINDOW_DETAILS 1u
 /** Events and details are recorded only in windows around triggers, as in a flight recorder. */
 #define ATF_WINDOW_ALL 2u
+
+/** Timestamps are those of ada_get_timestamp_ns. The default. */
+#define ATF_RECORD_CLOCK_SYSTEM 0u
+/**
+ * Timestamps are those of atf_recording_now_ns, read from the processor's time-stamp counter, which
+ * takes less time. The drain compares the counter with the system's clock at least once per second
+ * and corrects it; the manifest records the largest difference.
+ */
+#define ATF_RECORD_CLOCK_COUNTER 1u
 
 /** The ring_payload_size of a tracer without details. */
 #define ATF_NO_PAYLOADS UINT64_MAX
@@ -92,8 +103,8 @@ typedef struct AtfRecordOptions {
     uint8_t window;
     /** 1 if stopping the recording is a trigger, else 0. */
     uint8_t trigger_on_stop;
-    /** 0. */
-    uint8_t reserved;
+    /** The clock of the timestamps: ATF_RECORD_CLOCK_*. */
+    uint8_t clock;
     /** Events in each thread's ring, 32 bytes each: default 2^16, at most 2^25. */
     uint64_t ring_events;
     /**
@@ -118,11 +129,19 @@ typedef struct AtfRecordOptions {
     uint64_t segment_duration_ns;
     /** How many segments to keep, including the current one; older ones are deleted. 0 for all. */
     uint64_t segment_keep;
+    /**
+     * The memory limit for the rings of all live threads together, in bytes: default 2 GiB. Rings of
+     * full size take up to half of it. Beyond that, a new ring is halved until it fits into the rest
+     * of this half, or into one sixteenth of the limit divided by the number of threads, but not
+     * below 256 events and 16 KiB of payloads. A thread whose ring still does not fit is not
+     * recorded, and its events count as lost.
+     */
+    uint64_t ring_memory;
 } AtfRecordOptions;
 
 /** AtfRecordOptions with all defaults. */
 #define ATF_RECORD_OPTIONS_INIT \
-    { (uint32_t)sizeof(AtfRecordOptions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { (uint32_t)sizeof(AtfRecordOptions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** The outcome of a recording. */
 typedef struct AtfRecordSummary {
@@ -142,6 +161,8 @@ typedef struct AtfRecordSummary {
     uint64_t lost_details;
     /** Sessions written: 1 without segments. The counts above are totals over all of them. */
     uint64_t segments;
+    /** Threads whose rings were smaller than the options say, because of ring_memory. */
+    uint64_t smaller_rings;
 } AtfRecordSummary;
 
 /**
@@ -150,10 +171,19 @@ typedef struct AtfRecordSummary {
  * recording creates the threads and finishes the session: do not call atf_session_writer_thread or
  * atf_session_writer_finish. ATF_ERROR_STATE: the session already has a recording.
  * ATF_ERROR_ARGUMENT: the options request a window or segments, but a session with survive_kill has
- * no rings.
+ * no rings; or they request ATF_RECORD_CLOCK_COUNTER, but atf_counter_clock_is_available returns 0.
  */
 AtfStatus atf_recording_start(const AtfSessionWriter *session, const AtfRecordOptions *options,
                               AtfRecording **recording);
+
+/** 1 if the processor has a time-stamp counter that runs at a constant rate; else 0. */
+int atf_counter_clock_is_available(void);
+
+/**
+ * The time of the recording's clock in nanoseconds, for timestamps; 0 if recording is invalid. With
+ * ATF_RECORD_CLOCK_SYSTEM, it is that of ada_get_timestamp_ns.
+ */
+uint64_t atf_recording_now_ns(const AtfRecording *recording);
 
 /**
  * Records an event of the calling thread and sets *index_seq; index_seq may be NULL. The arguments
@@ -236,8 +266,8 @@ AtfStatus atf_recording_close(AtfRecording *recording);
 
 /**
  * Registers a thread and creates its recorder. Threads are numbered from 0 in the order they are
- * registered. name may be NULL. ATF_ERROR_LIMIT: max_threads is reached. ATF_ERROR_STATE: the
- * recording has stopped.
+ * registered. name may be NULL. ATF_ERROR_LIMIT: max_threads or ring_memory is reached.
+ * ATF_ERROR_STATE: the recording has stopped.
  */
 AtfStatus atf_recording_thread(const AtfRecording *recording, const char *name,
                                AtfRecorder **recorder);

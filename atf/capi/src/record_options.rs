@@ -20,8 +20,8 @@ pub struct AtfRecordOptions {
     pub window: u8,
     /// Whether stopping the recording is a trigger.
     pub trigger_on_stop: u8,
-    /// 0.
-    pub reserved: u8,
+    /// `ATF_RECORD_CLOCK_*`.
+    pub clock: u8,
     /// Events in each thread's ring.
     pub ring_events: u64,
     /// Bytes for payloads in each thread's ring, or `ATF_NO_PAYLOADS`.
@@ -40,9 +40,11 @@ pub struct AtfRecordOptions {
     pub segment_duration_ns: u64,
     /// How many segments to keep.
     pub segment_keep: u64,
+    /// The memory limit for the rings of all live threads, in bytes.
+    pub ring_memory: u64,
 }
 
-const _: () = assert!(size_of::<AtfRecordOptions>() == 80);
+const _: () = assert!(size_of::<AtfRecordOptions>() == 88);
 
 /// Leaves no room for payloads.
 const NO_PAYLOADS: u64 = u64::MAX;
@@ -50,12 +52,15 @@ const NO_PAYLOADS: u64 = u64::MAX;
 // SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfRecordOptions {}
 
-/// Reads the options; null selects the defaults.
+/// Reads the options, and whether timestamps come from the processor's counter. Null selects the
+/// defaults.
 ///
 /// # Safety
 ///
 /// `options` is null, or begins with its size in bytes and is that large.
-pub(crate) unsafe fn record_options(options: *const AtfRecordOptions) -> Outcome<RecordOptions> {
+pub(crate) unsafe fn record_options(
+    options: *const AtfRecordOptions,
+) -> Outcome<(RecordOptions, bool)> {
     // SAFETY: guaranteed by this function's caller.
     let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecordOptions::ZERO);
     let mut options = RecordOptions::default();
@@ -65,9 +70,6 @@ pub(crate) unsafe fn record_options(options: *const AtfRecordOptions) -> Outcome
         2 => Overflow::Block,
         _ => return Err(argument("overflow is not one of ATF_OVERFLOW_*")),
     };
-    if given.reserved != 0 {
-        return Err(argument("a reserved option is not 0"));
-    }
     let number = |given| usize::try_from(given).map_err(|_| argument("an option is too large"));
     if given.ring_events != 0 {
         options.capacity.events = number(given.ring_events)?;
@@ -83,9 +85,17 @@ pub(crate) unsafe fn record_options(options: *const AtfRecordOptions) -> Outcome
     if given.max_threads != 0 {
         options.max_threads = number(given.max_threads)?;
     }
+    if given.ring_memory != 0 {
+        options.ring_memory = number(given.ring_memory)?;
+    }
     options.window = window(&given)?;
     options.segment = segment(&given)?;
-    Ok(options)
+    let counts_ticks = match given.clock {
+        0 => false,
+        1 => true,
+        _ => return Err(argument("clock is not one of ATF_RECORD_CLOCK_*")),
+    };
+    Ok((options, counts_ticks))
 }
 
 /// Returns the window, if it is set.
@@ -147,9 +157,11 @@ pub struct AtfRecordSummary {
     pub lost_details: u64,
     /// Sessions written: 1 without segments.
     pub segments: u64,
+    /// Threads whose rings were smaller because of `ring_memory`.
+    pub smaller_rings: u64,
 }
 
-const _: () = assert!(size_of::<AtfRecordSummary>() == 72);
+const _: () = assert!(size_of::<AtfRecordSummary>() == 80);
 
 // SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfRecordSummary {}
@@ -167,6 +179,7 @@ impl From<RecordSummary> for AtfRecordSummary {
             lost_events: summary.lost_events,
             lost_details: summary.lost_details,
             segments: summary.segments,
+            smaller_rings: summary.smaller_rings,
         }
     }
 }

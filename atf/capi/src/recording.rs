@@ -2,16 +2,18 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::c_char;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 use std::time::Duration;
 
 use atf::ErrorKind;
+use atf::clock::CounterClock;
 use atf::record::{LossCounter, Lost, Recording, ThreadRecorder};
 use atf::write::Event;
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, put, put_sized};
+use crate::memory::{self, argument, put, put_sized};
 use crate::record_options::{AtfRecordOptions, AtfRecordSummary, record_options};
 use crate::session_writer::AtfSessionWriter;
 use crate::status::{AtfStatus, Failure, Outcome};
@@ -95,20 +97,49 @@ pub unsafe extern "C" fn atf_recording_start(
 ) -> AtfStatus {
     let make = || {
         // SAFETY: guaranteed by this function's caller.
-        let options = unsafe { record_options(options) }?;
+        let (options, counts_ticks) = unsafe { record_options(options) }?;
+        let clock = counts_ticks.then(|| {
+            let clock = CounterClock::start();
+            clock.ok_or_else(|| argument("this processor has no counter that runs at one rate"))
+        });
+        let clock = clock.transpose()?;
         let start = |session| {
-            Recording::start(session, &options).map_err(|error| match error.kind() {
+            let started = Recording::start(session, &options);
+            let recording = started.map_err(|error| match error.kind() {
                 ErrorKind::OutOfRange { .. } => {
                     Failure::new(AtfStatus::Argument, error.to_string())
                 }
                 _ => error.into(),
-            })
+            })?;
+            if let Some(clock) = clock {
+                recording.use_clock(Arc::new(clock));
+            }
+            Ok(recording)
         };
         // SAFETY: guaranteed by this function's caller.
         unsafe { handle::with(session, |session| session.record(start)) }
     };
     // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(recording, make) })
+}
+
+/// Returns 1 if the processor has a counter that runs at one rate, and otherwise 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_counter_clock_is_available() -> i32 {
+    boundary::value(0, || Ok(CounterClock::is_available().into()))
+}
+
+/// Returns the time of the recording's clock in nanoseconds; 0 if `recording` is invalid.
+///
+/// # Safety
+///
+/// `recording` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_recording_now_ns(recording: *const AtfRecording) -> u64 {
+    // SAFETY: guaranteed by this function's caller.
+    boundary::value(0, || unsafe {
+        handle::with(recording, |this| Ok(this.now_ns()))
+    })
 }
 
 /// Registers a thread, with its name unless `name` is null.

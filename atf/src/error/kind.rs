@@ -206,9 +206,10 @@ pub enum ErrorKind {
         /// The previous event's timestamp in nanoseconds.
         last: u64,
     },
-    /// The file has as many events as its wire version can count.
+    /// A limit is reached: the events or details that the wire version can count, or an option of a
+    /// recording.
     LimitReached {
-        /// How many events a file can have.
+        /// How many events, details, threads or bytes there can be.
         limit: u64,
     },
     /// Index events link to details that were reserved but never written.

@@ -120,10 +120,7 @@ impl fmt::Display for ErrorKind {
             Self::TimeGoesBack { found, last } => {
                 write!(f, "{found} ns is before the previous event's {last} ns")
             }
-            Self::LimitReached { limit } => write!(
-                f,
-                "the file has {limit}, the most its wire version can count"
-            ),
+            Self::LimitReached { limit } => write!(f, "the limit of {limit} is reached"),
             Self::DetailsMissing { count } => write!(f, "{count} reserved but not yet written"),
             Self::NotReserved => f.write_str("no index event reserved a detail"),
             Self::TooManyReservations { limit } => write!(

@@ -8,7 +8,7 @@ use super::let_go::LetGo;
 use super::losses::{Lane, Losses};
 use super::output::Target;
 use super::window::{Verdict, Windows};
-use super::{Lanes, MISSED, NO_DETAIL, Slot};
+use super::{Capacity, Lanes, MISSED, NO_DETAIL, Slot, ring_size};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::{Error, Result};
@@ -183,12 +183,15 @@ impl Drain {
 
     /// Returns the memory size, in bytes, of the ring and of the record of discarded events.
     pub(super) fn size(&self) -> usize {
-        let events = self.events.buffer().capacity();
-        let payloads = self.outlet.payloads.lane.buffer().capacity();
-        let rings = events
-            .saturating_mul(size_of::<Slot>())
-            .saturating_add(payloads);
-        rings.saturating_add(self.outlet.let_go.size())
+        ring_size(self.capacity(), false).saturating_add(self.outlet.let_go.size())
+    }
+
+    /// Returns how many events and payload bytes the ring can hold.
+    pub(super) fn capacity(&self) -> Capacity {
+        Capacity {
+            events: self.events.buffer().capacity(),
+            payload_size: self.outlet.payloads.lane.buffer().capacity(),
+        }
     }
 
     /// Discards all held events. Counts them and the events discarded early as lost, because no

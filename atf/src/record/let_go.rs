@@ -36,6 +36,12 @@ impl LetGo {
         }
     }
 
+    /// Returns the maximum memory size in bytes of a record with this limit.
+    pub(super) fn most_size(limit: usize) -> usize {
+        let runs = limit.min(MOST_RUNS);
+        runs.saturating_mul(size_of::<Loss>())
+    }
+
     pub(super) fn add(&mut self, timestamp_ns: u64) {
         self.last_ns = Some(timestamp_ns);
         let one = Loss::new(1, timestamp_ns, timestamp_ns);

@@ -80,6 +80,7 @@ use crate::setters::setters;
 use crate::wire::DetailEventType;
 use crate::write::Event;
 
+use let_go::LetGo;
 use losses::Losses;
 
 pub use drain::{Drain, Drained};
@@ -124,8 +125,8 @@ const MOST_PAYLOAD: usize = 1 << 30;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// The index lane has priority (S1): if only the payload does not fit, the event is recorded
-    /// without its detail.
+    /// The index lane has priority (S1): if the payload does not fit, or less than a quarter of the
+    /// ring's event slots is free, the event is recorded without its detail.
     #[default]
     DropDetail,
     /// The event is dropped with its detail.
@@ -220,6 +221,17 @@ fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Cons
         all.commit_all();
     }
     (producer, consumer)
+}
+
+/// Returns the memory, in bytes, of a ring and of what its drain notes about it.
+fn ring_size(capacity: Capacity, is_judged: bool) -> usize {
+    let events = capacity.events.saturating_mul(size_of::<Slot>());
+    let size = events.saturating_add(capacity.payload_size);
+    size.saturating_add(if is_judged {
+        LetGo::most_size(capacity.events)
+    } else {
+        0
+    })
 }
 
 /// An entry of the index lane.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Capacity, Overflow, Segment, Window};
+use super::{Capacity, Overflow, Segment, Window, ring_size};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
 use crate::setters::setters;
@@ -22,6 +22,13 @@ pub struct RecordOptions {
     /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files. With
     /// a [`Window`], threads whose files are open count even after they have ended.
     pub max_threads: usize,
+    /// The memory limit for the rings of all live threads together, in bytes, including the times
+    /// of discarded events ([`Window`]). Rings of the full [`capacity`](Self::capacity) take up to
+    /// half of it. Beyond that, a new ring is halved until it fits into the rest of this half, or
+    /// into one sixteenth of the limit divided by the number of threads, but not below 256 events
+    /// and 16 KiB of payloads. A thread whose ring still does not fit is not recorded, and its events count as
+    /// lost. [`RecordSummary::smaller_rings`] counts the threads with smaller rings.
+    pub ring_memory: usize,
     /// Records in full only around triggers. `None` records everything. Needs rings.
     pub window: Option<Window>,
     /// When to continue in another session. `None` means never. Needs rings.
@@ -33,18 +40,21 @@ setters!(RecordOptions {
     overflow: Overflow,
     interval: Duration,
     max_threads: usize,
+    ring_memory: usize,
     window: Option<Window>,
     segment: Option<Segment>,
 });
 
 impl Default for RecordOptions {
-    /// The drain checks the rings every millisecond; 256 threads may record.
+    /// The drain checks the rings every millisecond; 256 threads may record; all rings together
+    /// take at most 2 GiB.
     fn default() -> Self {
         Self {
             capacity: Capacity::default(),
             overflow: Overflow::default(),
             interval: Duration::from_millis(1),
             max_threads: 256,
+            ring_memory: 2 << 30,
             window: None,
             segment: None,
         }
@@ -72,6 +82,24 @@ impl RecordOptions {
 }
 
 impl RecordOptions {
+    /// Returns the capacity of a new ring, if `count` others take `taken` bytes; `None` if it does
+    /// not fit into the memory limit.
+    pub(super) fn next_capacity(&self, count: usize, taken: usize) -> Option<Capacity> {
+        /// One part of the limit in this many is divided by the number of threads.
+        const PARTS: usize = 16;
+        let is_judged = self.window.is_some();
+        let (limit, full) = (self.ring_memory, self.capacity);
+        let threads = count.saturating_add(1).saturating_mul(PARTS);
+        let share = limit.checked_div(threads)?;
+        let most = (limit / 2).saturating_sub(taken).max(share);
+        let mut capacity = full;
+        while ring_size(capacity, is_judged) > most && !capacity.is_least(full) {
+            capacity = capacity.half(full);
+        }
+        let size = taken.checked_add(ring_size(capacity, is_judged))?;
+        (size <= limit).then_some(capacity)
+    }
+
     /// Returns the maximum number of a thread's events that may exist only in memory, in its ring
     /// and its writer's buffer. `None` if they survive the process.
     pub(super) fn unwritten_events(&self, options: &WriteOptions) -> Option<u64> {
@@ -94,4 +122,86 @@ pub struct RecordSummary {
     pub lost_events: u64,
     /// Details that were not recorded, although their events were.
     pub lost_details: u64,
+    /// Threads whose rings were smaller than the [capacity](RecordOptions::capacity), because of
+    /// [`ring_memory`](RecordOptions::ring_memory).
+    pub smaller_rings: u64,
+}
+
+impl Capacity {
+    /// The least capacity to which a ring is reduced.
+    const LEAST: Self = Self {
+        events: 256,
+        payload_size: 16 << 10,
+    };
+
+    /// Returns half of the capacity of a ring that has `full` capacity at most.
+    fn half(self, full: Self) -> Self {
+        let half = |own: usize, least: usize, full: usize| (own / 2).max(least.min(full));
+        Self {
+            events: half(self.events, Self::LEAST.events, full.events),
+            payload_size: half(
+                self.payload_size,
+                Self::LEAST.payload_size,
+                full.payload_size,
+            ),
+        }
+    }
+
+    fn is_least(self, full: Self) -> bool {
+        self == self.half(full)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Window;
+
+    const MIB: usize = 1 << 20;
+
+    /// Returns the numbers of events in the rings of this many threads.
+    fn rings(options: &RecordOptions, threads: usize) -> Vec<usize> {
+        let (mut taken, mut events) = (0, Vec::new());
+        for count in 0..threads {
+            let Some(capacity) = options.next_capacity(count, taken) else {
+                break;
+            };
+            taken = ring_size(capacity, options.window.is_some()).saturating_add(taken);
+            assert!(taken <= options.ring_memory);
+            events.push(capacity.events);
+        }
+        events
+    }
+
+    #[test]
+    fn rings_of_many_threads_get_smaller_and_all_fit() {
+        let options = RecordOptions::default();
+        // 3 MiB each, in 1 GiB.
+        assert_eq!(rings(&options, 256), [1 << 16; 256]);
+        let flight = Capacity::default().events(1 << 20).payload_size(0);
+        let flight = options.max_threads(4096).capacity(flight);
+        let flight = flight.window(Some(Window::default()));
+        // 33.5 MiB each: a million events of 32 bytes, and 65,536 times of 24 bytes.
+        let events = rings(&flight, 4096);
+        assert_eq!(events.len(), 4096);
+        assert!(events.starts_with(&[1 << 20; 30]));
+        let some = [31, 100, 4095].map(|thread: usize| events.get(thread).copied());
+        assert_eq!(some, [1 << 16, 1 << 14, 512].map(Some));
+    }
+
+    #[test]
+    fn a_limit_that_is_too_small_leaves_threads_without_rings() {
+        let options = RecordOptions::default().ring_memory(MIB / 4);
+        // 128 KiB is 1/32 of 3 MiB, rounded down to a power of two; 24 KiB is the least.
+        let rings = rings(&options, 256);
+        assert!(rings.starts_with(&[2048, 512]), "{rings:?}");
+        assert!(rings.len() < 12, "{rings:?}");
+        assert_eq!(options.ring_memory(1000).next_capacity(0, 0), None);
+        // A small ring is not made larger.
+        let tiny = Capacity::default().events(3).payload_size(0);
+        let tiny = options.ring_memory(200).capacity(tiny);
+        assert_eq!(tiny.next_capacity(0, 0), Some(tiny.capacity));
+        assert_eq!(tiny.next_capacity(1, 96), Some(tiny.capacity));
+        assert_eq!(tiny.next_capacity(2, 192), None);
+    }
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use rtrb::{Producer, PushError};
 
 use super::losses::Losses;
-use super::{MISSED, NO_DETAIL, Overflow, Slot};
+use super::{Capacity, MISSED, NO_DETAIL, Overflow, Slot};
+use crate::wire::EventKind;
 use crate::write::{Detail, Event, Link};
 
 /// How long a blocked thread sleeps between checks for room.
@@ -24,6 +25,8 @@ pub struct Recorder {
     payloads: Producer<u8>,
     losses: Arc<Losses>,
     overflow: Overflow,
+    /// How many slots are kept for events without details.
+    reserved: usize,
     /// Whether the drain decides which details are recorded, and therefore which are lost.
     pub(super) is_judged: bool,
     last_timestamp: u64,
@@ -37,8 +40,9 @@ pub struct Recorder {
 pub enum Lost {
     /// The event, with its detail if any: the ring is full or no longer drained.
     Event,
-    /// The detail: its payload does not fit. Its event is recorded. With a [window](super::Window),
-    /// the detail counts as lost only if it is inside a window.
+    /// The detail: its payload does not fit, or the ring needs its room for events. Its event is
+    /// recorded. With a [window](super::Window), the detail counts as lost only if it is inside a
+    /// window.
     Detail,
     /// The event, with its detail if any: it is earlier than the previous event or of unknown kind,
     /// which the format forbids tracers to write.
@@ -50,7 +54,7 @@ impl fmt::Display for Lost {
         f.write_str(match self {
             Self::Event => "the ring is full or no longer drained: the event is lost",
             Self::Detail => {
-                "the ring has no room for the payload: the detail is lost, the event is recorded"
+                "the ring has no room for the detail: it is lost, and the event is recorded"
             }
             Self::Refused => {
                 "the event is earlier than the one before it or of unknown kind: it is not recorded"
@@ -68,11 +72,16 @@ impl Recorder {
         losses: Arc<Losses>,
         overflow: Overflow,
     ) -> Self {
+        let reserved = match overflow {
+            Overflow::DropDetail => events.buffer().capacity() / 4,
+            Overflow::DropNewest | Overflow::Block => 0,
+        };
         Self {
             events,
             payloads,
             losses,
             overflow,
+            reserved,
             is_judged: false,
             last_timestamp: 0,
             next: Link {
@@ -101,6 +110,24 @@ impl Recorder {
             self.push_later(slot)?;
         }
         Ok(self.count(event.timestamp_ns))
+    }
+
+    /// Like [`record`](Self::record), but not inlined: in a large function, the compiler would not
+    /// inline the push into the ring.
+    #[inline(never)]
+    pub(super) fn record_numbers(
+        &mut self,
+        timestamp_ns: u64,
+        function_id: u64,
+        event_kind: EventKind,
+        call_depth: u32,
+    ) -> Result<u64, Lost> {
+        self.record(&Event::new(
+            timestamp_ns,
+            function_id,
+            event_kind,
+            call_depth,
+        ))
     }
 
     /// Records an event with its detail, copying the payload. Reserves the sequence numbers of both
@@ -247,8 +274,21 @@ impl Recorder {
         self.events.is_full() || payload_size <= freed
     }
 
+    /// Returns whether there is room for an event with its detail.
     fn has_room(&self, payload_size: usize) -> bool {
-        !self.events.is_full() && self.payloads.slots() >= payload_size
+        let has_slot = match self.reserved {
+            0 => !self.events.is_full(),
+            reserved => self.events.slots() > reserved,
+        };
+        has_slot && self.payloads.slots() >= payload_size
+    }
+
+    /// Returns how many events and payload bytes the ring can hold.
+    pub(super) fn capacity(&self) -> Capacity {
+        Capacity {
+            events: self.events.buffer().capacity(),
+            payload_size: self.payloads.buffer().capacity(),
+        }
     }
 
     /// Waits for room. Returns false if the drain is gone, or if this is a forked child, where no

@@ -101,7 +101,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::LimitReached`] at `max_threads`; [`ErrorKind::AlreadyFinalized`] after the
+    /// [`ErrorKind::LimitReached`] at `max_threads` or `ring_memory`; [`ErrorKind::AlreadyFinalized`] after the
     /// recording was stopped; [`ErrorKind::Forked`]; those of [`SessionWriter::thread`].
     pub fn thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         self.shared.check_process()?;
@@ -112,6 +112,17 @@ impl Recording {
     /// that take their timestamps from that clock. Only the first call has an effect.
     pub fn use_clock(&self, clock: Arc<CounterClock>) {
         self.shared.clock.get_or_init(|| clock);
+    }
+
+    /// Returns the time of the clock set by [`use_clock`](Self::use_clock), or of
+    /// [`now_ns`](crate::clock::now_ns).
+    #[must_use]
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        match self.shared.clock.get() {
+            None => now_ns(),
+            Some(clock) => clock.now_ns(),
+        }
     }
 
     /// Sets what brings metadata up to date that changes without notice, such as thread names, so

@@ -53,6 +53,8 @@ pub(super) struct State {
     pub(super) lost: (u64, u64),
     /// The losses of events in this segment from threads without files.
     pub(super) lost_unlisted: Option<Loss>,
+    /// How many threads got rings below the full capacity.
+    pub(super) smaller_rings: u64,
     /// Threads that the drain's thread has yet to create, and those that it has created.
     pub(super) wanted: Vec<u32>,
     pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
@@ -308,6 +310,7 @@ impl Shared {
             segments,
             lost_events,
             lost_details,
+            smaller_rings: state.smaller_rings,
         })
     }
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use super::losses::Losses;
 use super::shared::Shared;
-use super::{Lost, Recorder};
+use super::{Capacity, Lost, Recorder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::Turns;
+use crate::wire::EventKind;
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
 /// How many times to try to get a thread's writer, and the time between attempts.
@@ -54,10 +55,14 @@ impl ThreadRecorder {
     /// written; [`Recording::stop`](super::Recording::stop) returns the error.
     #[inline]
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
+        // Pass numbers, which fit into registers, to small functions. If the event were in memory,
+        // the processor would read several numbers at once that were stored one after the other,
+        // and wait for these stores.
+        let (now, function_id) = (event.timestamp_ns, event.function_id);
+        let (kind, depth) = (event.event_kind, event.call_depth);
         match &mut self.lane {
-            Lane::Ring(recorder) => recorder.record(event),
-            // A copy, so that when there is a ring, the event itself stays in registers.
-            Lane::Direct(recorder) => recorder.record(*event),
+            Lane::Ring(recorder) => recorder.record_numbers(now, function_id, kind, depth),
+            Lane::Direct(recorder) => recorder.record(now, function_id, kind, depth),
         }
     }
 
@@ -72,6 +77,17 @@ impl ThreadRecorder {
             Lane::Direct(recorder) => recorder.write(event.timestamp_ns, |writer| {
                 writer.write_with_detail(event, detail)
             }),
+        }
+    }
+
+    /// Returns the capacity of the thread's ring, which is smaller than the full one if the rings of
+    /// all threads would exceed [`ring_memory`](super::RecordOptions::ring_memory). `None` if the
+    /// thread has no ring.
+    #[must_use]
+    pub fn capacity(&self) -> Option<Capacity> {
+        match &self.lane {
+            Lane::Ring(recorder) => Some(recorder.capacity()),
+            Lane::Direct(_) => None,
         }
     }
 
@@ -159,8 +175,15 @@ struct DirectRecorder {
 
 impl DirectRecorder {
     #[inline(never)]
-    fn record(&self, event: Event) -> Result<u64, Lost> {
-        self.write(event.timestamp_ns, |writer| writer.write(&event))
+    fn record(
+        &self,
+        timestamp_ns: u64,
+        function_id: u64,
+        event_kind: EventKind,
+        call_depth: u32,
+    ) -> Result<u64, Lost> {
+        let event = Event::new(timestamp_ns, function_id, event_kind, call_depth);
+        self.write(timestamp_ns, |writer| writer.write(&event))
     }
 
     /// Writes an event. The writer is free unless the recording is being stopped, or a signal

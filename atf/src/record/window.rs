@@ -27,8 +27,9 @@ use crate::setters::setters;
 /// payloads. The events of all ended threads take at most 512 MiB, unless there is only one such
 /// thread. At most 128 ended threads with open files keep events: with [`Lanes::Details`] all of
 /// them have files, with [`Lanes::Both`] those whose events were requested. Beyond that, the events
-/// of the thread that ended first count as lost. Live threads have no limit in total: each takes up
-/// to its [capacity](super::Capacity) and 1.5 MiB for the times of discarded events.
+/// of the thread that ended first count as lost. Live threads take up to their
+/// [capacity](super::Capacity) and 1.5 MiB for the times of discarded events each, and all together
+/// at most [`ring_memory`](super::RecordOptions::ring_memory): many threads have smaller rings.
 ///
 /// With [`Lanes::Both`], a thread gets files when a trigger first requests one of its events, when
 /// it loses any, or when the recording stops while the thread is alive. A thread that has ended

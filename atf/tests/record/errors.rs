@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use atf::manifest::Loss;
-use atf::record::{Lost, RecordOptions, Recording};
+use atf::record::{Lost, Overflow, RecordOptions, Recording};
 use atf::write::{Detail, Fate, Memory, SessionWriter, Step, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind, EventKind};
 
 use crate::segments::manifest_in;
-use crate::{event, read, ring, writer};
+use crate::{event, read, ring, ring_with, writer};
 
 const DETAIL: Detail<'_> = Detail::new(DetailEventType::FUNCTION_CALL, b"payload");
 
@@ -93,7 +93,7 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
 fn another_writer_gets_the_events_that_the_failed_one_did_not_take() {
     let folder = tempfile::tempdir().unwrap();
     let mut failing = on_a_full_disk();
-    let (mut recorder, mut drain) = ring(200, 4_000);
+    let (mut recorder, mut drain) = ring_with(200, 4_000, Overflow::DropNewest);
     for n in 0..200 {
         let recorded = if n < 50 {
             recorder.record(&event(n)).map(drop)

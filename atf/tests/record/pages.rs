@@ -23,7 +23,7 @@ fn faults() -> u64 {
 
 #[test]
 fn a_ring_is_in_memory_before_the_first_event() {
-    let (mut recorder, _drain) = channel(Capacity::default(), Overflow::default()).unwrap();
+    let (mut recorder, _drain) = channel(Capacity::default(), Overflow::DropNewest).unwrap();
     let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[0; 16]);
     faults();
     let before = faults();

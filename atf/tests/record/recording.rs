@@ -92,6 +92,39 @@ fn a_thread_is_finalized_when_it_ends_and_its_place_is_free() {
 }
 
 #[test]
+fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_none() {
+    let folder = tempfile::tempdir().unwrap();
+    // Full rings take 64 KiB, the smallest 8 KiB.
+    let capacity = Capacity::default().events(2048).payload_size(0);
+    let options = blocking(0).capacity(capacity).ring_memory(136 << 10);
+    let recording = start(folder.path(), false, &options);
+    let mut threads: Vec<_> = (0..10).map(|_| recording.thread(None).unwrap()).collect();
+    let capacities = threads.iter().map(|thread| thread.capacity().unwrap());
+    let events: Vec<_> = capacities.map(|capacity| capacity.events).collect();
+    assert_eq!(events, [2048, 256, 256, 256, 256, 256, 256, 256, 256, 256]);
+    let refused = recording.thread(None).unwrap_err();
+    assert_eq!(
+        *refused.kind(),
+        ErrorKind::LimitReached { limit: 136 << 10 }
+    );
+    assert_eq!(refused.field(), Some("ring_memory"));
+    // A thread that waits for room loses nothing, however small its ring.
+    for thread in &mut threads {
+        (0..1000).for_each(|n| assert_eq!(thread.record(&event(n)), Ok(n)));
+    }
+    // When a thread has ended, another one may take its memory.
+    drop(threads.pop());
+    recording.flush(DEADLINE).unwrap();
+    drop(recording.thread(None).unwrap());
+    let summary = recording.stop().unwrap();
+    assert_eq!(
+        (summary.totals.event_count, summary.lost_events),
+        (10_000, 0)
+    );
+    assert_eq!((summary.totals.threads, summary.smaller_rings), (11, 10));
+}
+
+#[test]
 fn what_a_full_ring_lost_is_in_the_manifest() {
     let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[7; 600]);
     let folder = tempfile::tempdir().unwrap();

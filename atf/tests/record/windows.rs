@@ -165,7 +165,8 @@ fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
     for (lanes, expected) in [(Lanes::Details, (0, 6)), (Lanes::Both, (6, 0))] {
         let folder = tempfile::tempdir().unwrap();
         let window = Window::default().lanes(lanes).pre_roll(DEADLINE);
-        let recording = start(folder.path(), false, &sleepy(8, 100, window));
+        let options = sleepy(8, 100, window).overflow(Overflow::DropNewest);
+        let recording = start(folder.path(), false, &options);
         let mut thread = recording.thread(None).unwrap();
         recording.flush(DEADLINE).unwrap();
         let base = base();

@@ -66,7 +66,9 @@ impl Model {
             return;
         }
         let room = self.payload_size - self.bytes();
-        let detail = size.map(|size| Some(size).filter(|size| *size <= room));
+        // The last quarter of the ring is for events without details.
+        let has_slot = self.held.len() + self.events / 4 < self.events;
+        let detail = size.map(|size| Some(size).filter(|size| has_slot && *size <= room));
         self.held.push_back(Held { time, detail });
     }
 

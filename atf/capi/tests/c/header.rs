@@ -118,11 +118,11 @@ pub(crate) fn layouts() -> String {
         AtfSessionFacts { lost_events, unwritten_events, clock_error_ns, ended_by, has_clock_error,
             reserved }
         AtfRecoverOptions { struct_size, salvage, durability, reserved, symbols_path }
-        AtfRecordOptions { struct_size, overflow, window, trigger_on_stop, reserved, ring_events,
+        AtfRecordOptions { struct_size, overflow, window, trigger_on_stop, clock, ring_events,
             ring_payload_size, interval_ns, max_threads, pre_roll_ns, post_roll_ns, segment_size,
-            segment_duration_ns, segment_keep }
+            segment_duration_ns, segment_keep, ring_memory }
         AtfRecordSummary { threads, finalized, event_count, detail_count, time_start_ns,
-            time_end_ns, lost_events, lost_details, segments }
+            time_end_ns, lost_events, lost_details, segments, smaller_rings }
     );
     text
 }

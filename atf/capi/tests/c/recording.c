@@ -264,6 +264,65 @@ static void block(void) {
     TRUE(summary.event_count == 1 && summary.lost_details == 1);
 }
 
+/* Full rings of 2048 events take 64 KiB, the smallest 8 KiB. */
+static void little_memory(void) {
+    AtfSessionWriter *session = session_in("little_memory", 0);
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    options.ring_events = 2048;
+    options.ring_payload_size = ATF_NO_PAYLOADS;
+    options.ring_memory = 80u << 10;
+    AtfRecording *recording = start(session, &options);
+    AtfRecorder *recorders[7] = { NULL }, *refused = NULL;
+    /* One of 1024 events, and six of 256. */
+    for (int n = 0; n < 7; n++) SAYS(ATF_OK, atf_recording_thread(recording, NULL, &recorders[n]));
+    SAYS(ATF_ERROR_LIMIT, atf_recording_thread(recording, NULL, &refused));
+    TRUE(strstr(atf_last_error_message(), "ring_memory: the limit of 81920 is reached") != NULL);
+    for (int n = 0; n < 7; n++) SAYS(ATF_OK, atf_recorder_close(recorders[n]));
+    AtfRecordSummary summary = stop(recording, session);
+    TRUE(summary.threads == 7 && summary.smaller_rings == 7);
+}
+
+/* ---- Clocks ---- */
+
+/* Returns the measured error of the timestamps, or -1 if they come from the system's clock. */
+static int64_t clock_error(const char *name) {
+    char path[4096];
+    AtfSessionReader *reader = NULL;
+    AtfSessionFacts facts;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    SAYS(ATF_OK, atf_session_open(path, 0, &reader));
+    SAYS(ATF_OK, atf_session_facts(reader, &facts, sizeof facts));
+    SAYS(ATF_OK, atf_session_close(reader));
+    return facts.has_clock_error ? (int64_t)facts.clock_error_ns : -1;
+}
+
+static void clocks(void) {
+    TRUE(atf_recording_now_ns(NULL) == 0);
+    for (uint8_t clock = ATF_RECORD_CLOCK_SYSTEM; clock <= ATF_RECORD_CLOCK_COUNTER; clock++) {
+        const char *name = clock ? "counter" : "system";
+        AtfSessionWriter *session = session_in(name, 0);
+        AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+        options.clock = clock;
+        if (clock && !atf_counter_clock_is_available()) {
+            AtfRecording *none = NULL;
+            SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &none));
+            SAYS(ATF_OK, atf_session_writer_close(session));
+            break;
+        }
+        AtfRecording *recording = start(session, &options);
+        const uint64_t before = ada_get_timestamp_ns();
+        const uint64_t now = atf_recording_now_ns(recording);
+        const uint64_t after = ada_get_timestamp_ns();
+        SAYS(ATF_OK, atf_recording_record(recording, now, 1, 1, 1, NULL));
+        stop(recording, session);
+        const int64_t error = clock_error(name);
+        TRUE((error >= 0) == (clock == ATF_RECORD_CLOCK_COUNTER));
+        /* The error is measured only now and then. */
+        const uint64_t most = error < 0 ? 0 : (uint64_t)error + 1000000;
+        TRUE(before <= now + most && now <= after + most);
+    }
+}
+
 static void no_payloads(void) {
     AtfSessionWriter *session = session_in("no_payloads", 0);
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
@@ -395,9 +454,9 @@ static void options_of(AtfSessionWriter *session) {
     options.overflow = 3;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     options.overflow = 0;
-    options.reserved = 1;
+    options.clock = 2;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
-    options.reserved = 0;
+    options.clock = 0;
     options.window = 3;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     options.window = 0;
@@ -621,6 +680,8 @@ int main(int argc, char **argv) {
     drop_detail();
     drop_newest();
     block();
+    little_memory();
+    clocks();
     no_payloads();
     window("details", ATF_WINDOW_DETAILS);
     window("flight", ATF_WINDOW_ALL);

@@ -440,7 +440,7 @@ fn two_threads_record_by_rings_and_without() {
             overflow: 2,
             window: 0,
             trigger_on_stop: 0,
-            reserved: 0,
+            clock: 0,
             ring_events: 4,
             ring_payload_size: 256,
             interval_ns: 0,
@@ -450,6 +450,7 @@ fn two_threads_record_by_rings_and_without() {
             segment_size: 0,
             segment_duration_ns: 0,
             segment_keep: 0,
+            ring_memory: 0,
         };
         let recording: *mut AtfRecording = get!(atf_recording_start(session, &raw const record));
         let recorder: *mut AtfRecorder = get!(atf_recording_thread(recording, c"own".as_ptr()));

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Drainer, Ring};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::record::output::{Output, Target as _};
 use crate::record::thread::Direct;
-use crate::record::{ThreadRecorder, channel_for};
+use crate::record::{Capacity, ThreadRecorder, channel_for, ring_size};
 
 /// The size limit, in bytes, below which the manifest is rewritten for each new thread: about a
 /// thousand threads. A larger manifest is written about once a second.
@@ -22,12 +22,14 @@ impl Drainer {
         let names = wanted.iter().copied();
         self.session.take_names(&self.shared.session, names);
         let is_flight = self.is_flight();
+        let mut sizes = RingSizes::of(self);
         let created = wanted.iter().map(|thread_id| {
+            let capacity = sizes.next(self)?;
             let mut output = Output::new(&self.session, *thread_id);
             if !is_flight {
                 output.writer()?;
             }
-            Ok(output)
+            Ok((output, capacity))
         });
         let outputs: Vec<Result<_>> = created.collect();
         let lists_at_once = self.manifest_size <= MOST_LISTED_AT_ONCE || !self.is_manifest_stored;
@@ -38,8 +40,8 @@ impl Drainer {
         };
         for (thread_id, output) in wanted.iter().zip(outputs) {
             let made = match (output, &listed) {
-                (Ok(output), Ok(())) => self.connect(output),
-                (Ok(output), Err(error)) => {
+                (Ok((output, capacity)), Ok(())) => self.connect(output, capacity),
+                (Ok((output, _)), Err(error)) => {
                     drop(output);
                     self.session.withdraw(*thread_id);
                     Err(error.clone())
@@ -58,7 +60,7 @@ impl Drainer {
 
     /// Connects a thread's recorder to its files, through a ring unless the session survives a
     /// kill.
-    fn connect(&mut self, output: Output) -> Result<ThreadRecorder> {
+    fn connect(&mut self, output: Output, capacity: Capacity) -> Result<ThreadRecorder> {
         let (shared, thread_id) = (&self.shared, output.thread_id());
         if self.session.options().survive_kill {
             let direct = Arc::new(Direct::new(output.into_writer()?));
@@ -71,9 +73,53 @@ impl Drainer {
         // The capacity was checked when the recording started.
         let options = &shared.options;
         let is_judged = options.window.is_some();
-        let (recorder, drain) = channel_for(options.capacity, options.overflow, is_judged)?;
-        shared.lock().losses.push((thread_id, drain.losses()));
+        let (recorder, drain) = channel_for(capacity, options.overflow, is_judged)?;
+        let mut state = shared.lock();
+        state.losses.push((thread_id, drain.losses()));
+        let is_smaller = capacity != options.capacity;
+        state.smaller_rings = state.smaller_rings.saturating_add(is_smaller.into());
+        drop(state);
         self.rings.push(Ring::new(drain, output));
         Ok(ThreadRecorder::with_ring(thread_id, recorder))
+    }
+}
+
+/// The number and the memory of the rings so far.
+struct RingSizes {
+    count: usize,
+    taken: usize,
+}
+
+impl RingSizes {
+    fn of(drainer: &Drainer) -> Self {
+        let is_judged = drainer.windows.is_some();
+        let size = |ring: &Ring| ring_size(ring.drain.capacity(), is_judged);
+        Self {
+            count: drainer.rings.len(),
+            taken: drainer
+                .rings
+                .iter()
+                .map(size)
+                .fold(0, usize::saturating_add),
+        }
+    }
+
+    /// Returns the capacity of the next thread's ring, and counts it. Without rings, the capacity
+    /// has no meaning.
+    fn next(&mut self, drainer: &Drainer) -> Result<Capacity> {
+        let (options, session) = (&drainer.shared.options, &drainer.session);
+        if session.options().survive_kill {
+            return Ok(options.capacity);
+        }
+        let Some(capacity) = options.next_capacity(self.count, self.taken) else {
+            let limit = options.ring_memory as u64;
+            let error = Error::new(ErrorKind::LimitReached { limit });
+            let error = error.with_field("ring_memory");
+            return Err(error.with_path(Some(session.path())));
+        };
+        let size = ring_size(capacity, drainer.windows.is_some());
+        self.count = self.count.saturating_add(1);
+        self.taken = self.taken.saturating_add(size);
+        Ok(capacity)
     }
 }
