@@ -87,12 +87,13 @@ impl Capture {
     }
 
     /// Records an event with its detail.
-    // The other hooks need less stack.
+    // The other hooks need less stack. A reference would force their events into memory, and copying
+    // one from there would wait for its stores.
     #[inline(never)]
     pub(crate) fn record(
         &mut self,
         recorder: &mut ThreadRecorder,
-        event: &Event,
+        event: Event,
         registers: &Registers,
     ) -> Result<(), Lost> {
         let event_type = match event.event_kind {
@@ -101,7 +102,7 @@ impl Capture {
         };
         let payload = self.capture(event.function_id, registers);
         let detail = Detail::new(event_type, payload);
-        recorder.record_with_detail(event, &detail).map(drop)
+        recorder.record_with_detail(&event, &detail).map(drop)
     }
 
     fn capture(&mut self, function_id: u64, registers: &Registers) -> &[u8] {

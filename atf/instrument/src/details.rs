@@ -184,12 +184,7 @@ fn milliseconds(variable: &str) -> Result<Option<Duration>, String> {
 impl Length {
     /// Reads seconds, or a size in bytes with a unit.
     fn parse(variable: &str, length: &str, most: u64) -> Result<Self, String> {
-        let sizes = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
-        let size = sizes.iter().find_map(|(unit, size)| {
-            let count: u64 = length.strip_suffix(*unit)?.parse().ok()?;
-            count.checked_mul(*size)
-        });
-        let size = size.filter(|size| (1..=most).contains(size));
+        let size = parse_size(length).filter(|size| (1..=most).contains(size));
         let seconds = length.parse::<u32>().ok().filter(|seconds| *seconds > 0);
         let seconds = seconds.map(|seconds| Self::Time(Duration::from_secs(seconds.into())));
         let expected = match most {
@@ -199,6 +194,25 @@ impl Length {
         let parsed = seconds.or(size.map(Self::Bytes));
         parsed.ok_or_else(|| wrong(variable, expected, length))
     }
+}
+
+/// Reads a size in bytes with a unit.
+pub(crate) fn size(variable: &str) -> Result<Option<usize>, String> {
+    let Some(found) = text(variable)? else {
+        return Ok(None);
+    };
+    let size = parse_size(&found).and_then(|size| usize::try_from(size).ok());
+    let size = size.filter(|size| *size > 0);
+    let size = size.ok_or_else(|| wrong(variable, "a size such as 64M", &found));
+    size.map(Some)
+}
+
+fn parse_size(length: &str) -> Option<u64> {
+    let units = [('K', 1_u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    units.iter().find_map(|(unit, size)| {
+        let count: u64 = length.strip_suffix(*unit)?.parse().ok()?;
+        count.checked_mul(*size)
+    })
 }
 
 /// Returns the number of a signal that programs rarely use themselves.

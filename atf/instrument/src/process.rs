@@ -39,8 +39,9 @@ pub(crate) struct Process {
     clock: Option<Arc<CounterClock>>,
     /// Counts events of threads that are not registered.
     pub(crate) losses: LossCounter,
-    /// Whether the user has been told about an unregistered thread.
+    /// Whether the user has been told about an unregistered thread, and about a small ring.
     has_complained: AtomicBool,
+    has_told_of_rings: AtomicBool,
 }
 
 /// System thread ids, by ids in the trace.
@@ -113,6 +114,13 @@ pub(crate) fn is_vforked() -> bool {
     !is_forked() && current().is_some_and(|process| process.id != std::process::id())
 }
 
+/// Counts an event of a thread that has ended.
+pub(crate) fn lose_event() {
+    if let Some(process) = current() {
+        process.losses.lose_event(process.now_ns());
+    }
+}
+
 fn current() -> Option<&'static Process> {
     // SAFETY: null, or from `Box::into_raw`, and never freed.
     unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
@@ -151,6 +159,7 @@ fn start() -> Result<Option<Box<Process>>, String> {
         id: std::process::id(),
         threads,
         has_complained: AtomicBool::new(false),
+        has_told_of_rings: AtomicBool::new(false),
     })))
 }
 
@@ -290,6 +299,7 @@ impl Process {
                 // SAFETY: the call has no preconditions.
                 let system_id = unsafe { libc::gettid() };
                 lock(&self.threads).insert(recorder.thread_id(), system_id);
+                self.look_at_ring(&recorder);
                 Some(recorder)
             }
             Err(error) => {
@@ -301,6 +311,21 @@ impl Process {
                 }
                 None
             }
+        }
+    }
+
+    /// Reports the first ring that is smaller than the settings say.
+    fn look_at_ring(&self, recorder: &ThreadRecorder) {
+        let options = &self.settings.record;
+        let events = recorder.capacity().map(|capacity| capacity.events);
+        if let Some(events) = events.filter(|events| *events < options.capacity.events)
+            && !self.has_told_of_rings.swap(true, Ordering::Relaxed)
+        {
+            let memory = options.ring_memory >> 10;
+            complain(&format!(
+                "all rings together may take {memory} KiB: the ring of thread {} holds {events} events, and those of later threads may hold fewer (ATF_RING_MEMORY)",
+                recorder.thread_id(),
+            ));
         }
     }
 

@@ -6,7 +6,8 @@
 //! | `ATF_OUT=FOLDER` | where sessions are created: `FOLDER/session_<date>_<time>/pid_<pid>`; without it, the working directory |
 //! | `ATF_SESSION=FOLDER` | the folder in which `pid_<pid>` is created instead, for one run of several processes. Losses are then only in the manifests, from which `atf record` reports them |
 //! | `ATF_RING=EVENTS` | record through rings of this many events, which a thread drains: less work for the program, but SIGKILL loses the rings' contents |
-//! | `ATF_OVERFLOW=block` or `drop` | whether a full ring makes the program wait (the default) or drops events |
+//! | `ATF_OVERFLOW=block`, `drop` or `drop-detail` | what happens when a ring is full: the program waits (the default), or events are dropped, or first, from three quarters of the ring on, only their details |
+//! | `ATF_RING_MEMORY=SIZE` | how much memory the rings of all live threads may take together, such as `64M`; `2G` by default. Rings of full size take up to half of it; those of further threads are smaller, but hold at least 256 events. Threads beyond that are not recorded, and their events count as lost. The first of each is reported on standard error |
 //! | `ATF_DEPTH=N` | record no deeper calls |
 //! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last pattern that matches the path or the file name decides |
 //! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by their name in the source, in C++ with or without return type and parameters, or in the symbol table; see [`Filter`] for commas in names |
@@ -29,9 +30,9 @@
 //! `ATF_FLIGHT=SECONDS` but no details 1048576. A window holds at most half of a ring. In a ring,
 //! each event takes 32 bytes, and all details together take at most 64 MiB. With windows, rings
 //! have room for every event's details, up to 1 GiB, but take memory only for the parts written so
-//! far. Each live thread has its own ring, without a limit for all of them. The events kept after
-//! their threads have ended take at most 512 MiB: see [`Window`](atf::record::Window). The program
-//! can also call [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
+//! far. The events kept after their threads have ended take at most 512 MiB: see
+//! [`Window`](atf::record::Window). The program can also call
+//! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
 //! Functions, including `static` ones, are selected by the names in their module's symbol table
 //! when the module's first function is called. A function without a known name is recorded, because
@@ -104,15 +105,28 @@ impl Settings {
         let overflow = match text("ATF_OVERFLOW")?.as_deref() {
             None | Some("block") => Overflow::Block,
             Some("drop") => Overflow::DropNewest,
-            Some(found) => return Err(wrong("ATF_OVERFLOW", "block or drop", found)),
+            Some("drop-detail") => Overflow::DropDetail,
+            Some(found) => {
+                return Err(wrong("ATF_OVERFLOW", "block, drop or drop-detail", found));
+            }
         };
+        let memory = details::size("ATF_RING_MEMORY")?;
+        if memory.is_some() && ring.is_none() {
+            return Err(
+                "ATF_RING_MEMORY needs ATF_RING, ATF_FLIGHT, ATF_SEGMENT or ATF_DETAILS=trigger"
+                    .to_owned(),
+            );
+        }
+        let record = RecordOptions::default();
+        let memory = memory.unwrap_or(record.ring_memory);
         Ok(Some(Self {
             place: match folder("ATF_SESSION") {
                 Some(session) => Place::In(session),
                 None => Place::Below(folder("ATF_OUT").unwrap_or_else(|| PathBuf::from("."))),
             },
             write: WriteOptions::default().survive_kill(ring.is_none()),
-            record: RecordOptions::default()
+            record: record
+                .ring_memory(memory)
                 .max_threads(MOST_THREADS)
                 .capacity(capacity.payload_size(details.payload_size(events)))
                 .overflow(overflow)

@@ -63,26 +63,42 @@ enum Registration {
 
 thread_local! {
     /// The calling thread's own data: null before the first event, [`OFF`] while nothing is
-    /// recorded. Its memory is never freed, because the program's last destructors may still use
-    /// it.
+    /// recorded, [`OVER`] once the thread has ended.
     static THREAD: Cell<*const Thread> = const { Cell::new(ptr::null()) };
 }
 
 /// The thread belongs to this library, or runs library code that may call instrumented functions.
 const OFF: *const Thread = ptr::without_provenance(1);
 
+/// The thread has ended, but the program's last destructors may still call instrumented functions.
+const OVER: *const Thread = ptr::without_provenance(2);
+
 /// Records an event of the calling thread.
 #[inline]
 pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
     let thread = THREAD.get();
-    if thread == OFF {
-        return;
+    // Null is the lowest address, and `OVER` the highest that is not a pointer.
+    if thread <= OVER || process::is_forked() {
+        return keep_errno(|| record_without_data(thread, function, kind, registers));
     }
-    if thread.is_null() || process::is_forked() {
-        return keep_errno(|| first_event(function, kind, registers));
-    }
-    // SAFETY: any other pointer is a leaked box.
+    // SAFETY: any other pointer is from `Box::into_raw`, and `ended` replaces it before it frees the
+    // box.
     record_in(unsafe { &*thread }, function, kind, registers);
+}
+
+/// Records an event of a thread that has no data of its own.
+#[cold]
+fn record_without_data(
+    thread: *const Thread,
+    function: usize,
+    kind: EventKind,
+    registers: &Registers,
+) {
+    match thread {
+        OFF => {}
+        OVER if !process::is_forked() => process::lose_event(),
+        _ => first_event(function, kind, registers),
+    }
 }
 
 fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
@@ -105,7 +121,6 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
 }
 
 /// Prepares a thread for recording and records its first event.
-#[cold]
 fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     if process::is_forked() {
         // No fork handler ran.
@@ -117,7 +132,7 @@ fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     let Some(process) = process else {
         return;
     };
-    let thread = Box::leak(Box::new(Thread {
+    let thread = Box::into_raw(Box::new(Thread {
         process,
         is_busy: Cell::new(false),
         losses: Cell::new(ptr::null()),
@@ -135,7 +150,8 @@ fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     }));
     at_end_of_thread(thread);
     THREAD.set(thread);
-    record_in(thread, function, kind, registers);
+    // SAFETY: the pointer comes from `Box::into_raw`, and only the thread's end frees it.
+    record_in(unsafe { &*thread }, function, kind, registers);
 }
 
 impl State {
@@ -180,7 +196,7 @@ impl State {
         // The recorder counts any losses.
         let _ = match &mut self.capture {
             Some(capture) if !marks.contains(Marks::BARE) => {
-                capture.record(recorder, &event, registers)
+                capture.record(recorder, event, registers)
             }
             _ => recorder.record(&event).map(drop),
         };
@@ -287,10 +303,10 @@ fn at_end_of_thread(thread: *const Thread) {
     }
 }
 
-/// Finalizes a thread in the last round of its destructors.
+/// Finalizes a thread in the last round of its destructors, and frees its data.
 unsafe extern "C" fn ended(thread: *mut c_void) {
     let pointer = thread.cast_const().cast::<Thread>();
-    // SAFETY: only `at_end_of_thread` sets it, to a leaked box.
+    // SAFETY: only `at_end_of_thread` sets it, to a box that is freed only below.
     let Some(thread) = (unsafe { pointer.as_ref() }) else {
         return;
     };
@@ -300,23 +316,23 @@ unsafe extern "C" fn ended(thread: *mut c_void) {
     if state.rounds < ROUNDS {
         state.rounds = state.rounds.saturating_add(1);
         at_end_of_thread(pointer);
-    } else {
-        state.frames = Vec::new();
-        state.handler_stack = None;
-        let registration = mem::replace(&mut state.registration, Registration::Over);
-        if let Registration::Recorder(recorder) = registration {
-            let before = THREAD.replace(OFF);
-            state.process.end_thread(recorder);
-            THREAD.set(before);
-        }
-        let losses = thread.losses.replace(ptr::null());
-        compiler_fence(Ordering::SeqCst);
-        if !losses.is_null() {
-            // SAFETY: the pointer is from `Box::into_raw`, and handlers can no longer find it.
-            drop(unsafe { Box::from_raw(losses.cast_mut()) });
-        }
+        thread.is_busy.set(false);
+        return;
     }
-    thread.is_busy.set(false);
+    // Functions called here may be instrumented.
+    THREAD.set(OFF);
+    let registration = mem::replace(&mut state.registration, Registration::Over);
+    if let Registration::Recorder(recorder) = registration {
+        state.process.end_thread(recorder);
+    }
+    let losses = thread.losses.get();
+    if !losses.is_null() {
+        // SAFETY: the pointer is from `Box::into_raw`. Handlers find the thread switched off.
+        drop(unsafe { Box::from_raw(losses.cast_mut()) });
+    }
+    // SAFETY: the same holds for the thread's data.
+    drop(unsafe { Box::from_raw(pointer.cast_mut()) });
+    THREAD.set(OVER);
 }
 
 /// Runs `work` and restores `errno`, because the program may read it after its own calls.

@@ -61,7 +61,13 @@
 //! | a span of an `async` function or of `Instrument` | a CALL and a RETURN for each poll, on the thread that polls it, and one more when the future is dropped |
 //! | spans that exit in another order than they were entered | RETURN of the right function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
 //! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
-//! | fields of spans, events such as `info!` | nothing: the format has no detail type for text, only for registers and stacks |
+//! | fields of spans, events such as `info!` | nothing: see below |
+//!
+//! Fields could only be stored as the payload of a detail. The format's detail types are all events
+//! of functions; a payload is either registers with a stack, which readers recognize by its length,
+//! or bytes without a meaning. Nothing in a file would say that these bytes are text, so every reader
+//! would have to guess, and might show another tracer's bytes as fields. Until the format has a type
+//! for text, `tracing_subscriber`'s own layers can log fields next to this one.
 //!
 //! Fields take time even though they are not recorded; `#[instrument(skip_all)]` avoids this cost
 //! for arguments.

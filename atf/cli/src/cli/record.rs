@@ -33,7 +33,8 @@ so on. All three use rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
-SIGHUP, SIGUSR1 and SIGUSR2 are passed to the program.
+SIGHUP, SIGUSR1, SIGUSR2, SIGURG and SIGCONT are passed to the program. So are SIGINT, SIGQUIT and
+SIGWINCH, unless this command is in the foreground of a terminal, which sends them to both.
 
 Exit status: the program's, or 128 plus the number of the signal that ended it; 2 usage, a program
 that cannot be run, or nothing was recorded.
@@ -74,9 +75,13 @@ pub(super) struct Options {
     /// Record through a ring of this many events for each thread
     #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     ring: Option<u32>,
-    /// Make a thread with a full ring wait, or drop its events
-    #[arg(long, requires = "ring", value_name = "HOW", value_parser = ["block", "drop"])]
+    /// Make a thread with a full ring wait, or drop its events, or drop first only their details
+    #[arg(long, value_name = "HOW", value_parser = ["block", "drop", "drop-detail"])]
     overflow: Option<String>,
+    /// How much memory the rings of all live threads may take together, as in 64M; 2G by default.
+    /// Beyond that, rings are smaller
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    ring_memory: Option<String>,
     /// Record calls and returns with registers and stack: always, or around triggers
     #[arg(long, value_name = "WHEN", value_parser = ["off", "all", "trigger"])]
     details: Option<String>,
@@ -166,6 +171,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     ];
     let texts = [
         ("ATF_OVERFLOW", &options.overflow),
+        ("ATF_RING_MEMORY", &options.ring_memory),
         ("ATF_DETAILS", &options.details),
         ("ATF_FLIGHT", &options.flight),
         ("ATF_SEGMENT", &options.segment),
@@ -206,7 +212,13 @@ impl Options {
             ("--trigger-function", !self.trigger_function.is_empty()),
             ("--trigger-depth", self.trigger_depth.is_some()),
         ];
+        let of_rings = [
+            ("--overflow", self.overflow.is_some()),
+            ("--ring-memory", self.ring_memory.is_some()),
+        ];
+        let drops_details = self.overflow.as_deref() == Some("drop-detail");
         let of_details = [
+            ("--overflow drop-detail", drops_details),
             ("--stack", self.stack.is_some()),
             ("--detail-function", !self.detail_function.is_empty()),
         ];
@@ -215,10 +227,16 @@ impl Options {
             set.map(|(option, _)| *option)
         };
         let has_windows = is_windowed || self.flight.is_some();
+        let has_rings = has_windows || self.ring.is_some() || self.segment.is_some();
+        if let Some(option) = first(&of_rings).filter(|_| !has_rings) {
+            return refused(format!(
+                "{option} needs --ring, --flight, --segment or --details trigger"
+            ));
+        }
         if let Some(option) = first(&of_windows).filter(|_| !has_windows) {
             return refused(format!("{option} needs --details trigger or --flight"));
         }
-        if let Some(option) = first(&of_details).filter(|_| details == Some("off")) {
+        if let Some(option) = first(&of_details).filter(|_| matches!(details, None | Some("off"))) {
             return refused(format!("{option} needs --details all or trigger"));
         }
         Ok(())

@@ -70,7 +70,7 @@ pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
             "a shorter time"
         };
         return format!(
-            "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files: record fewer functions, or {less}"
+            "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files, or there was no memory for full rings: record fewer functions, or {less}"
         );
     }
     // A window gets half of a ring. Allow for slightly larger windows in the next run.
@@ -93,7 +93,34 @@ pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
 mod tests {
     use std::path::Path;
 
+    use atf::EventKind;
+    use atf::manifest::Loss;
+    use atf::session::SessionReader;
+    use atf::write::{Event, SessionWriter, WriteOptions};
+
     use super::*;
+
+    #[test]
+    fn a_full_ring_loses_all_events_of_some_time() {
+        let found = |loss: Loss| {
+            let folder = tempfile::tempdir().unwrap();
+            let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
+            let mut thread = session.thread(0).unwrap();
+            for time in 100..200 {
+                let event = Event::new(time, 7, EventKind::CALL, 1);
+                thread.write(&event).unwrap();
+            }
+            thread.finalize().unwrap();
+            session.set_losses(0, Some(loss), None);
+            session.finalize().unwrap();
+            let session = SessionReader::open(folder.path()).unwrap();
+            let listed = &session.manifest().unwrap().threads[0];
+            too_large(&session.threads()[0], listed, Duration::from_secs(1)).unwrap()
+        };
+        assert_eq!(found(Loss::new(50, 50, 99)), Some(150));
+        // Few events among others were lost by a signal handler.
+        assert_eq!(found(Loss::new(2, 110, 120)), None);
+    }
 
     #[test]
     fn a_larger_ring_is_suggested_only_if_the_ring_was_too_small() {

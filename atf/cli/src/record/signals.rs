@@ -6,7 +6,9 @@ use std::process::Child;
 use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{
+    SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGURG, SIGUSR1, SIGUSR2, SIGWINCH,
+};
 use signal_hook::iterator::Signals;
 
 /// Signals that no longer end this program, because it must still finish the recording.
@@ -16,7 +18,9 @@ pub(super) struct Held(Signals);
 /// program ignores these too.
 pub(super) fn listen() -> io::Result<Held> {
     let ignored = ignored()?;
-    let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
+    let all = [
+        SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGURG, SIGWINCH, SIGCONT,
+    ];
     let held = all
         .into_iter()
         .filter(|signal| ignored >> (signal - 1) & 1 == 0);
@@ -32,18 +36,31 @@ fn ignored() -> io::Result<u64> {
 }
 
 impl Held {
-    /// Passes signals on to the child, except for those that a terminal also sends to it.
+    /// Passes signals on to the child. A terminal sends some to all processes in its foreground, so
+    /// the child has these already.
     pub(super) fn pass_to(self, child: &Child) {
         let child = Pid::from_child(child);
         let Self(mut signals) = self;
         thread::spawn(move || {
             for number in signals.forever() {
                 let signal = Signal::from_named_raw(number);
-                if let Some(signal) = signal.filter(|_| number != SIGINT && number != SIGQUIT) {
+                let is_sent_to_both = matches!(number, SIGINT | SIGQUIT | SIGWINCH);
+                if let Some(signal) = signal.filter(|_| !(is_sent_to_both && is_in_foreground())) {
                     // The child may have ended in the meantime.
                     let _ = kill_process(child, signal);
                 }
             }
         });
     }
+}
+
+/// Returns whether this process is in the foreground of a terminal.
+fn is_in_foreground() -> bool {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name may contain anything, but it ends at the last bracket. It is followed by the state,
+    // the parent, the process group, the session, the terminal, and the terminal's foreground group.
+    let fields = stat.rsplit_once(") ").map(|(_, fields)| fields);
+    let mut fields = fields.unwrap_or_default().split(' ').skip(2);
+    let (group, foreground) = (fields.next(), fields.nth(2));
+    foreground.is_some() && group == foreground
 }

@@ -14,6 +14,14 @@ pub(crate) fn segment(text: &str) -> Result<String, String> {
     length(text, u64::MAX).ok_or_else(|| "expected seconds, or a size such as 64M".to_owned())
 }
 
+/// Parses a size in bytes with a unit.
+pub(crate) fn size(text: &str) -> Result<String, String> {
+    let text = text.to_ascii_uppercase();
+    let is_valid = bytes(&text).is_some_and(|size| size > 0);
+    let size = is_valid.then_some(text);
+    size.ok_or_else(|| "expected a size such as 64M".to_owned())
+}
+
 /// Parses the name of a trigger signal.
 pub(crate) fn signal(text: &str) -> Result<String, String> {
     let name = text.to_ascii_uppercase();
@@ -28,15 +36,19 @@ pub(crate) fn signal(text: &str) -> Result<String, String> {
 /// Parses seconds, such as `10` or `10s`, or a size in bytes with a unit.
 fn length(text: &str, most: u64) -> Option<String> {
     let text = text.to_ascii_uppercase();
-    let sizes = [('K', 1_u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
-    let size = sizes.iter().find_map(|(unit, size)| {
-        let count: u64 = text.strip_suffix(*unit)?.parse().ok()?;
-        count.checked_mul(*size)
-    });
-    if size.is_some_and(|size| (1..=most).contains(&size)) {
+    if bytes(&text).is_some_and(|size| (1..=most).contains(&size)) {
         return Some(text);
     }
     let seconds = text.strip_suffix('S').unwrap_or(&text);
     let is_valid = seconds.parse().is_ok_and(|seconds: u32| seconds > 0);
     is_valid.then(|| seconds.to_owned())
+}
+
+/// Parses a size with an upper-case unit.
+fn bytes(text: &str) -> Option<u64> {
+    let units = [('K', 1_u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    units.iter().find_map(|(unit, size)| {
+        let count: u64 = text.strip_suffix(*unit)?.parse().ok()?;
+        count.checked_mul(*size)
+    })
 }

@@ -13,6 +13,7 @@ mod ends;
 mod forks;
 mod functions;
 mod kills;
+mod many;
 mod settings;
 mod signals;
 mod threads;

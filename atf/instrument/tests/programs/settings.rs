@@ -79,7 +79,7 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
             (
                 "ATF_OVERFLOW",
                 "grow",
-                "atf: ATF_OVERFLOW: expected block or drop, found \"grow\"\n",
+                "atf: ATF_OVERFLOW: expected block, drop or drop-detail, found \"grow\"\n",
             ),
             (
                 "ATF_RING",
@@ -90,6 +90,16 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
                 "ATF_MODULES",
                 "[",
                 "atf: ATF_MODULES: error parsing glob '[': unclosed character class; missing ']'\n",
+            ),
+            (
+                "ATF_RING_MEMORY",
+                "64",
+                "atf: ATF_RING_MEMORY: expected a size such as 64M, found \"64\"\n",
+            ),
+            (
+                "ATF_RING_MEMORY",
+                "64M",
+                "atf: ATF_RING_MEMORY needs ATF_RING, ATF_FLIGHT, ATF_SEGMENT or ATF_DETAILS=trigger\n",
             ),
             ("ATF_FUNCTIONS", "a,!", "atf: ATF_FUNCTIONS: empty glob\n"),
             (

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -447,13 +447,18 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
 
 /// Terminates `atf record` once its program is waiting.
 fn terminated(record: &mut Command) -> Output {
+    signalled(record, "TERM")
+}
+
+/// Sends a signal to `atf record` alone, once its program is waiting.
+fn signalled(record: &mut Command, signal: &str) -> Output {
     record.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = record.spawn().unwrap();
     // The program's first output means that it is ready.
     let output = child.stdout.as_mut().unwrap();
     output.read_exact(&mut [0]).unwrap();
     let kill = Command::new("kill")
-        .arg(child.id().to_string())
+        .args(["-s", signal, &child.id().to_string()])
         .status()
         .unwrap();
     assert!(kill.success());
@@ -477,11 +482,71 @@ fn a_program_ignores_the_signals_that_its_caller_ignored() {
     assert_ne!(mask & 1 << (25 - 1), 0, "SIGXFSZ in {text}");
 }
 
+/// A program that exits with the number of its last signal plus 50 times the number of signals, a
+/// tenth of a second after the first.
+const SIGNALS: &str = r#"
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+static volatile int told, count;
+static void tell(int number) { told = number; count++; }
+static void wait(long ns) { nanosleep(&(struct timespec){ 0, ns }, NULL); }
+int main(void) {
+    const int all[] = { SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGCONT, SIGURG, SIGWINCH };
+    for (unsigned n = 0; n < sizeof all / sizeof *all; n++) signal(all[n], tell);
+    puts("waits");
+    fflush(stdout);
+    for (int n = 0; n < 10000 && !told; n++) wait(1000000);
+    for (int n = 0; n < 100; n++) wait(1000000);
+    return 50 * count + told;
+}
+"#;
+
 #[test]
 fn signals_are_passed_to_the_program() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
+    let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
         return;
     };
-    let output = terminated(&mut record(&folder, &[], &["./program", "1", "wait"]));
-    assert_eq!(output.status.code(), Some(5));
+    for (signal, number) in [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("USR1", 10),
+        ("USR2", 12),
+        ("TERM", 15),
+        ("CONT", 18),
+        ("URG", 23),
+        ("WINCH", 28),
+    ] {
+        // In a session without a terminal, which would send some signals to the program itself.
+        let record = record(&folder, &[], &["./program"]);
+        let mut command = Command::new("setsid");
+        command.arg(record.get_program()).args(record.get_args());
+        command.current_dir(folder.path());
+        let output = signalled(&mut command, signal);
+        assert_eq!(output.status.code(), Some(50 + number), "{signal}");
+    }
+}
+
+#[test]
+fn a_terminal_s_interrupt_reaches_the_program_once() {
+    let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
+        return;
+    };
+    // Runs the command in a new terminal, and passes on what is written to its standard input.
+    let record = record(&folder, &[], &["./program"]);
+    let words = [record.get_program()].into_iter().chain(record.get_args());
+    let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", &words.join(" "), "/dev/null"]);
+    command.current_dir(folder.path()).stdin(Stdio::piped());
+    let spawned = command.stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = spawned else {
+        atf_samples::tools::skip_without("script");
+        return;
+    };
+    child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(50 + 2), "{output:?}");
 }

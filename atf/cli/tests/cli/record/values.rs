@@ -13,6 +13,18 @@ fn options_limit_what_is_recorded() {
         (&["--clock", "system"], 10),
         (&["--function", "outer", "--function", "m*"], 4),
         (&["--ring", "64", "--overflow", "block"], 10),
+        (&["--ring", "64", "--ring-memory", "64k"], 10),
+        (
+            &[
+                "--ring",
+                "64",
+                "--details",
+                "all",
+                "--overflow",
+                "drop-detail",
+            ],
+            10,
+        ),
     ] {
         let output = record(&folder, options, &["./program", "3"])
             .output()
@@ -84,6 +96,22 @@ fn values_and_options_without_meaning_are_refused_before_the_program_runs() {
         (
             &["--flight", "10", "--details", "trigger"],
             "--details trigger: with --flight, use all or off",
+        ),
+        (
+            &["--overflow", "drop"],
+            "--overflow needs --ring, --flight, --segment or --details trigger",
+        ),
+        (
+            &["--ring-memory", "1G", "--details", "all"],
+            "--ring-memory needs --ring, --flight, --segment or --details trigger",
+        ),
+        (
+            &["--ring", "64", "--ring-memory", "64"],
+            "'--ring-memory <BYTES>': expected a size such as 64M",
+        ),
+        (
+            &["--ring", "64", "--overflow", "drop-detail"],
+            "--overflow drop-detail needs --details all or trigger",
         ),
         (
             &["--details", "off", "--stack", "8"],
