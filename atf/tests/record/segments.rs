@@ -3,8 +3,8 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -194,9 +194,15 @@ fn a_file_that_cannot_be_deleted_keeps_no_other_from_being_deleted() {
     let memory = Memory::new();
     let options = options(Segment::default().size(Some(1)).keep(Some(1)));
     let recording = start_on(&memory, &options);
-    memory.decide(|step, path| match step {
+    let removed = Arc::new(Mutex::new(Vec::new()));
+    let all = Arc::clone(&removed);
+    memory.decide(move |step, path| match step {
         Step::Remove if path.ends_with("pid_42/thread_0/index.atf") => {
             Fate::Refused(io::ErrorKind::PermissionDenied)
+        }
+        Step::Remove => {
+            all.lock().unwrap().push(path.to_path_buf());
+            Fate::Done
         }
         _ => Fate::Done,
     });
@@ -211,6 +217,9 @@ fn a_file_that_cannot_be_deleted_keeps_no_other_from_being_deleted() {
     let error = recording.stop().unwrap_err();
     let refused = Path::new("pid_42/thread_0/index.atf");
     assert_eq!(error.path(), Some(refused));
+    // Without its manifest, a session that is only partly deleted still breaks no rule.
+    let first = removed.lock().unwrap().first().cloned();
+    assert_eq!(first, Some("pid_42/manifest.json".into()));
     let left: Vec<_> = memory.paths();
     let last = Path::new("pid_42_segment_000004");
     let expected = [refused.to_path_buf()]

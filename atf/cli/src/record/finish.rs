@@ -35,7 +35,7 @@ pub(super) fn sessions(
     settings: &Settings<'_>,
     ended: &Ended,
 ) -> Result<Option<String>, Failure> {
-    remove_begun(folder, ended.process)?;
+    remove_remains(folder, ended.process)?;
     let sessions = sessions_in(folder)?;
     let exited = last_program(&sessions, ended.process).filter(|_| ended.status.code().is_some());
     let mut summary = Summary::default();
@@ -79,16 +79,33 @@ pub(super) fn sessions(
     Ok(None)
 }
 
-/// Removes the folder of a segment that a process had only just created when it ended.
-fn remove_begun(folder: &Path, process: u32) -> io::Result<()> {
+/// Removes the folders of segments that a process had only just created, or partly deleted, when it
+/// ended.
+fn remove_remains(folder: &Path, process: u32) -> io::Result<()> {
+    let mut segments = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = ProcessName::of(&path).filter(|name| name.pid == process);
-        if name.is_some_and(|name| name.segment > 1) && is_begun(&path) {
+        segments.extend(name.map(|name| (name, path)));
+    }
+    for (name, path) in &segments {
+        let is_later =
+            |other: &ProcessName| other.program == name.program && other.segment > name.segment;
+        let has_later = segments.iter().any(|(other, _)| is_later(other));
+        if name.segment > 1 && is_begun(path) || has_later && is_partly_deleted(path) {
             fs::remove_dir_all(path)?;
         }
     }
     Ok(())
+}
+
+/// Returns whether a segment that is not the last was being deleted. Its manifest, which is written
+/// before the next segment begins, is deleted first. A folder with other files is kept.
+fn is_partly_deleted(segment: &Path) -> bool {
+    let is_thread = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"thread_"))
+    };
+    fs::read_dir(segment).is_ok_and(|mut entries| entries.all(is_thread))
 }
 
 /// Returns whether a segment has no events yet. Its manifest is written before its first event.
@@ -280,12 +297,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("pid_7");
         let names = ["pid_7_segment_000002", "pid_8_segment_000002", "other"];
+        let [deleted, foreign] = ["pid_7_2", "pid_7_3"].map(|name| folder.path().join(name));
+        for path in [&deleted, &foreign] {
+            fs::create_dir_all(path.join("thread_0")).unwrap();
+        }
+        fs::write(foreign.join("note.txt"), "mine").unwrap();
+        for first in [&deleted, &foreign] {
+            let later = format!("{}_segment_000002", first.display());
+            fs::create_dir(&later).unwrap();
+            fs::write(Path::new(&later).join("manifest.json"), "{}").unwrap();
+        }
         let [empty, others, unnamed] = names.map(|name| folder.path().join(name));
         let [begun, with_events] =
-            ["pid_7_segment_000003", "pid_7_segment_000004"].map(|name| folder.path().join(name));
+            ["pid_7_segment_000003", "pid_7_segment_000006"].map(|name| folder.path().join(name));
         for path in [&session, &empty, &others, &unnamed] {
             fs::create_dir(path).unwrap();
         }
+        fs::write(session.join("manifest.json"), "{}").unwrap();
         for (path, events) in [(&begun, 0), (&with_events, 1)] {
             let thread = path.join("thread_1");
             fs::create_dir_all(&thread).unwrap();
@@ -296,10 +324,10 @@ mod tests {
         let unwritten = folder.path().join("pid_7_segment_000005");
         fs::create_dir_all(unwritten.join("thread_1")).unwrap();
         fs::write(unwritten.join("thread_1/index.atf"), "").unwrap();
-        remove_begun(folder.path(), 7).unwrap();
-        let removed = [empty, begun, unwritten];
+        remove_remains(folder.path(), 7).unwrap();
+        let removed = [empty, begun, unwritten, deleted];
         assert!(!removed.iter().any(|path| path.exists()));
-        let kept = [session, others, unnamed, with_events];
+        let kept = [session, others, unnamed, with_events, foreign];
         assert!(kept.iter().all(|path| path.exists()));
     }
 }

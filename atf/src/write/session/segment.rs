@@ -105,12 +105,13 @@ pub(crate) struct SessionFiles {
 }
 
 impl SessionFiles {
-    /// Deletes these files. Keeps other files and the folders that contain them. Continues after an
-    /// error, and returns the first one.
+    /// Deletes these files, the manifest first: if the process is killed meanwhile, no manifest
+    /// lists deleted threads. Keeps other files and the folders that contain them. Continues after
+    /// an error, and returns the first one.
     pub(crate) fn delete(&self) -> Result<()> {
-        let threads = self.delete_threads();
         let manifest = self.remove(&self.path.join(MANIFEST_FILE));
-        threads.and(manifest).and(self.remove_folder(&self.path))
+        let threads = self.delete_threads();
+        manifest.and(threads).and(self.remove_folder(&self.path))
     }
 
     fn delete_threads(&self) -> Result<()> {
