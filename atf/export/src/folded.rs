@@ -1,9 +1,8 @@
 //! Folded stacks: one line per stack of the merged call tree.
 
 use std::io::Write;
-use std::num::NonZero;
 
-use atf::analyze::{self, Node, Options, Tree};
+use atf::analyze::{Node, Options};
 
 use crate::export::count_of;
 use crate::names::name_of;
@@ -15,17 +14,6 @@ pub(crate) const OTHERS: &str = "(further calls)";
 /// The maximum number of frames of a stack. Each line repeats the whole stack, so without a limit
 /// the output of a deep recursion would grow with the square of its depth.
 pub(crate) const DEEPEST: u32 = 1024;
-
-/// The maximum number of nodes in a tree: together with the nodes of one thread at a time, they
-/// take 180 MB.
-const MOST_NODES: usize = 600_000;
-
-/// Returns the call tree of a process, in bounded memory: its threads are read one after another.
-pub(crate) fn tree_of(process: &Process<'_>, options: &Options) -> Result<Tree, atf::Error> {
-    let options = process.options(options).jobs(Some(NonZero::<usize>::MIN));
-    let most = options.max_nodes.min(MOST_NODES);
-    analyze::tree(process.threads, &options.max_nodes(most))
-}
 
 /// Returns a tree's nodes down to [`DEEPEST`], including the times of deeper nodes.
 pub(crate) fn shallow(nodes: &[Node]) -> impl Iterator<Item = Node> {
@@ -39,11 +27,6 @@ pub(crate) fn shallow(nodes: &[Node]) -> impl Iterator<Item = Node> {
     })
 }
 
-/// Returns whether a tree has calls that are not listed separately.
-pub(crate) fn is_cut(tree: &Tree) -> bool {
-    shallow(&tree.nodes).any(|node| node.function_id.is_none())
-}
-
 /// Writes the self time of each stack in nanoseconds, in the format that flamegraph.pl and inferno
 /// read. With several processes, a stack begins with its process.
 pub(crate) fn write(
@@ -53,7 +36,7 @@ pub(crate) fn write(
 ) -> Result<Summary, Error> {
     let mut summary = Summary::default();
     for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
-        let tree = tree_of(process, options)?;
+        let tree = process.tree(options)?;
         let mut stack = Stack::default();
         if processes.len() > 1 {
             stack.push(0, &format!("{} (pid {pid})", process.name()));
@@ -62,12 +45,12 @@ pub(crate) fn write(
         for node in shallow(&tree.nodes) {
             let function = node.function_id.map(|id| process.function(id));
             let name = function.as_ref().map_or(OTHERS.into(), name_of);
+            summary.is_cut |= node.function_id.is_none();
             stack.push(node.depth.saturating_add(above), &name);
             if node.times.self_ns > 0 {
                 writeln!(out, "{} {}", stack.text, node.times.self_ns)?;
             }
         }
-        summary.is_cut |= is_cut(&tree);
         let lost = count_of(process.lost_details(&tree.threads));
         summary.add(&tree.threads, lost, tree.problems);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::slice;
 
-use atf::analyze::{Options, ThreadTotals, Threads};
+use atf::analyze::{self, Options, ThreadTotals, Threads, Tree};
 use atf::clock::MediaClock;
 use atf::index::IndexReader;
 use atf::manifest::{Loss, ManifestThread, Missing};
@@ -93,6 +93,11 @@ impl<'a> Process<'a> {
             Some(clock) => options.clone().clock(Some(clock.clone())),
             None => options.clone(),
         }
+    }
+
+    /// Returns the call tree.
+    pub(crate) fn tree(&self, options: &Options) -> Result<Tree, atf::Error> {
+        analyze::tree(self.threads, &self.options(options))
     }
 
     /// Adds another manifest as a source of function names.

@@ -1,12 +1,16 @@
 //! Merges the calls of all threads into one tree.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::mem;
+use std::num::NonZero;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::table::Times;
 use super::walk::{Began, Ended, Observer};
 use super::{Options, ThreadTotals, Threads, Totals, run};
 use crate::error::Result;
+use crate::parallel;
 use crate::session::Problem;
 use crate::spans::Unmatched;
 
@@ -55,48 +59,73 @@ impl Tree {
 /// callers, with calls and times over all threads. For a single thread's tree, select the thread in
 /// `options`.
 ///
-/// Memory: about 200 bytes per node of the result (at most [`max_nodes`](Options::max_nodes)
-/// nodes), and 130 bytes per node of each thread being read or waiting to be merged.
+/// Memory: about 130 bytes per node of the result (at most [`max_nodes`](Options::max_nodes)
+/// nodes), and 40 MB for all threads that are being read, which merge their nodes into the result
+/// as they go. Only open calls add to this: 30 MB per core for 262,144. If the tree reaches its
+/// limit, the trace is read again, one thread after another, so that the nodes do not depend on the
+/// number of cores.
 ///
 /// # Errors
 ///
 /// Those of [`functions`](super::functions()).
 pub fn tree<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Tree> {
-    let mut all = Growing::new(options.max_nodes);
-    let new = || Growing::new(options.max_nodes);
-    let (threads, problems) = run(&threads.into(), options, new, |thread| {
-        all.merge(&thread);
-    })?;
-    Ok(Tree {
-        nodes: all.into_nodes(),
+    let threads = threads.into();
+    let jobs = options.jobs.unwrap_or_else(parallel::cores);
+    let (tree, is_full) = read(&threads, options, jobs)?;
+    if is_full && jobs.get() > 1 {
+        drop(tree);
+        return Ok(read(&threads, options, NonZero::<usize>::MIN)?.0);
+    }
+    Ok(tree)
+}
+
+/// Reads the tree, and returns whether calls lack a node because of the limit.
+fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Result<(Tree, bool)> {
+    let all = Mutex::new(Growing::new(options.max_nodes));
+    let least = NODES_OF_THREADS.min(options.max_nodes) / jobs;
+    let new = || Merging {
+        all: &all,
+        own: Growing::new(usize::MAX),
+        least,
+        most: least,
+    };
+    let (threads, problems) = run(threads, &options.clone().jobs(Some(jobs)), new, drop)?;
+    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let is_full = all.rest > 0;
+    let nodes = all.into_nodes();
+    let tree = Tree {
+        nodes,
         threads,
         problems,
-    })
+    };
+    Ok((tree, is_full))
 }
+
+/// How many nodes all threads that are being read keep before they merge them into the result.
+const NODES_OF_THREADS: usize = 1 << 19;
 
 /// A tree to which calls are added.
 struct Growing {
     /// Each node after its parent. The first one is the root, above the outermost calls.
     nodes: Vec<Branch>,
-    /// By parent and function.
-    children: HashMap<(u32, u64), u32>,
+    places: Places,
     limit: usize,
+    /// How many nodes stand for calls without a node of their own. They do not count for the limit.
+    rest: usize,
 }
 
 #[derive(Debug, Default)]
 struct Branch {
-    function_id: u64,
-    parent: u32,
+    key: Key,
     times: Times,
-    /// The calls below it that have no node.
-    others: Times,
 }
 
-/// A node, or the calls below a node that have no node of their own.
-#[derive(Debug, Clone, Copy)]
-enum Place {
-    Node(u32),
-    Below(u32),
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Key {
+    function_id: u64,
+    parent: u32,
+    /// Whether it stands for all calls under the parent that have no node of their own.
+    is_rest: bool,
 }
 
 const ROOT: u32 = 0;
@@ -105,142 +134,256 @@ impl Growing {
     fn new(limit: usize) -> Self {
         Self {
             nodes: vec![Branch::default()],
-            children: HashMap::new(),
-            limit,
+            places: Places::default(),
+            limit: limit.min(MOST_NODES),
+            rest: 0,
         }
-    }
-
-    fn child(&mut self, parent: u32, function_id: u64) -> Place {
-        if let Some(node) = self.children.get(&(parent, function_id)) {
-            return Place::Node(*node);
-        }
-        let Ok(node) = u32::try_from(self.nodes.len()) else {
-            return Place::Below(parent);
-        };
-        // The root does not count.
-        if self.nodes.len() > self.limit {
-            return Place::Below(parent);
-        }
-        self.children.insert((parent, function_id), node);
-        self.nodes.push(Branch {
-            function_id,
-            parent,
-            ..Branch::default()
-        });
-        Place::Node(node)
     }
 
     #[expect(clippy::indexing_slicing, reason = "a place is that of a node")]
-    fn times(&mut self, place: Place) -> &mut Times {
-        match place {
-            Place::Node(node) => &mut self.nodes[node as usize].times,
-            Place::Below(node) => &mut self.nodes[node as usize].others,
-        }
+    fn branch(&mut self, place: u32) -> &mut Branch {
+        &mut self.nodes[place as usize]
     }
 
-    /// Adds another thread's tree.
+    /// Returns a function's node below a node, and adds it if it is missing and there is room.
+    fn child(&mut self, parent: u32, function_id: u64) -> u32 {
+        if self.branch(parent).key.is_rest {
+            return parent;
+        }
+        let key = Key {
+            function_id,
+            parent,
+            is_rest: false,
+        };
+        // The root does not count.
+        let is_full = self.nodes.len().saturating_sub(self.rest) > self.limit;
+        self.place(key, !is_full)
+            .unwrap_or_else(|| self.rest_of(parent))
+    }
+
+    /// Returns the node for all calls under a node that have no node of their own.
+    fn rest_of(&mut self, parent: u32) -> u32 {
+        let key = Key {
+            function_id: 0,
+            parent,
+            is_rest: true,
+        };
+        let before = self.nodes.len();
+        let place = self.place(key, true).unwrap_or(parent);
+        self.rest = self
+            .rest
+            .saturating_add(self.nodes.len().saturating_sub(before));
+        place
+    }
+
+    fn place(&mut self, key: Key, may_add: bool) -> Option<u32> {
+        let place = self.places.find(&self.nodes, &key);
+        let next = u32::try_from(self.nodes.len()).ok().filter(|_| may_add);
+        if place.is_some() || next.is_none() {
+            return place;
+        }
+        self.nodes.push(Branch {
+            key,
+            ..Branch::default()
+        });
+        self.places.add(&self.nodes);
+        next
+    }
+
+    /// Adds another tree, which has no limit.
     #[expect(clippy::indexing_slicing, reason = "each node is after its parent")]
     fn merge(&mut self, other: &Self) {
-        let mut places: Vec<Place> = Vec::with_capacity(other.nodes.len());
-        for (node, branch) in (0..).zip(&other.nodes) {
-            let place = match node {
-                ROOT => Place::Node(ROOT),
-                _ => match places[branch.parent as usize] {
-                    Place::Node(parent) => self.child(parent, branch.function_id),
-                    below @ Place::Below(_) => below,
-                },
-            };
+        let mut places = vec![ROOT];
+        for branch in other.nodes.iter().skip(1) {
+            let place = self.child(places[branch.key.parent as usize], branch.key.function_id);
             places.push(place);
-            self.times(place).add(&branch.times);
-            let (Place::Node(above) | Place::Below(above)) = place;
-            self.times(Place::Below(above)).add(&branch.others);
+            self.branch(place).times.add(&branch.times);
         }
     }
 
     /// Adds up the total times, and orders the nodes.
     #[expect(clippy::indexing_slicing, reason = "each node is after its parent")]
-    fn into_nodes(mut self) -> Vec<Node> {
-        for node in (0..self.nodes.len()).rev() {
-            let branch = &mut self.nodes[node];
-            branch.others.total_ns = branch.others.self_ns;
-            let own_ns = [branch.times.self_ns, branch.others.total_ns];
-            let below_ns = branch.times.total_ns;
-            let total_ns = own_ns.into_iter().fold(below_ns, u64::saturating_add);
-            branch.times.total_ns = total_ns;
-            let parent = branch.parent as usize;
-            if parent != node {
-                let above = &mut self.nodes[parent].times;
-                above.total_ns = above.total_ns.saturating_add(total_ns);
-            }
+    fn into_nodes(self) -> Vec<Node> {
+        let mut branches = self.nodes;
+        drop(self.places);
+        for place in (1..branches.len()).rev() {
+            let Branch { key, times } = &mut branches[place];
+            times.total_ns = times.total_ns.saturating_add(times.self_ns);
+            let (parent, total_ns) = (key.parent as usize, times.total_ns);
+            let above = &mut branches[parent].times;
+            above.total_ns = above.total_ns.saturating_add(total_ns);
         }
-        let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
-        for (node, branch) in (ROOT..).zip(&self.nodes).skip(1) {
-            if !branch.times.is_empty() {
-                children[branch.parent as usize].push(node);
-            }
+        let is_told = |place: &u32| !branches[*place as usize].times.is_empty();
+        let mut children: Vec<u32> = (ROOT..)
+            .take(branches.len())
+            .skip(1)
+            .filter(is_told)
+            .collect();
+        children.sort_unstable_by_key(|place| {
+            let Branch { key, times } = &branches[*place as usize];
+            let id = Reverse((key.is_rest, key.function_id));
+            // Nodes for the rest are last, whatever their times.
+            let total_ns = (!key.is_rest).then_some(times.total_ns);
+            (key.parent, total_ns, id)
+        });
+        // The children of `parent` are `starts[parent]..starts[parent + 1]`, last one first.
+        let mut starts = vec![0_u32; branches.len().saturating_add(1)];
+        for child in &children {
+            let next = branches[*child as usize].key.parent.saturating_add(1) as usize;
+            starts[next] = starts[next].saturating_add(1);
         }
-        self.in_order(&mut children)
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "each child is a node")]
-    fn in_order(&self, children: &mut [Vec<u32>]) -> Vec<Node> {
-        let mut nodes = Vec::new();
-        // The places to visit with their depths; the next one is last.
-        let mut next = vec![(Place::Node(ROOT), 0_u32)];
+        let mut sum = 0_u32;
+        for start in &mut starts {
+            sum = sum.saturating_add(*start);
+            *start = sum;
+        }
+        let below = |place: u32| {
+            let ends = [place, place.saturating_add(1)].map(|place| starts[place as usize]);
+            &children[ends[0] as usize..ends[1] as usize]
+        };
+        let mut nodes = Vec::with_capacity(children.len());
+        // The nodes to visit with their depths; the next one is last.
+        let mut next: Vec<(u32, u32)> = below(ROOT).iter().map(|child| (*child, 0)).collect();
         while let Some((place, depth)) = next.pop() {
-            let (function_id, times) = match place {
-                Place::Node(node) => {
-                    let branch = &self.nodes[node as usize];
-                    (Some(branch.function_id), branch.times)
-                }
-                Place::Below(node) => (None, self.nodes[node as usize].others),
-            };
-            if !matches!(place, Place::Node(ROOT)) {
-                nodes.push(Node {
-                    function_id,
-                    // The root is not shown.
-                    depth: depth.saturating_sub(1),
-                    times,
-                });
-            }
-            let Place::Node(node) = place else {
-                continue;
-            };
-            let depth = depth.saturating_add(1);
-            if !self.nodes[node as usize].others.is_empty() {
-                next.push((Place::Below(node), depth));
-            }
-            let mut below = std::mem::take(&mut children[node as usize]);
-            below.sort_unstable_by_key(|child| {
-                let branch = &self.nodes[*child as usize];
-                (branch.times.total_ns, Reverse(branch.function_id))
+            let Branch { key, times } = &branches[place as usize];
+            nodes.push(Node {
+                function_id: (!key.is_rest).then_some(key.function_id),
+                depth,
+                times: *times,
             });
-            next.extend(below.into_iter().map(|child| (Place::Node(child), depth)));
+            let depth = depth.saturating_add(1);
+            next.extend(below(place).iter().map(|child| (*child, depth)));
         }
         nodes
     }
 }
 
-impl Observer for Growing {
-    type Place = Place;
+/// The greatest limit: positions of nodes, including those for the rest, are 32-bit numbers.
+const MOST_NODES: usize = 1 << 30;
 
-    fn call(&mut self, caller: Option<Place>, call: &Began<'_>) -> Place {
-        let function_id = call.event.function_id;
-        match caller {
-            None => self.child(ROOT, function_id),
-            Some(Place::Node(node)) => self.child(node, function_id),
-            Some(below @ Place::Below(_)) => below,
+/// Finds nodes by key. A hash table of positions, a fifth of a `HashMap` with the keys.
+#[derive(Debug, Default)]
+struct Places {
+    hasher: RandomState,
+    /// Positions of nodes, [`ROOT`] for an empty slot. The length is 0 or a power of two.
+    slots: Vec<u32>,
+}
+
+impl Places {
+    /// Returns the position of the key's node.
+    fn find(&self, nodes: &[Branch], key: &Key) -> Option<u32> {
+        self.probe(key)
+            .find_map(|slot| {
+                let place = *self.slots.get(slot)?;
+                // An empty slot ends the search.
+                (place == ROOT || nodes.get(place as usize)?.key == *key).then_some(place)
+            })
+            .filter(|place| *place != ROOT)
+    }
+
+    /// Adds the last node.
+    fn add(&mut self, nodes: &[Branch]) {
+        // At most two thirds of the slots are taken.
+        if nodes.len().saturating_mul(3) > self.slots.len().saturating_mul(2) {
+            let size = self.slots.len().saturating_mul(2).max(64);
+            self.slots = vec![ROOT; size];
+            for place in 1..nodes.len() {
+                self.insert(nodes, place);
+            }
+        } else {
+            self.insert(nodes, nodes.len().saturating_sub(1));
         }
     }
 
-    fn spend(&mut self, place: Place, ns: u64) {
-        let times = self.times(place);
+    fn insert(&mut self, nodes: &[Branch], place: usize) {
+        let Some(node) = nodes.get(place) else { return };
+        let free = self
+            .probe(&node.key)
+            .find(|slot| self.slots.get(*slot) == Some(&ROOT));
+        if let (Some(free), Ok(place)) = (
+            free.and_then(|free| self.slots.get_mut(free)),
+            u32::try_from(place),
+        ) {
+            *free = place;
+        }
+    }
+
+    /// Returns the slots in which the key may be, in the order of the search.
+    fn probe(&self, key: &Key) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.slots.len().wrapping_sub(1);
+        // A table has fewer than 2³² slots.
+        let low = self.hasher.hash_one(key) & u64::from(u32::MAX);
+        let first = usize::try_from(low).unwrap_or_default();
+        (0..self.slots.len()).map(move |at| first.wrapping_add(at) & mask)
+    }
+}
+
+/// Adds a thread's calls to a tree of its own, and merges it into the tree of all threads whenever
+/// it has many nodes.
+struct Merging<'a> {
+    all: &'a Mutex<Growing>,
+    own: Growing,
+    /// The number of nodes from which on a merge pays off.
+    least: usize,
+    /// The number of nodes at which the next merge is due.
+    most: usize,
+}
+
+impl Merging<'_> {
+    /// Merges the tree and empties it.
+    fn hand_over(&mut self) -> Growing {
+        let own = mem::replace(&mut self.own, Growing::new(usize::MAX));
+        let mut all: MutexGuard<'_, _> = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.merge(&own);
+        own
+    }
+}
+
+impl Observer for Merging<'_> {
+    /// The position of a node.
+    type Place = u32;
+
+    fn call(&mut self, caller: Option<u32>, call: &Began<'_>) -> u32 {
+        self.own
+            .child(caller.unwrap_or(ROOT), call.event.function_id)
+    }
+
+    fn spend(&mut self, place: u32, ns: u64) {
+        let times = &mut self.own.branch(place).times;
         times.self_ns = times.self_ns.saturating_add(ns);
     }
 
-    fn end(&mut self, place: Place, ended: &Ended) {
-        self.times(place).count(ended);
+    fn end(&mut self, place: u32, ended: &Ended) {
+        self.own.branch(place).times.count(ended);
     }
 
     fn unmatched(&mut self, _: &Unmatched, _: u64) {}
+
+    #[expect(clippy::indexing_slicing, reason = "a place is that of a node")]
+    fn tidy<'p>(&mut self, open: impl Iterator<Item = &'p mut u32>) {
+        if self.own.nodes.len() < self.most {
+            return;
+        }
+        let old = self.hand_over();
+        // The open calls, and their callers, stay.
+        let mut kept = vec![ROOT; old.nodes.len()];
+        let mut path = Vec::new();
+        for place in open {
+            let mut above = *place;
+            while above != ROOT && kept[above as usize] == ROOT {
+                path.push(above);
+                above = old.nodes[above as usize].key.parent;
+            }
+            while let Some(node) = path.pop() {
+                let key = &old.nodes[node as usize].key;
+                kept[node as usize] = self.own.child(kept[key.parent as usize], key.function_id);
+            }
+            *place = kept[*place as usize];
+        }
+        self.most = self.least.max(self.own.nodes.len().saturating_mul(2));
+    }
+
+    fn finish(&mut self) {
+        self.hand_over();
+    }
 }

@@ -25,6 +25,16 @@ pub(super) trait Observer {
 
     /// A function without an open call returned.
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64);
+
+    /// Limits the observer's memory. `open` are the places of the open calls, outermost first.
+    fn tidy<'p>(&mut self, _open: impl Iterator<Item = &'p mut Self::Place>)
+    where
+        Self::Place: 'p,
+    {
+    }
+
+    /// The thread has no more events, and no call is open.
+    fn finish(&mut self) {}
 }
 
 /// The start of a call.
@@ -131,6 +141,7 @@ impl<'o, O: Observer> Walk<'o, O> {
                 place,
                 start_ns: now_ns,
             });
+            observer.tidy(frames.iter_mut().map(|frame| &mut frame.place));
         }
         Ok(())
     }
@@ -142,6 +153,7 @@ impl<'o, O: Observer> Walk<'o, O> {
     /// Ends the calls that are open after the last event.
     pub(super) fn finish(mut self) -> Result<(ThreadTotals, O)> {
         self.end_all(|stack, ended| stack.finish(ended))?;
+        self.observer.finish();
         Ok((self.totals, self.observer))
     }
 

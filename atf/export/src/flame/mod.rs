@@ -1,9 +1,10 @@
 //! Flame graphs: the merged call tree of a trace as an interactive SVG, and the difference between
 //! two traces.
 //!
-//! A frame's width is its total time, and the part without frames above it is its self time. A tree
-//! of 600,000 nodes, the maximum, takes 210 MB of memory. Lines above the frames say what is missing
-//! from the trace.
+//! A frame's width is its total time, and the part without frames above it is its self time. Lines
+//! above the frames say what is missing from the trace.
+//!
+//! Memory: as for [`tree`](atf::analyze::tree()), and 70 bytes per node for each tree.
 
 mod svg;
 mod tree;
@@ -13,7 +14,7 @@ use std::io::Write;
 use atf::analyze::Options;
 
 use crate::{Error, Process, Summary};
-use tree::Tree;
+use tree::{Names, Tree};
 
 /// Writes a flame graph of processes that share a clock.
 ///
@@ -26,8 +27,9 @@ pub fn write(
     title: &str,
     out: impl Write,
 ) -> Result<Summary, Error> {
-    let (tree, summary) = Tree::of(processes, options)?;
-    svg::write(&tree, None, title, &tree.notes, out)?;
+    let mut names = Names::default();
+    let (tree, summary) = Tree::of(processes, options, &mut names)?;
+    svg::write(&tree, &names, None, title, &tree.notes, out)?;
     Ok(summary)
 }
 
@@ -44,11 +46,12 @@ pub fn write_difference(
     title: &str,
     out: impl Write,
 ) -> Result<[Summary; 2], Error> {
-    let (earlier, first) = Tree::of(before.0, before.1)?;
-    let (tree, second) = Tree::of(after.0, after.1)?;
+    let mut names = Names::default();
+    let (earlier, first) = Tree::of(before.0, before.1, &mut names)?;
+    let (tree, second) = Tree::of(after.0, after.1, &mut names)?;
     let before = earlier.notes.iter().map(|note| format!("before: {note}"));
     let notes: Vec<_> = before.chain(tree.notes.iter().cloned()).collect();
     let changes = tree.compared_with(&earlier);
-    svg::write(&tree, Some(&changes), title, &notes, out)?;
+    svg::write(&tree, &names, Some(&changes), title, &notes, out)?;
     Ok([first, second])
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
-use super::tree::{Changes, Node, Tree};
+use super::tree::{Changes, Names, Node, Tree};
 
 /// The width of the outermost frame, and the space around it, in pixels.
 const WIDTH: f64 = 1180.0;
@@ -23,7 +23,7 @@ const SCRIPT: &str = include_str!("flame.js");
 
 /// A frame to draw.
 struct Frame<'t> {
-    place: usize,
+    place: u32,
     node: &'t Node,
     depth: u32,
     x: f64,
@@ -33,6 +33,7 @@ struct Frame<'t> {
 /// Writes a tree; the root is at the bottom.
 pub(super) fn write(
     tree: &Tree,
+    names: &Names,
     changes: Option<&Changes>,
     title: &str,
     notes: &[String],
@@ -81,19 +82,19 @@ pub(super) fn write(
     let most = changes.map_or(0, |changes| greatest_change(&frames, changes));
     for frame in &frames {
         let y = height - MARGIN - (f64::from(frame.depth) + 1.0) * ROW;
-        let before = changes.and_then(|changes| changes.before.get(frame.place));
+        let name = names.get(frame.node.name);
+        let before = changes.and_then(|changes| changes.before.get(frame.place as usize));
         let colour = match before {
-            None => colour_of(&frame.node.name),
+            None => colour_of(name),
             Some((before_ns, _)) => colour_of_change(*before_ns, frame.node.self_ns, most),
         };
         let (x, width) = (frame.x, frame.width);
-        let name = Escaped(&frame.node.name);
         let tip = Tip {
             node: frame.node,
             all_ns,
             before,
         };
-        let label = label(&frame.node.name, width);
+        let (name, label) = (Escaped(name), label(name, width));
         writeln!(
             out,
             r#"<g class="f"><title>{name}{tip}</title><rect x="{x:.2}" y="{y}" width="{width:.2}" height="{}" rx="1" fill="{colour}"/><text x="{:.2}" y="{}">{}</text></g>"#,
@@ -122,11 +123,9 @@ fn frames(tree: &Tree) -> (Vec<Frame<'_>>, usize) {
     let all_ns = tree.nodes.first().map_or(0, |root| root.total_ns);
     let scale = WIDTH / (all_ns.max(1) as f64);
     let mut frames = Vec::new();
-    let mut next = vec![(0, 0_u32, MARGIN)];
-    while let Some((place, depth, x)) = next.pop() {
-        let Some(node) = tree.nodes.get(place) else {
-            continue;
-        };
+    let root = tree.nodes.first().map(|root| (0, root, 0_u32, MARGIN));
+    let mut next: Vec<_> = root.into_iter().collect();
+    while let Some((place, node, depth, x)) = next.pop() {
         let width = if depth == 0 {
             WIDTH
         } else {
@@ -143,10 +142,9 @@ fn frames(tree: &Tree) -> (Vec<Frame<'_>>, usize) {
             width,
         });
         let mut left = x;
-        for child in &node.children {
-            next.push((*child, depth.saturating_add(1), left));
-            let total_ns = tree.nodes.get(*child).map_or(0, |child| child.total_ns);
-            left += total_ns as f64 * scale;
+        for (place, child) in tree.children(place) {
+            next.push((place, child, depth.saturating_add(1), left));
+            left += child.total_ns as f64 * scale;
         }
     }
     let left_out = tree.nodes.len().saturating_sub(frames.len());
@@ -156,7 +154,7 @@ fn frames(tree: &Tree) -> (Vec<Frame<'_>>, usize) {
 /// Returns the greatest change of a frame's self time.
 fn greatest_change(frames: &[Frame<'_>], changes: &Changes) -> u64 {
     let changes = frames.iter().filter_map(|frame| {
-        let (before_ns, _) = changes.before.get(frame.place)?;
+        let (before_ns, _) = changes.before.get(frame.place as usize)?;
         Some(before_ns.abs_diff(frame.node.self_ns))
     });
     changes.max().unwrap_or(0)

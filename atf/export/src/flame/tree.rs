@@ -1,11 +1,12 @@
 //! A call tree with function names as nodes.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use atf::analyze::Options;
 
 use crate::export::count_of;
-use crate::folded::{OTHERS, is_cut, shallow, tree_of};
+use crate::folded::{OTHERS, shallow};
 use crate::names::name_of;
 use crate::notes::notes_of_process;
 use crate::{Error, Process, Summary};
@@ -16,21 +17,32 @@ pub(super) struct Tree {
     /// The nodes, each after its parent. The first is the root, the parent of the outermost calls.
     pub(super) nodes: Vec<Node>,
     /// Positions in `nodes`, by parent and name.
-    places: HashMap<(usize, String), usize>,
+    places: HashMap<(u32, u32), u32>,
+    /// All nodes but the root, sorted by parent; those of one parent in the order of `nodes`.
+    children: Vec<u32>,
     /// Sentences about missing or damaged data.
     pub(super) notes: Vec<String>,
+    /// The maximum number of nodes. Beyond it, each node has one further child, [`OTHERS`].
+    limit: usize,
 }
 
 /// A function with its chain of callers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {
-    pub(super) name: String,
-    /// The root is its own parent.
-    pub(super) parent: usize,
-    pub(super) children: Vec<usize>,
+    /// A number from [`Names`].
+    pub(super) name: u32,
+    /// The position of the parent. The root is its own parent.
+    parent: u32,
     pub(super) calls: u64,
     pub(super) self_ns: u64,
     pub(super) total_ns: u64,
+}
+
+/// Names, each stored once, for all trees that are compared.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: Vec<Rc<str>>,
+    numbers: HashMap<Rc<str>, u32>,
 }
 
 /// The changes since another tree.
@@ -42,29 +54,51 @@ pub(super) struct Changes {
     pub(super) vanished_ns: u64,
 }
 
-const ROOT: usize = 0;
+const ROOT: u32 = 0;
+
+impl Names {
+    pub(super) fn get(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", |name| name)
+    }
+
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let name: Rc<str> = name.into();
+        self.names.push(Rc::clone(&name));
+        self.numbers.insert(name, number);
+        number
+    }
+}
 
 impl Tree {
     pub(super) fn of(
         processes: &[Process<'_>],
         options: &Options,
+        names: &mut Names,
     ) -> Result<(Self, Summary), Error> {
-        let mut this = Self {
-            nodes: vec![Node {
-                name: "all".to_owned(),
-                ..Node::default()
-            }],
-            places: HashMap::new(),
-            notes: Vec::new(),
+        let root = Node {
+            name: names.number("all"),
+            ..Node::default()
         };
+        let mut this = Self {
+            nodes: vec![root],
+            places: HashMap::new(),
+            children: Vec::new(),
+            notes: Vec::new(),
+            limit: options.max_nodes,
+        };
+        let others = names.number(OTHERS);
         let mut summary = Summary::default();
         for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
-            let tree = tree_of(process, options)?;
+            let tree = process.tree(options)?;
             let label = (processes.len() > 1).then(|| format!("{} (pid {pid})", process.name()));
             // The positions of the current node and its ancestors.
             let mut stack = vec![match &label {
                 None => ROOT,
-                Some(label) => this.child(ROOT, label),
+                Some(label) => this.child(ROOT, names.number(label), others),
             }];
             for node in shallow(&tree.nodes) {
                 let function = node.function_id.map(|id| process.function(id));
@@ -72,14 +106,13 @@ impl Tree {
                 let depth = usize::try_from(node.depth).unwrap_or(usize::MAX);
                 stack.truncate(depth.saturating_add(1));
                 let parent = stack.last().copied().unwrap_or(ROOT);
-                let place = this.child(parent, &name);
+                let place = this.child(parent, names.number(&name), others);
                 stack.push(place);
-                if let Some(found) = this.nodes.get_mut(place) {
+                if let Some(found) = this.nodes.get_mut(place as usize) {
                     found.calls = found.calls.saturating_add(node.times.calls);
                     found.self_ns = found.self_ns.saturating_add(node.times.self_ns);
                 }
             }
-            summary.is_cut |= is_cut(&tree);
             let notes = notes_of_process(process, &tree.threads, &tree.problems);
             this.notes
                 .extend(notes.into_iter().map(|note| match &label {
@@ -89,57 +122,86 @@ impl Tree {
             let lost = count_of(process.lost_details(&tree.threads));
             summary.add(&tree.threads, lost, tree.problems);
         }
+        summary.is_cut = this.nodes.iter().any(|node| node.name == others);
         this.add_up();
         Ok((this, summary))
     }
 
     /// Returns a node's position, and adds the node if it is missing.
-    fn child(&mut self, parent: usize, name: &str) -> usize {
-        let next = self.nodes.len();
-        let place = *self.places.entry((parent, name.to_owned())).or_insert(next);
-        if place == next {
-            self.nodes.push(Node {
-                name: name.to_owned(),
-                parent,
-                ..Node::default()
-            });
-            if let Some(parent) = self.nodes.get_mut(parent) {
-                parent.children.push(place);
-            }
+    fn child(&mut self, parent: u32, name: u32, others: u32) -> u32 {
+        if let Some(place) = self.places.get(&(parent, name)) {
+            return *place;
         }
-        place
+        let is_full = self.nodes.len() > self.limit;
+        let above = self.nodes.get(parent as usize);
+        match u32::try_from(self.nodes.len()) {
+            _ if is_full && name != others => match above {
+                // All calls below a node without room are one node.
+                Some(above) if above.name == others => parent,
+                _ => self.child(parent, others, others),
+            },
+            Ok(next) => {
+                self.nodes.push(Node {
+                    name,
+                    parent,
+                    ..Node::default()
+                });
+                self.places.insert((parent, name), next);
+                next
+            }
+            Err(_) => parent,
+        }
     }
 
     /// Sums the total times, children first: iterates in reverse, since each node comes after its
-    /// parent.
+    /// parent. Sorts the children.
     fn add_up(&mut self) {
         for place in (0..self.nodes.len()).rev() {
             let Some(node) = self.nodes.get_mut(place) else {
                 continue;
             };
             node.total_ns = node.total_ns.saturating_add(node.self_ns);
-            let (parent, total_ns) = (node.parent, node.total_ns);
-            if place != ROOT
+            let (parent, total_ns) = (node.parent as usize, node.total_ns);
+            if place > 0
                 && let Some(parent) = self.nodes.get_mut(parent)
             {
                 parent.total_ns = parent.total_ns.saturating_add(total_ns);
             }
         }
+        self.children = (0..)
+            .zip(&self.nodes)
+            .skip(1)
+            .map(|(place, _)| place)
+            .collect();
+        let nodes = &self.nodes;
+        let parent = |place: &u32| nodes.get(*place as usize).map(|node| node.parent);
+        self.children.sort_by_key(parent);
+    }
+
+    /// Returns a node's children.
+    pub(super) fn children(&self, place: u32) -> impl Iterator<Item = (u32, &Node)> {
+        let node = |child: &u32| self.nodes.get(*child as usize);
+        let parent = move |child: &u32| node(child).map(|node| node.parent);
+        let first = self
+            .children
+            .partition_point(|child| parent(child) < Some(place));
+        let rest = self.children.get(first..).unwrap_or_default().iter();
+        let own = rest.take_while(move |child| parent(child) == Some(place));
+        own.filter_map(move |child| Some((*child, node(child)?)))
     }
 
     /// Compares each node with the node that has the same stack in another tree.
     pub(super) fn compared_with(&self, other: &Self) -> Changes {
-        let mut same: Vec<Option<usize>> = Vec::with_capacity(self.nodes.len());
+        let mut same: Vec<Option<u32>> = Vec::with_capacity(self.nodes.len());
         for (place, node) in self.nodes.iter().enumerate() {
-            let parent = same.get(node.parent).copied().flatten();
+            let parent = same.get(node.parent as usize).copied().flatten();
             same.push(match place {
-                ROOT => Some(ROOT),
-                _ => parent
-                    .and_then(|parent| other.places.get(&(parent, node.name.clone())).copied()),
+                0 => Some(ROOT),
+                _ => parent.and_then(|parent| other.places.get(&(parent, node.name)).copied()),
             });
         }
-        let found = |place: &Option<usize>| {
-            let node = other.nodes.get((*place)?)?;
+        let found = |place: &Option<u32>| {
+            let node = other.nodes.get((*place)? as usize)?;
             Some((node.self_ns, node.total_ns))
         };
         let before: Vec<_> = same
