@@ -1,6 +1,6 @@
 //! Runs the spec's compiler.
 
-use atf_spec::diagnostic::{File, Files};
+use atf_spec::files::{File, Files};
 use atf_spec::model::{RecordSpec, RulesFile, SourceFile, TopicsFile};
 use atf_spec::yaml::{Tree, decode};
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::check::check;
-use crate::diagnostic::{Diagnostic, Files};
+use crate::diagnostic::Diagnostic;
+use crate::files::Files;
 use crate::freshness::fingerprint;
 use crate::layout::Layout;
 use crate::load::{Loaded, Spec, load};

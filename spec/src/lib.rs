@@ -34,11 +34,15 @@ pub mod check;
 #[cfg(feature = "compiler")]
 pub mod diagnostic;
 #[cfg(feature = "compiler")]
+pub mod files;
+#[cfg(feature = "compiler")]
 pub mod holds;
 #[cfg(feature = "compiler")]
 pub mod load;
 #[cfg(feature = "compiler")]
 pub mod model;
+#[cfg(feature = "compiler")]
+pub mod place;
 #[cfg(feature = "compiler")]
 pub mod reconcile;
 #[cfg(feature = "compiler")]

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::diagnostic::{Diagnostic, File, Files};
+use crate::diagnostic::Diagnostic;
+use crate::files::{File, Files};
 use crate::layout::Wire;
 use crate::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile,

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::check::tiling;
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
 use crate::model::{Form, Lines, Reason, RecordClaim, SourceFile};
@@ -242,6 +241,76 @@ fn has_word(text: &str, name: &str) -> bool {
         let (before, after) = (&text[..start], &text[start + name.len()..]);
         !before.ends_with(is_part) && !after.starts_with(is_part)
     })
+}
+
+/// Finds gaps, overlaps, and claims without lines.
+pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
+    let Some(text) = &source.text else {
+        for lines in claims(source).filter_map(|claim| claim.lines) {
+            let why = format!("source {} is not a document with lines", source.source);
+            let fault = Diagnostic::error(lines.place, why);
+            faults.push(fault.help("add `text` with the document's file name and number of lines"));
+        }
+        return;
+    };
+    for claim in claims(source).filter(|claim| claim.lines.is_none()) {
+        let why = format!(
+            "`lines` is missing: name the lines of {} that make this claim",
+            source.source
+        );
+        faults.push(Diagnostic::error(claim.place, why));
+    }
+    let mut last: Option<Span<'_>> = None;
+    for span in spans(source) {
+        let before = last.map_or(0, |last| last.lines.last);
+        if let Some(last) = last.filter(|last| span.lines.first <= last.lines.last) {
+            let why = format!("{} and {} overlap", last.lines.words(), span.lines.words());
+            let fault = Diagnostic::error(span.place, why).related(last.place, "these lines");
+            faults.push(fault.help("claims from the same text must have the same `lines`"));
+        } else if span.lines.first > before + 1 {
+            gap(
+                source,
+                before + 1,
+                span.lines.first - 1,
+                &At {
+                    value: (),
+                    place: span.place,
+                },
+                faults,
+            );
+        }
+        if span.lines.last > text.lines.value {
+            let why = format!(
+                "{} has {} lines, not {}",
+                source.source, text.lines, span.lines.last
+            );
+            faults.push(
+                Diagnostic::error(span.place, why).related(text.lines.place, "the line count"),
+            );
+        }
+        last = last
+            .filter(|last| last.lines.last > span.lines.last)
+            .or(Some(span));
+    }
+    let end = last.map_or(0, |last| last.lines.last);
+    if end < text.lines.value {
+        let place = At {
+            value: (),
+            place: text.lines.place,
+        };
+        gap(source, end + 1, text.lines.value, &place, faults);
+    }
+}
+
+fn gap(source: &SourceFile, first: u32, last: u32, at: &At<()>, faults: &mut Vec<Diagnostic>) {
+    let lines = crate::model::Lines { first, last };
+    let why = format!("no claim covers {} of {}", lines.words(), source.source);
+    let help = "add a claim with these `lines`, or list them in `silent` with the reason";
+    faults.push(
+        Diagnostic::error(at.place, why)
+            .label("the lines before this one")
+            .help(help),
+    );
 }
 
 /// Returns a new `digests.yaml` for the documents in a folder, ignoring existing digests.

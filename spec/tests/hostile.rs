@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use atf_spec::diagnostic::{Diagnostic, File, Files};
+use atf_spec::diagnostic::Diagnostic;
+use atf_spec::files::{File, Files};
 use atf_spec::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile,
     RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,

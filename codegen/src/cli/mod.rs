@@ -12,7 +12,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use atf_spec::diagnostic::{Diagnostic, Files};
+use atf_spec::diagnostic::Diagnostic;
+use atf_spec::files::Files;
 use atf_spec::load::Spec;
 use atf_spec::reconcile::Reconciliation;
 use clap::{Parser, Subcommand};

@@ -14,11 +14,10 @@ mod sources;
 mod text;
 mod word;
 
-use crate::diagnostic::{Diagnostic, Files};
+use crate::diagnostic::Diagnostic;
+use crate::files::Files;
 use crate::load::Spec;
 use crate::reconcile::Claims;
-
-pub(crate) use text::tiling;
 
 /// Returns all faults of the spec, including `found`, the faults that `reconcile` found in the
 /// claims.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::word::{is_c_name, is_identifier, is_keyword, is_lower_case};
-use crate::diagnostic::{Diagnostic, Files};
+use crate::diagnostic::Diagnostic;
+use crate::files::Files;
 use crate::layout::Wire;
 use crate::load::Spec;
 use crate::yaml::{At, Place};

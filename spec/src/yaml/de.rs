@@ -13,8 +13,9 @@ use serde::de::value::{StrDeserializer, U32Deserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
 
 use super::at::AT;
-use super::node::{Key, Node, Place, Value};
+use super::node::{Key, Node, Value};
 use crate::diagnostic::Diagnostic;
+use crate::place::Place;
 
 /// Decodes a tree.
 ///

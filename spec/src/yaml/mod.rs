@@ -8,8 +8,9 @@ mod node;
 mod overlay;
 mod parse;
 
+pub use crate::place::{FileId, Place};
 pub use at::At;
 pub use collections::{List, Pairs};
 pub use de::decode;
-pub use node::{FileId, Key, Node, Place, Tree, Value};
+pub use node::{Key, Node, Tree, Value};
 pub(crate) use overlay::lay;

@@ -1,22 +1,6 @@
 //! A YAML file as a tree in which every key and value has a place.
 
-use super::parse;
-use crate::diagnostic::Diagnostic;
-
-/// Identifies a loaded file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct FileId(pub u32);
-
-/// A range of bytes in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Place {
-    /// The file.
-    pub file: FileId,
-    /// The first byte's offset.
-    pub start: u32,
-    /// The offset after the last byte.
-    pub end: u32,
-}
+use crate::place::Place;
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,17 +63,6 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Parses a file's bytes.
-    ///
-    /// # Errors
-    ///
-    /// Returns a diagnostic with the place of invalid UTF-8, invalid syntax, a duplicate key, an
-    /// anchor or alias, a second document, or too many levels or nodes.
-    pub fn parse(file: FileId, bytes: &[u8]) -> Result<Self, Diagnostic> {
-        let root = parse::document(file, bytes)?;
-        Ok(Self { root })
-    }
-
     /// Returns the YAML path of the deepest node or key at a place, such as
     /// `fields[3].wire.1.offset`.
     #[must_use]

@@ -7,16 +7,30 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Location, MergeKeyPolicy, Options, Spanned};
 
-use super::node::{FileId, Key, Node, Place, Value};
+use super::node::{Key, Node, Tree, Value};
 use crate::diagnostic::Diagnostic;
+use crate::place::{FileId, Place};
 
 /// The deepest allowed nesting. Our deepest file has 10 levels.
 const MAX_DEPTH: usize = 32;
 /// The maximum number of nodes. Our largest file has about 3,000.
 const MAX_NODES: usize = 250_000;
 
+impl Tree {
+    /// Parses a file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns a diagnostic with the place of invalid UTF-8, invalid syntax, a duplicate key, an
+    /// anchor or alias, a second document, or too many levels or nodes.
+    pub fn parse(file: FileId, bytes: &[u8]) -> Result<Self, Diagnostic> {
+        let root = document(file, bytes)?;
+        Ok(Self { root })
+    }
+}
+
 /// Parses a file's only document.
-pub(super) fn document(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
+fn document(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let start = as_offset(error.valid_up_to());
         let place = Place {
