@@ -6,8 +6,7 @@ use object::read::elf::{
     FileHeader, NoteIterator, ProgramHeader, SectionHeader, SectionTable, Sym,
 };
 
-use crate::file::{Fault, Parts};
-use crate::table::{Binding, Raw, Symbol};
+use crate::file::{Binding, Fault, Parts, Raw, Symbol};
 
 /// The page size to which the base address is rounded down.
 const PAGE: u64 = 0x1000;

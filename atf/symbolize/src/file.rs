@@ -1,4 +1,4 @@
-//! Reads parts of a file, up to a limit.
+//! Reads parts of a file, up to a limit, and what is read from it.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -53,4 +53,32 @@ impl From<object::read::Error> for Fault {
     fn from(error: object::read::Error) -> Self {
         Self(error.to_string())
     }
+}
+/// The contents of a file.
+pub(crate) struct Raw {
+    pub(crate) build_id: Option<Vec<u8>>,
+    /// Whether the symbols include functions that are not exported.
+    pub(crate) has_statics: bool,
+    pub(crate) symbols: Vec<Symbol>,
+    pub(crate) strings: Vec<u8>,
+}
+
+/// A function's name, in the file's order.
+pub(crate) struct Symbol {
+    /// The offset of its first byte from the base address.
+    pub(crate) start: u64,
+    /// Its size; 0 if it extends to the next function.
+    pub(crate) size: u64,
+    /// The end of its segment or section.
+    pub(crate) limit: u64,
+    pub(crate) binding: Binding,
+    pub(crate) name: u32,
+}
+
+/// The binding of a symbol, in order of preference.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Binding {
+    Global,
+    Local,
+    Weak,
 }

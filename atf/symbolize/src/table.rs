@@ -10,7 +10,7 @@ use object::{Endianness, elf, macho};
 
 use crate::demangle::{Demangler, Spawn, short, spawn};
 use crate::error::{Error, ErrorKind};
-use crate::file::{Fault, LIMIT, Parts};
+use crate::file::{Fault, LIMIT, Parts, Raw, Symbol};
 
 /// The maximum length of a name in bytes; longer names are ignored.
 const LONGEST: usize = 1 << 16;
@@ -67,35 +67,6 @@ struct Entry {
     end: u64,
     /// Its name's offset in the strings.
     name: u32,
-}
-
-/// The contents of a file.
-pub(crate) struct Raw {
-    pub(crate) build_id: Option<Vec<u8>>,
-    /// Whether the symbols include functions that are not exported.
-    pub(crate) has_statics: bool,
-    pub(crate) symbols: Vec<Symbol>,
-    pub(crate) strings: Vec<u8>,
-}
-
-/// A function's name, in the file's order.
-pub(crate) struct Symbol {
-    /// The offset of its first byte from the base address.
-    pub(crate) start: u64,
-    /// Its size; 0 if it extends to the next function.
-    pub(crate) size: u64,
-    /// The end of its segment or section.
-    pub(crate) limit: u64,
-    pub(crate) binding: Binding,
-    pub(crate) name: u32,
-}
-
-/// The binding of a symbol, in order of preference.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Binding {
-    Global,
-    Local,
-    Weak,
 }
 
 impl SymbolTable {
