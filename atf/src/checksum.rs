@@ -11,6 +11,7 @@ use crate::wire::offset;
 /// in both wire versions (S2; S0, S1 and S4 say CRC32 without a polynomial). It covers only events,
 /// so no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Checksum {
     /// There is no verified footer, so there is nothing to compare with.
     NotChecked,

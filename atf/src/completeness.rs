@@ -5,6 +5,7 @@ use crate::source::Input;
 
 /// How a file ends, including bytes there that are neither events nor a footer.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Completeness {
     /// A verified footer, and a header updated to match.
     Finalized,
@@ -73,10 +74,21 @@ impl Completeness {
     pub fn has_verified_footer(&self) -> bool {
         matches!(self, Self::Finalized | Self::HeaderNotUpdated)
     }
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Finalized => "finalized",
+            Self::HeaderNotUpdated => "header_not_updated",
+            Self::Unfinalized { .. } => "unfinalized",
+            Self::DamagedFooter { .. } => "damaged_footer",
+        }
+    }
 }
 
 /// A torn footer at the end of a file: its beginning or, after a power loss, zeros followed by its
-/// end.
+/// end. Closed: a range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialFooter {
     /// Its offset in bytes from the start of the file.
@@ -87,6 +99,7 @@ pub struct PartialFooter {
 
 /// Where the number of events comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CountSource {
     /// A verified footer.
     Footer,
@@ -96,4 +109,17 @@ pub enum CountSource {
     FileSize,
     /// Walking the events from one to the next (detail files without a verified count).
     Framing,
+}
+
+impl CountSource {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Footer => "footer",
+            Self::FooterPosition => "footer_position",
+            Self::FileSize => "file_size",
+            Self::Framing => "framing",
+        }
+    }
 }

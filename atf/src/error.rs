@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::wire::OutOfRange;
+
 pub use kind::ErrorKind;
 
 /// A `Result` with this crate's [`Error`].
@@ -129,10 +131,11 @@ pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     Ok(())
 }
 
-/// Creates an error for a number that does not fit its field.
-#[cold]
-pub(crate) fn out_of_range(field: &'static str, found: u64, max: u64) -> Error {
-    Error::new(ErrorKind::OutOfRange { found, min: 0, max }).with_field(field)
+impl From<OutOfRange> for Error {
+    #[cold]
+    fn from(OutOfRange { field, found, max }: OutOfRange) -> Self {
+        Self::new(ErrorKind::OutOfRange { found, min: 0, max }).with_field(field)
+    }
 }
 
 impl fmt::Display for Error {

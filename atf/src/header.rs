@@ -2,10 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
-use crate::wire::{ENDIAN, Record, Wire, offset};
-
-/// The size of a header in bytes, the same for both files and wire versions.
-pub(crate) const HEADER_SIZE: usize = Record::DetailHeader.size();
+use crate::wire::{ENDIAN, HEADER_SIZE, Wire, offset};
 
 /// Reads the header's bytes; the file must be long enough.
 pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {

@@ -108,6 +108,7 @@ mod completeness;
 pub mod detail;
 mod ending;
 mod error;
+mod files;
 pub mod follow;
 mod footer;
 mod header;

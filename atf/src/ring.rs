@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::checksum::Crc32c;
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::HEADER_SIZE;
+use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::IndexReader;
 use crate::source::{Input, OpenOptions};
-use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
-use crate::wire::{RingHeader, Wire};
+use crate::wire::{HEADER_SIZE, RingHeader, Wire};
 
 /// The size of the largest area in bytes, so that a file cannot make its reader use arbitrarily
 /// much memory.

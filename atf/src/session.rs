@@ -11,26 +11,19 @@ use std::path::{Path, PathBuf};
 
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::{
+    DETAIL_FILE, INDEX_FILE, PROCESS_FOLDER, RECOVERY, RING_FILE, is_numbered, number,
+};
 use crate::index::IndexReader;
 use crate::manifest::Manifest;
-use crate::merge::Merge;
 use crate::source::{Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
-use crate::thread::{self, DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
+use crate::thread::{self, ThreadReader};
 
+pub use crate::files::{MANIFEST_FILE, ProcessName, THREAD_FOLDER, thread_id};
 pub use segments::{Segments, ThreadSegment, ThreadSegments};
 pub(crate) use segments::{problems, threads};
 
-/// The name of a session's manifest.
-pub const MANIFEST_FILE: &str = "manifest.json";
-/// The name of the manifest until it is complete.
-pub(crate) const MANIFEST_PART: &str = "manifest.json.part";
-/// The name of the report in a session that a rewrite changed, which may be numbered.
-pub(crate) const RECOVERY: (&str, &str) = ("recovery", ".json");
-/// The prefix of a thread folder's name, followed by the id in decimal.
-pub const THREAD_FOLDER: &str = "thread_";
-/// The prefix of a process folder's name, followed by the process id in decimal.
-const PROCESS_FOLDER: &str = "pid_";
 /// The maximum number of process folders that an error lists.
 const MOST_NAMED: usize = 100;
 
@@ -158,12 +151,6 @@ impl SessionReader {
         Symbols::new(self.manifest.as_ref(), &self.places)
     }
 
-    /// Merges the events of all threads, ordered by time, then by thread.
-    #[must_use]
-    pub fn merge(&self) -> Merge {
-        Merge::of_sessions([self])
-    }
-
     /// Returns the problems of the session itself: those of the manifest, and folders that were not
     /// read because their names do not contain a thread id. For a thread's problems, see its
     /// [reader](ThreadEntry::open).
@@ -218,6 +205,7 @@ pub struct ThreadEntry {
 
 /// The kind of file at the path of a thread's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Presence {
     /// A folder.
     Folder,
@@ -426,64 +414,6 @@ pub fn is_part_of_trace(path: &Path) -> bool {
     (is_file || name.starts_with(THREAD_FOLDER)) && is_trace()
 }
 
-/// Returns whether `name` is this stem and extension, with or without a number from `-2` on.
-pub(crate) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
-    let number = name
-        .strip_prefix(stem)
-        .and_then(|name| name.strip_suffix(extension));
-    let is_number = |digits: &str| digits.parse::<u64>().is_ok_and(|number| number > 1);
-    number.is_some_and(|it| it.is_empty() || it.strip_prefix('-').is_some_and(is_number))
-}
-
-/// Returns the thread id in the name of a thread's folder: 42 for `thread_42`.
-#[must_use]
-pub fn thread_id(folder_name: &str) -> Option<u32> {
-    folder_name.strip_prefix(THREAD_FOLDER).and_then(number)
-}
-
-/// The parts of a process folder's name. `pid_42` is a process's first program; `pid_42_2` is its
-/// second, started by `exec`; and `pid_42_2_segment_000003` is the third
-/// [segment](crate::record::Segment) of the second program's recording.
-///
-/// Names are ordered by process and time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub struct ProcessName {
-    /// The process's id.
-    pub pid: u32,
-    /// The number of the program in the process, counted from 1.
-    pub program: u32,
-    /// The number of the segment in the recording, counted from 1.
-    pub segment: u32,
-}
-
-impl ProcessName {
-    /// Parses the name of a folder; returns `None` if it has another form.
-    #[must_use]
-    pub fn parse(folder_name: &str) -> Option<Self> {
-        let rest = folder_name.strip_prefix(PROCESS_FOLDER)?;
-        let (rest, segment) = match rest.split_once("_segment_") {
-            Some((rest, segment)) => (rest, number(segment)?),
-            None => (rest, 1),
-        };
-        let (pid, program) = match rest.split_once('_') {
-            Some((pid, program)) => (pid, number(program)?),
-            None => (rest, 1),
-        };
-        Some(Self {
-            pid: number(pid)?,
-            program,
-            segment,
-        })
-    }
-
-    /// Parses the name of the folder at a path.
-    #[must_use]
-    pub fn of(folder: &Path) -> Option<Self> {
-        Self::parse(folder.file_name()?.to_str()?)
-    }
-}
-
 /// Returns whether a folder contains a manifest, readable or not, or a thread's folder.
 ///
 /// # Errors
@@ -497,14 +427,6 @@ pub fn is_session(folder: &Path) -> io::Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// Parses the id in a folder's name, which must consist of decimal digits only.
-fn number(digits: &str) -> Option<u32> {
-    digits
-        .parse()
-        .ok()
-        .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Returns the threads that have a folder or are listed, sorted by id.

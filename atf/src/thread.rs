@@ -6,20 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::completeness::Completeness;
 use crate::detail::{self, BothScans, DetailEvent, DetailHeader, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::HEADER_SIZE;
+pub use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::{IndexEvent, IndexReader};
 use crate::ring;
 pub use crate::ring::Ring;
 use crate::source::{Input, OpenOptions};
-use crate::wire::offset;
-
-/// The name of the file with all of a thread's events.
-pub const INDEX_FILE: &str = "index.atf";
-/// The name of the file with the details of some events.
-pub const DETAIL_FILE: &str = "detail.atf";
-
-/// The name of the file with events that a killed writer had not yet written.
-pub const RING_FILE: &str = "ring.atf";
+use crate::wire::{HEADER_SIZE, offset};
 
 /// Reads a thread's folder: `index.atf`, and `detail.atf` if it exists.
 ///
@@ -63,7 +55,8 @@ pub struct ThreadReader {
 /// the header of the details.
 pub(crate) type Tap<'a> = &'a mut dyn FnMut(&IndexReader, &DetailHeader, &[u8]);
 
-/// The target of a link between the two files.
+/// The target of a link between the two files. Closed: an event has no link, a link leads to an
+/// event, or it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linked<T> {
     /// The event that the link leads to.

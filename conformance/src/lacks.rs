@@ -49,7 +49,7 @@ impl Lack {
     }
 
     /// Returns whether a document may omit this key.
-    pub(super) fn leaves_out(self, key: &str) -> bool {
+    pub(crate) fn leaves_out(self, key: &str) -> bool {
         self != Self::Verdict && self.name() == key
     }
 

@@ -14,6 +14,8 @@ pub mod command;
 pub mod corpus;
 pub mod editions;
 #[cfg(feature = "kit")]
+pub mod lacks;
+#[cfg(feature = "kit")]
 pub mod protocol;
 #[cfg(feature = "kit")]
 pub mod reference;

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use crate::cause::Cause;
 use crate::editions::Editions;
-use crate::protocol::Lack;
+use crate::lacks::Lack;
 use crate::rules::Severity;
 
 /// All results of a run.
@@ -22,8 +21,8 @@ pub struct Results {
     pub grading: Grading,
     /// When, where and how the run was made; `None` if it was not made by a command.
     pub made: Option<Made>,
-    /// One result for each implementation, role and case.
-    #[serde(serialize_with = "scored")]
+    /// One result for each implementation, role and case. The JSON report adds their scores.
+    #[serde(skip)]
     pub cases: Vec<CaseResult>,
     /// The results of each reader on each writer's files.
     pub cross: Vec<CrossResult>,
@@ -513,24 +512,6 @@ pub struct CrossResult {
     pub known: usize,
     /// The number of scripts that the reader does not support.
     pub skipped: usize,
-}
-
-/// Serializes each case with its scores in both grades and its cause.
-fn scored<S: Serializer>(cases: &[CaseResult], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Scored<'a> {
-        #[serde(flatten)]
-        case: &'a CaseResult,
-        data: Score,
-        label: Score,
-        cause: Option<String>,
-    }
-    serializer.collect_seq(cases.iter().map(|case| Scored {
-        case,
-        data: case.score(Grade::Data),
-        label: case.score(Grade::Label),
-        cause: Cause::of(case).map(|cause| cause.id),
-    }))
 }
 
 fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

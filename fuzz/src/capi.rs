@@ -63,6 +63,7 @@ fn checksum(checksum: Checksum) -> AtfChecksum {
         Checksum::Good => AtfChecksum::Good,
         Checksum::Bad { .. } => AtfChecksum::Bad,
         Checksum::Ieee { .. } => AtfChecksum::Ieee,
+        other => panic!("{other:?} has no number in C"),
     }
 }
 

@@ -59,8 +59,8 @@ impl AtfFileInfo {
         self.completeness = match end {
             Completeness::Finalized => 0,
             Completeness::HeaderNotUpdated => 1,
-            Completeness::Unfinalized { .. } => 2,
             Completeness::DamagedFooter { .. } => 3,
+            _ => 2,
         };
         match *end {
             Completeness::Unfinalized {
@@ -74,13 +74,13 @@ impl AtfFileInfo {
             Completeness::DamagedFooter { trailing_bytes, .. } => {
                 self.trailing_bytes = trailing_bytes;
             }
-            Completeness::Finalized | Completeness::HeaderNotUpdated => {}
+            _ => {}
         }
         self.count_source = match count {
             CountSource::Footer => 0,
             CountSource::FooterPosition => 1,
-            CountSource::FileSize => 2,
             CountSource::Framing => 3,
+            _ => 2,
         };
         self
     }
@@ -117,6 +117,7 @@ impl From<Checksum> for AtfChecksum {
             Checksum::Good => Self::Good,
             Checksum::Bad { .. } => Self::Bad,
             Checksum::Ieee { .. } => Self::Ieee,
+            _ => Self::Unknown,
         }
     }
 }

@@ -25,7 +25,6 @@
 #[cfg(not(panic = "unwind"))]
 compile_error!("no panic may end the traced program: build with panic = \"unwind\"");
 
-mod access;
 pub mod boundary;
 pub mod clock;
 pub mod detail;
@@ -33,6 +32,7 @@ pub mod event;
 pub mod file;
 pub mod handle;
 pub mod index;
+pub mod last_error;
 pub mod memory;
 pub mod merge;
 pub mod options;
@@ -47,6 +47,7 @@ pub mod session_writer;
 pub mod status;
 mod tag;
 pub mod thread;
+pub mod thread_writer;
 pub mod version;
 pub mod warning;
 pub mod writer;

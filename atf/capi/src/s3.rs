@@ -2,7 +2,7 @@
 //!
 //! If a function cannot return an error, the writer keeps the error
 //! ([`atf_writer_error`](crate::writer::atf_writer_error)), the thread keeps it
-//! ([`atf_last_error_status`](crate::status::atf_last_error_status)), and a warning reports it
+//! ([`atf_last_error_status`](crate::last_error::atf_last_error_status)), and a warning reports it
 //! ([`warning`]). None of these functions ends the traced program.
 
 use std::ffi::c_char;
@@ -11,13 +11,13 @@ use std::mem::offset_of;
 use atf::write::{Event, ThreadWriter};
 use atf::{Clock, wire::DetailFunctionPayload};
 
-use crate::access::{telling, write_quickly};
 use crate::handle::{self, Handle};
 use crate::memory::{self, argument};
 use crate::options::default_options;
 use crate::status::{AtfStatus, Failure, Outcome};
+use crate::thread_writer::{AtfThreadWriter, Writer, telling, write_quickly};
 use crate::warning;
-use crate::writer::{AtfThreadWriter, Writer, event};
+use crate::writer::event;
 
 /// The number for "no detail", which is also returned on an error.
 const NONE: u32 = u32::MAX;
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
         };
         let finalized = finalized.inspect_err(|failure| this.warn(failure));
         this.warn_of_untold();
-        warnings.take(this);
+        warnings.take(this.warnings());
         finalized
     });
 }

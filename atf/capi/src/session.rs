@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use atf::Error;
 use atf::check::text_with_rule;
-use atf::manifest::ManifestThread;
+use atf::manifest::{Cut, ManifestThread};
 use atf::session::{Presence, SessionReader, SessionSummary, ThreadEntry};
 
 use crate::boundary;
@@ -14,7 +14,6 @@ use crate::clock::AtfTimingAnchor;
 use crate::handle::{self, Handle, Object, give};
 use crate::memory::{self, put, put_sized, required};
 use crate::options::open_options;
-use crate::session_facts::AtfCut;
 use crate::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 use crate::thread::{AtfThreadReader, Thread};
@@ -179,6 +178,40 @@ pub unsafe extern "C" fn atf_session_thread_count(session: *const AtfSessionRead
     })
 }
 
+/// `AtfCut`: the part of a longer trace that a thread was cut to.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtfCut {
+    /// The start of the part in nanoseconds.
+    pub from_ns: u64,
+    /// The end of the part in nanoseconds, inclusive.
+    pub to_ns: u64,
+    /// How many of the first events repeat calls that were open at the start.
+    pub calls: u64,
+    /// How many of the last events are added returns of calls that were open at the end.
+    pub returns: u64,
+}
+
+impl AtfCut {
+    pub(crate) const NONE: Self = Self {
+        from_ns: 0,
+        to_ns: 0,
+        calls: 0,
+        returns: 0,
+    };
+}
+
+impl From<Cut> for AtfCut {
+    fn from(cut: Cut) -> Self {
+        Self {
+            from_ns: cut.from_ns,
+            to_ns: cut.to_ns,
+            calls: cut.calls,
+            returns: cut.returns,
+        }
+    }
+}
+
 /// `AtfThreadInfo`: a thread of a session.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -231,8 +264,8 @@ pub unsafe extern "C" fn atf_session_thread_info(
             presence: match thread.presence() {
                 Presence::Folder => 0,
                 Presence::SymbolicLink => 1,
-                Presence::NotAFolder => 2,
                 Presence::Missing => 3,
+                _ => 2,
             },
             is_listed: thread.is_listed().into(),
             reserved: [0; 2],

@@ -2,48 +2,12 @@
 
 use std::ffi::c_char;
 
-use atf::manifest::Cut;
-
 use crate::boundary;
 use crate::handle;
 use crate::memory::{self, put_sized};
 use crate::session::{AtfSessionReader, Session};
 use crate::session_writer::AtfLoss;
 use crate::status::AtfStatus;
-
-/// `AtfCut`: the part of a longer trace that a thread was cut to.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AtfCut {
-    /// The start of the part in nanoseconds.
-    pub from_ns: u64,
-    /// The end of the part in nanoseconds, inclusive.
-    pub to_ns: u64,
-    /// How many of the first events repeat calls that were open at the start.
-    pub calls: u64,
-    /// How many of the last events are added returns of calls that were open at the end.
-    pub returns: u64,
-}
-
-impl AtfCut {
-    pub(crate) const NONE: Self = Self {
-        from_ns: 0,
-        to_ns: 0,
-        calls: 0,
-        returns: 0,
-    };
-}
-
-impl From<Cut> for AtfCut {
-    fn from(cut: Cut) -> Self {
-        Self {
-            from_ns: cut.from_ns,
-            to_ns: cut.to_ns,
-            calls: cut.calls,
-            returns: cut.returns,
-        }
-    }
-}
 
 /// `AtfSessionFacts`: facts about the whole recording, from the manifest.
 #[repr(C)]

@@ -15,7 +15,7 @@ use crate::handle::{self, Handle, Object, give};
 use crate::memory::{self, Plain, argument, put_sized, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
-use crate::writer::{AtfThreadWriter, Writer};
+use crate::thread_writer::{AtfThreadWriter, Writer};
 
 /// `AtfSessionWriter`.
 pub type AtfSessionWriter = Handle<Session>;

@@ -9,8 +9,6 @@ use atf::check::rule_of_file;
 use atf::record::Lost;
 use atf::{Error, ErrorKind};
 
-use crate::boundary;
-
 /// The result of a function: 0 on success, else the reason for the failure.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,15 +159,15 @@ impl Failure {
 pub(crate) struct Record {
     pub(crate) status: AtfStatus,
     pub(crate) message: CString,
-    path: CString,
-    field: CString,
-    rule: CString,
-    offset: u64,
-    os_code: i32,
+    pub(crate) path: CString,
+    pub(crate) field: CString,
+    pub(crate) rule: CString,
+    pub(crate) offset: u64,
+    pub(crate) os_code: i32,
 }
 
 /// The value for errors that have no offset in a file.
-const NO_OFFSET: u64 = u64::MAX;
+pub(crate) const NO_OFFSET: u64 = u64::MAX;
 
 impl Record {
     const NONE: fn() -> Self = || Self {
@@ -274,12 +272,9 @@ pub(crate) fn c_string(bytes: &[u8]) -> CString {
     }
 }
 
-/// Returns a part of the last failure. A pointer into it is valid until the next failure on this
-/// thread.
-fn last<T>(fallback: T, look: impl FnOnce(&Record) -> T) -> T {
-    // `None` if the thread is ending.
-    let found = boundary::value(None, || Ok(LAST.try_with(|last| look(&last.borrow())).ok()));
-    found.unwrap_or(fallback)
+/// Returns a part of the last failure, or `None` if the thread is ending.
+pub(crate) fn with_last<T>(look: impl FnOnce(&Record) -> T) -> Option<T> {
+    LAST.try_with(|last| look(&last.borrow())).ok()
 }
 
 /// The name of a status as in the header, `ATF_OK` for 0; never null.
@@ -287,48 +282,6 @@ fn last<T>(fallback: T, look: impl FnOnce(&Record) -> T) -> T {
 pub extern "C" fn atf_status_name(status: c_int) -> *const c_char {
     let named = NAMES.iter().find(|(known, _)| *known as c_int == status);
     named.map_or(c"unknown status", |(_, name)| name).as_ptr()
-}
-
-/// The status of the last failure on this thread, `ATF_OK` if nothing failed.
-#[unsafe(no_mangle)]
-pub extern "C" fn atf_last_error_status() -> AtfStatus {
-    last(AtfStatus::Ok, |last| last.status)
-}
-
-/// The last failure on this thread as text: file, field, reason, offset. Never null.
-#[unsafe(no_mangle)]
-pub extern "C" fn atf_last_error_message() -> *const c_char {
-    last(c"".as_ptr(), |last| last.message.as_ptr())
-}
-
-/// The file or folder of the last failure, or "".
-#[unsafe(no_mangle)]
-pub extern "C" fn atf_last_error_path() -> *const c_char {
-    last(c"".as_ptr(), |last| last.path.as_ptr())
-}
-
-/// The field of the last failure, for example `header.event_size`, or "".
-#[unsafe(no_mangle)]
-pub extern "C" fn atf_last_error_field() -> *const c_char {
-    last(c"".as_ptr(), |last| last.field.as_ptr())
-}
-
-/// The id of the rule that the file of the last failure breaks, for example `ATF-IFTR-001`, or "".
-#[unsafe(no_mangle)]
-pub extern "C" fn atf_last_error_rule() -> *const c_char {
-    last(c"".as_ptr(), |last| last.rule.as_ptr())
-}
-
-/// The offset in the file of the last failure, or `ATF_NO_OFFSET`.
-#[unsafe(no_mangle)]
-pub extern "C" fn atf_last_error_offset() -> u64 {
-    last(NO_OFFSET, |last| last.offset)
-}
-
-/// The operating system's error code (`errno`) of the last failure, or 0.
-#[unsafe(no_mangle)]
-pub extern "C" fn atf_last_error_os_code() -> c_int {
-    last(0, |last| last.os_code)
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::boundary;
 use crate::status::{AtfStatus, Failure, Outcome, Record};
-use crate::writer::Writer;
 
 /// `AtfWarning`.
 pub type AtfWarning = unsafe extern "C" fn(*mut c_void, AtfStatus, *const c_char);
@@ -68,10 +67,10 @@ impl Warnings {
 
     /// Takes a writer's warnings.
     #[inline]
-    pub(crate) fn take(&mut self, writer: &mut Writer) {
+    pub(crate) fn take(&mut self, warnings: &mut Vec<(AtfStatus, CString)>) {
         self.is_of_writer = true;
-        if !writer.warnings().is_empty() {
-            self.append(writer.warnings());
+        if !warnings.is_empty() {
+            self.append(warnings);
         }
     }
 

@@ -1,170 +1,17 @@
 //! Writing a thread.
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::mem::size_of;
 
 use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
-use atf::{DetailEventType, EventKind};
 
-use crate::access::{using, write_quickly};
 use crate::boundary;
-use crate::handle::{self, Handle, Object, give};
+use crate::handle::{self, give};
 use crate::memory::{self, Plain, argument, put, put_sized, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
-use crate::status::{AtfStatus, Failure, Outcome, Record, c_string};
+use crate::status::{AtfStatus, Outcome};
+use crate::thread_writer::{AtfThreadWriter, Writer, using, write_quickly};
 use crate::warning;
-
-/// `AtfThreadWriter`.
-pub type AtfThreadWriter = Handle<Writer>;
-
-/// A thread's writer, its first failure and its warnings.
-#[derive(Debug)]
-pub struct Writer {
-    writer: ThreadWriter,
-    /// The first failure, even if it was in a function that returns nothing.
-    failure: Option<Box<Record>>,
-    /// Warnings to report next.
-    warnings: Vec<(AtfStatus, CString)>,
-    /// The statuses already reported, one bit each.
-    told: u32,
-    /// The number of failures that were not reported because their status had already been
-    /// reported.
-    untold: u64,
-}
-
-impl Object for Writer {
-    const TAG: u64 = u64::from_be_bytes(*b"atfWRITE");
-    const NAME: &'static str = "AtfThreadWriter";
-}
-
-impl Writer {
-    pub(crate) fn new(writer: ThreadWriter) -> Self {
-        Self {
-            writer,
-            failure: None,
-            warnings: Vec::new(),
-            told: 0,
-            untold: 0,
-        }
-    }
-
-    /// The position of the next index event.
-    pub(crate) fn next_index_seq(&self) -> u64 {
-        self.writer.next_index_seq()
-    }
-
-    #[inline]
-    pub(crate) fn write(&mut self, event: &Event) -> atf::Result<u64> {
-        self.writer.write(event)
-    }
-
-    pub(crate) fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Outcome<u64> {
-        Ok(self.writer.write_index(event, detail_seq)?)
-    }
-
-    /// Writes the detail of event `index_seq`; its type follows from the event's kind. An exception
-    /// ends its call like a return and has no type of its own.
-    ///
-    /// Details are written in the order of their events, so any that were reserved earlier but not
-    /// yet written are lost.
-    pub(crate) fn write_detail_in_order(
-        &mut self,
-        index_seq: u64,
-        timestamp_ns: u64,
-        payload: &[u8],
-    ) -> Outcome<()> {
-        let reserved = self.writer.reserved_detail(index_seq);
-        // A detail that does not match its event is an error and must not cause other details to be
-        // dropped.
-        let reserved = reserved.filter(|reserved| reserved.timestamp_ns == timestamp_ns);
-        if reserved.is_some() {
-            let lost = self.writer.drop_details_before(index_seq)?;
-            self.lose(lost);
-        }
-        let detail = Detail::new(
-            match reserved.map(|reserved| reserved.event_kind) {
-                Some(EventKind::CALL) | None => DetailEventType::FUNCTION_CALL,
-                Some(_) => DetailEventType::FUNCTION_RETURN,
-            },
-            payload,
-        );
-        self.writer.write_detail(index_seq, timestamp_ns, &detail)?;
-        Ok(())
-    }
-
-    pub(crate) fn is_finalized(&self) -> bool {
-        self.writer.is_finalized()
-    }
-
-    pub(crate) fn finalize(&mut self) -> Outcome<ThreadSummary> {
-        let before = self.writer.summary().dropped_details;
-        let summary = self.writer.finalize()?;
-        self.lose(summary.dropped_details.saturating_sub(before));
-        Ok(summary)
-    }
-
-    /// Records that reserved details were never written.
-    fn lose(&mut self, count: u64) {
-        if count > 0 {
-            let path = self.writer.path().display();
-            let message = match count {
-                1 => format!("{path}: a reserved detail was not written"),
-                _ => format!("{path}: {count} reserved details were not written"),
-            };
-            let failure = Failure::new(AtfStatus::Lost, message);
-            self.warn(&failure);
-            self.keep(failure);
-        }
-    }
-
-    /// Warns about a failure if it is the first with its status.
-    #[cold]
-    pub(crate) fn warn(&mut self, failure: &Failure) {
-        let bit = failure.status().bit();
-        if self.told & bit == 0 {
-            self.told |= bit;
-            let record = Record::of(failure.clone());
-            self.warnings.push((record.status, record.message));
-        } else {
-            self.untold = self.untold.saturating_add(1);
-        }
-    }
-
-    /// Reports how many failures were not reported individually.
-    pub(crate) fn warn_of_untold(&mut self) {
-        let untold = std::mem::take(&mut self.untold);
-        if let Some(first) = self.failure.as_ref().filter(|_| untold > 0) {
-            let path = self.writer.path().display();
-            let message = match untold {
-                1 => format!("{path}: 1 more warning like those before"),
-                _ => format!("{path}: {untold} more warnings like those before"),
-            };
-            self.warnings
-                .push((first.status, c_string(message.as_bytes())));
-        }
-    }
-
-    pub(crate) fn warnings(&mut self) -> &mut Vec<(AtfStatus, CString)> {
-        &mut self.warnings
-    }
-
-    /// Warns about a failure and keeps it.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn tell(&mut self, failure: Failure) -> Failure {
-        self.warn(&failure);
-        self.keep(failure)
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn keep(&mut self, failure: Failure) -> Failure {
-        if self.failure.is_none() && !matches!(failure, Failure::Nothing) {
-            self.failure = Some(Box::new(Record::of(failure.clone())));
-        }
-        failure
-    }
-}
 
 /// `AtfDetail`: registers and stack at an event, or any other payload for it.
 #[repr(C)]
@@ -489,7 +336,7 @@ pub unsafe extern "C" fn atf_writer_finish(
     warning::status(|warnings| {
         let body = |this: &mut Writer| {
             let made = this.finalize().map_err(|failure| this.keep(failure));
-            warnings.take(this);
+            warnings.take(this.warnings());
             made
         };
         // SAFETY: guaranteed by this function's caller.

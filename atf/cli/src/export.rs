@@ -12,12 +12,13 @@ use atf_export::{Error, Form, Process, Summary, export, flame};
 use tempfile::NamedTempFile;
 
 use crate::clock::Clock;
-use crate::dump::{Time, Told, are_of_one_run};
+use crate::dump::Told;
 use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
 use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
 use crate::report::Summed;
-use crate::target::several;
+use crate::target::{are_of_one_run, several};
 use crate::text::Counted;
+use crate::time::Time;
 
 /// The selected part of a trace.
 #[derive(Debug)]
@@ -165,6 +166,7 @@ fn write_to<T>(
         return write(&mut stdout()).map_err(|error| match error {
             Error::Output(error) => Failure::Output(error),
             Error::Trace(error) => Failure::Input(error),
+            other => Failure::Usage(other.to_string()),
         });
     }
     if is_part_of_trace(path) {

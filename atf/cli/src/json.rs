@@ -6,7 +6,7 @@ use std::path::Path;
 use atf::symbols::Function;
 use serde::{Serialize, Serializer};
 
-use crate::dump::{head, length_if_cut};
+use crate::text::{head, length_if_cut};
 
 /// A 64-bit number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

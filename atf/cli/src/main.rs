@@ -27,6 +27,7 @@ mod report;
 mod symbolize;
 mod target;
 mod text;
+mod time;
 
 use std::process::ExitCode;
 

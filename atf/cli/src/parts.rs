@@ -16,10 +16,10 @@ use atf::{Error, FileKind};
 use atf_export::Process;
 
 use crate::clock::{Clock, media_clocks, media_times};
-use crate::dump::{Time, are_of_one_run, session_around};
 use crate::output::{Failure, complain};
-use crate::target::{Target, check_distinct};
+use crate::target::{Target, are_of_one_run, check_distinct, session_around};
 use crate::text::Counted;
+use crate::time::Time;
 
 /// The maximum number of threads to list in a message.
 const NAMED: usize = 20;

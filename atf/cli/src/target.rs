@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use atf::FileKind;
 use atf::rewrite::is_unfinished;
-use atf::session::is_session;
+use atf::session::{ProcessName, SessionReader, is_session};
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf_conformance::command::repeated;
 
@@ -151,4 +151,20 @@ fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Res
         }
     }
     Ok(())
+}
+
+/// Returns whether these are sibling folders `pid_…`: processes of one run and their programs.
+pub(crate) fn are_of_one_run<'a>(mut folders: impl Iterator<Item = &'a PathBuf>) -> bool {
+    let place = |path: &'a PathBuf| ProcessName::of(path).and(path.parent());
+    let first = folders.next().map(place);
+    folders.all(|path| place(path).is_some() && Some(place(path)) == first)
+}
+
+/// Returns the session that a thread's folder belongs to, if any.
+pub(crate) fn session_around(folder: &Path) -> Option<SessionReader> {
+    let folder = folder.canonicalize().ok()?;
+    let session = SessionReader::open(folder.parent()?).ok()?;
+    let mut threads = session.threads().iter();
+    let is_in = threads.any(|entry| entry.path().file_name() == folder.file_name());
+    is_in.then_some(session)
 }

@@ -4,6 +4,19 @@ use std::fmt;
 
 pub(crate) use atf_conformance::report::Printable;
 
+/// The maximum length in bytes of a function name in a line. Many lines may contain the same name.
+const LONGEST: usize = 4096;
+
+/// Returns the part of a name that a line shows.
+pub(crate) fn head(name: &str) -> &str {
+    &name[..name.floor_char_boundary(LONGEST)]
+}
+
+/// Returns a name's length in bytes if a line does not show all of it.
+pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
+    Some(name.len()).filter(|length| *length > LONGEST)
+}
+
 /// `1 event`, `2 events`.
 pub(crate) struct Counted<'a>(pub(crate) u64, pub(crate) &'a str);
 

@@ -7,8 +7,7 @@ use atf::session::Problem;
 use atf::spans::Unmatched;
 use atf::thread::ThreadReader;
 
-use crate::export::count_of;
-use crate::notes::notes_of;
+use crate::notes::{count_of, notes_of};
 use crate::{End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// Adds names and details to calls.

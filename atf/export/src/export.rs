@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use atf::analyze::{self, Options, ThreadTotals, Totals};
-use atf::manifest::{Loss, Missing};
-use atf::session::Problem;
+use atf::analyze::{self, Options};
+use atf::manifest::Missing;
 
 use crate::calls::Calls;
 use crate::chrome::Chrome;
@@ -14,7 +13,7 @@ use crate::folded;
 use crate::notes::lost;
 use crate::perfetto::Perfetto;
 use crate::speedscope::Speedscope;
-use crate::{Error, Process, ProcessInfo, Sink, TraceInfo};
+use crate::{Error, Process, ProcessInfo, Sink, Summary, TraceInfo};
 
 /// A format that another tool reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,29 +31,6 @@ pub enum Form {
     Folded,
     /// One row per call.
     Csv,
-}
-
-/// The result of an export.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Summary {
-    /// Each process's totals over its threads.
-    pub totals: Vec<Totals>,
-    /// How many details the tracer lost.
-    pub lost_details: u64,
-    /// Which events are missing or changed, and which threads were not read.
-    pub problems: Vec<Problem>,
-    /// Whether a limit cut off parts of the trace. The output says so itself.
-    pub is_cut: bool,
-}
-
-impl Summary {
-    /// Returns whether nothing is damaged and nothing was omitted. Calls may still be open, and the
-    /// tracer may have lost events: [`totals`](Self::totals).
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.problems.is_empty() && !self.is_cut
-    }
 }
 
 /// Writes the calls of processes that share a clock, in one of the formats.
@@ -128,24 +104,6 @@ pub fn export_to<'a>(
     }
     sink.finish()?;
     Ok(summary)
-}
-
-impl Summary {
-    pub(crate) fn add(
-        &mut self,
-        threads: &[ThreadTotals],
-        lost_details: u64,
-        problems: impl IntoIterator<Item = Problem>,
-    ) {
-        self.totals.push(Totals::of(threads));
-        self.lost_details = self.lost_details.saturating_add(lost_details);
-        self.problems.extend(problems);
-    }
-}
-
-/// Returns how many events or details were lost.
-pub(crate) fn count_of(loss: Option<Loss>) -> u64 {
-    loss.map_or(0, |loss| loss.count)
 }
 
 fn trace_info(processes: &[Process<'_>], options: &Options) -> TraceInfo {

@@ -7,9 +7,8 @@ use std::io::{self, BufWriter, Seek, Write};
 
 use atf::symbols::Function;
 
-use crate::folded::OTHERS;
 use crate::json::{Commas, Quoted, Since, Unit};
-use crate::names::name_of;
+use crate::names::{OTHERS, name_of};
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// The version of the format; later Firefox Profilers upgrade it.

@@ -4,12 +4,9 @@ use std::io::Write;
 
 use atf::analyze::{Node, Options};
 
-use crate::export::count_of;
-use crate::names::name_of;
+use crate::names::{OTHERS, name_of};
+use crate::notes::count_of;
 use crate::{Error, Process, Summary};
-
-/// The name shown for calls that the tree does not list separately.
-pub(crate) const OTHERS: &str = "(further calls)";
 
 /// The maximum number of frames of a stack. Each line repeats the whole stack, so without a limit
 /// the output of a deep recursion would grow with the square of its depth.

@@ -67,16 +67,19 @@ mod perfetto;
 mod process;
 mod sink;
 mod speedscope;
+mod summary;
 
 use std::io;
 
-pub use export::{Form, Summary, export, export_to};
+pub use export::{Form, export, export_to};
 pub use names::LONGEST_NAME;
 pub use process::Process;
 pub use sink::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
+pub use summary::Summary;
 
 /// Why an export ended early.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The output could not be written.
     #[error(transparent)]

@@ -8,6 +8,9 @@ use atf::symbols::Function;
 /// the name for each call.
 pub const LONGEST_NAME: usize = 4096;
 
+/// The name shown for calls that are not listed separately.
+pub(crate) const OTHERS: &str = "(further calls)";
+
 /// Returns a function's name, or its module and number.
 pub(crate) fn name_of<'s>(function: &Function<'s>) -> Cow<'s, str> {
     match function.name {

@@ -6,6 +6,11 @@ use atf::session::Problem;
 
 use crate::Process;
 
+/// Returns how many events or details were lost.
+pub(crate) fn count_of(loss: Option<Loss>) -> u64 {
+    loss.map_or(0, |loss| loss.count)
+}
+
 /// Returns sentences about missing or damaged data in a thread, for formats that can include them.
 pub(crate) fn notes_of(
     totals: Option<&ThreadTotals>,

@@ -5,9 +5,8 @@ use std::io::{self, Write};
 
 use atf::symbols::Function;
 
-use crate::folded::OTHERS;
 use crate::json::{Commas, Quoted};
-use crate::names::name_of;
+use crate::names::{OTHERS, name_of};
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// The maximum number of functions with a frame of their own.

@@ -1,24 +1,12 @@
 //! The rules about the content of a single event. The checker applies them; recovery keeps events
 //! that break them unchanged.
 
-use super::finding::{FileReport, Place};
+use super::finding::{Findings, Place};
 use super::place::At;
-use super::rules::{Rule, table as rules};
+use super::rules::table as rules;
 use crate::detail::{DetailEvent, FunctionPayload};
 use crate::index::IndexEvent;
 use crate::wire::{DetailEventType, DetailFunctionPayload, EventKind, Wire};
-
-/// Receives broken rules.
-pub(crate) trait Findings {
-    /// Records a broken rule. The message is built only if it is kept.
-    fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String);
-}
-
-impl Findings for FileReport {
-    fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String) {
-        Self::add(self, rule, place, message);
-    }
-}
 
 /// Checks an index event of the thread `thread_id`, and its order relative to the event `before`.
 pub(crate) fn event(

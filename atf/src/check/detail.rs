@@ -1,14 +1,17 @@
 //! Checks `detail.atf`: header, framing, events, end.
 
+use std::path::Path;
+
 use crate::detail::DetailReader;
 use crate::wire::Record;
-use crate::{Completeness, Error};
+use crate::{Completeness, Error, Result};
 
+use super::content;
 use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::link::Backward;
 use super::one_pass::Links;
-use super::{add_problem, content};
-use crate::check::finding::FileReport;
+use super::output::{Output, add_problem, refused, report_on};
+use crate::check::finding::{FileReport, Kind};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
 
@@ -25,6 +28,16 @@ const END: EndRules = EndRules {
     whole_footer: &rules::ATF_DFTR_012,
     placeholder: &rules::ATF_DHDR_012,
 };
+
+/// Checks a detail file on its own.
+pub(super) fn file(path: &Path, opened: Result<DetailReader>, output: &mut dyn Output) {
+    match opened {
+        Ok(detail) => report_on(path, Kind::Detail, output, |report| {
+            check(&detail, None, None, report)
+        }),
+        Err(error) => refused(path, Kind::Detail, &error, output),
+    }
+}
 
 /// Checks header, events, links and end. Does not read the events if they were `checked` when the
 /// file was opened.

@@ -2,7 +2,7 @@
 
 use crate::{Checksum, Completeness, Error};
 
-use super::add_problem;
+use super::output::add_problem;
 use crate::check::finding::{FileReport, Place};
 use crate::check::place::At;
 use crate::check::rules::Rule;

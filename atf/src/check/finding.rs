@@ -3,43 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::check::rules::{ReaderDoes, Rule, Severity};
-
-/// The action that a reader must take on a file: the strictest action that any finding requires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// Read it.
-    Accept,
-    /// Read the events that can be recovered.
-    Recover,
-    /// Reject it.
-    Reject,
-}
-
-impl Verdict {
-    /// Returns its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Recover => "recover",
-            Self::Reject => "reject",
-        }
-    }
-}
-
-impl From<ReaderDoes> for Verdict {
-    fn from(reader: ReaderDoes) -> Self {
-        match reader {
-            ReaderDoes::Ignore | ReaderDoes::Warn => Self::Accept,
-            ReaderDoes::Recover => Self::Recover,
-            ReaderDoes::Reject => Self::Reject,
-        }
-    }
-}
+use super::rules::{Rule, Severity};
+use super::verdict::Verdict;
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// The field's path: `footer.event_count`, `events[12].detail_seq`, `threads[2].id`.
     pub field: String,
@@ -86,6 +55,7 @@ const MORE_PLACES: usize = 7;
 
 /// The kind of a file or folder in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// `index.atf`.
     Index,
@@ -203,6 +173,7 @@ impl FileReport {
 
 /// The totals of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// Files with a verdict.
     pub files: u64,
@@ -264,5 +235,17 @@ impl Summary {
             (0, _) => 1,
             _ => 2,
         }
+    }
+}
+
+/// Receives broken rules.
+pub(crate) trait Findings {
+    /// Records a broken rule. The message is built only if it is kept.
+    fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String);
+}
+
+impl Findings for FileReport {
+    fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String) {
+        Self::add(self, rule, place, message);
     }
 }

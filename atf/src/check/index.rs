@@ -1,13 +1,15 @@
 //! Checks `index.atf`: header, events, end.
 
+use std::path::Path;
+
 use crate::index::IndexReader;
 use crate::wire::Record;
-use crate::{Clock, Error, IndexFlags, Os};
+use crate::{Clock, Error, IndexFlags, Os, Result};
 
-use super::add_problem;
 use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::events::Events;
-use crate::check::finding::FileReport;
+use super::output::{Output, add_problem, refused, report_on};
+use crate::check::finding::{FileReport, Kind};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
 
@@ -24,6 +26,16 @@ const END: EndRules = EndRules {
     whole_footer: &rules::ATF_IFTR_012,
     placeholder: &rules::ATF_IHDR_017,
 };
+
+/// Checks an index file on its own.
+pub(super) fn file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Output) {
+    match opened {
+        Ok(index) => report_on(path, Kind::Index, output, |report| {
+            check(&index, None, report).map(|_| ())
+        }),
+        Err(error) => refused(path, Kind::Index, &error, output),
+    }
+}
 
 /// Checks header, events and end. The check of the events may already have begun and produced
 /// findings.

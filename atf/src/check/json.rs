@@ -2,8 +2,9 @@
 
 use serde_core::{Serialize, Serializer};
 
-use super::finding::{Kind, Place, Summary, Verdict};
+use super::finding::{Kind, Place, Summary};
 use super::rules::{Party, ReaderDoes, Severity};
+use super::verdict::Verdict;
 use crate::json::{names, objects};
 
 objects! {

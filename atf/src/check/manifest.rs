@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::ErrorKind;
+use crate::files::MANIFEST_FILE;
 use crate::manifest::{Loss, Manifest, ManifestThread, Missing, key};
-use crate::session::MANIFEST_FILE;
 
 use super::end::{self, Times};
-use super::thread::{Facts, linked};
-use super::{Output, add_problem, without_path};
+use super::output::{Output, add_problem, linked, report_on, without_path};
+use super::thread::Facts;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
@@ -56,7 +56,7 @@ pub(super) fn file(path: &Path, output: &mut dyn Output) {
     match Manifest::open(path) {
         Err(error) => output.unreadable(path, &without_path(&error)),
         Ok(manifest) => {
-            super::report(path, Kind::Manifest, output, |report| {
+            report_on(path, Kind::Manifest, output, |report| {
                 alone(&manifest, report)
             });
         }
@@ -82,7 +82,7 @@ pub(super) fn check(
     if manifest.problems.iter().any(is_link) {
         return linked(&path, Kind::Manifest, output);
     }
-    super::report(&path, Kind::Manifest, output, |report| {
+    report_on(&path, Kind::Manifest, output, |report| {
         alone(manifest, report)?;
         threads(manifest, facts, report);
         times_and_clock(manifest, facts, report);

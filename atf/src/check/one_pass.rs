@@ -8,8 +8,9 @@
 use std::path::Path;
 
 use crate::detail::{DetailEvent, DetailHeader, EventStream, FunctionPayload};
+use crate::files::DETAIL_FILE;
 use crate::index::{IndexEvent, IndexReader};
-use crate::thread::{DETAIL_FILE, ThreadReader};
+use crate::thread::ThreadReader;
 
 use super::content;
 use super::events::Events;

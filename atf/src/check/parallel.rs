@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use super::Output;
+use super::output::Output;
 use super::walk::{Unit, units};
 use crate::check::finding::FileReport;
 use crate::parallel::{Results, in_order};

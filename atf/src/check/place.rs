@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::content::Findings;
-use super::finding::Place;
+use super::finding::{Findings, Place};
 use super::rules::Rule;
 use crate::detail::DetailEvent;
 use crate::wire::{Record, Wire};

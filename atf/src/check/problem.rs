@@ -1,9 +1,8 @@
 //! Maps a reader's problems to the rules that they break.
 
-use super::Kind;
+use super::finding::Kind;
 use super::rules::{Rule, table as rules};
-use crate::session::MANIFEST_FILE;
-use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE};
 use crate::{Error, ErrorKind};
 
 /// Like [`rule_of`], for a problem that includes the file's path. The file name determines the kind
@@ -41,8 +40,36 @@ pub fn rule_of(kind: Kind, problem: &Error) -> Option<&'static Rule> {
         Kind::Detail => detail(problem),
         Kind::Manifest => manifest(problem.kind()),
         Kind::Ring => is_content(problem).then_some(&rules::ATF_RING_002),
-        Kind::Folder => None,
+        Kind::Folder => (*problem.kind() == ErrorKind::NoThreadId).then_some(&rules::ATF_SESS_004),
     }
+}
+
+/// A fact that readers return as data, although it breaks a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fact {
+    /// There are bytes after the footer.
+    BytesAfterFooter,
+    /// The footer's checksum is the IEEE CRC-32 of the events.
+    IeeeChecksum,
+    /// An event is earlier than its predecessor.
+    TimeGoesBack,
+    /// An event links to one that links elsewhere.
+    LinksElsewhere,
+}
+
+/// Returns the rule broken by a file with this fact, or `None` if the fact breaks no rule there.
+#[must_use]
+pub const fn rule_of_fact(kind: Kind, fact: Fact) -> Option<&'static Rule> {
+    Some(match (kind, fact) {
+        (Kind::Index, Fact::BytesAfterFooter) => &rules::ATF_IFTR_009,
+        (Kind::Index, Fact::IeeeChecksum) => &rules::ATF_IFTR_005,
+        (Kind::Index, Fact::TimeGoesBack) => &rules::ATF_IEVT_001,
+        (Kind::Index, Fact::LinksElsewhere) => &rules::ATF_LINK_001,
+        (Kind::Detail, Fact::BytesAfterFooter) => &rules::ATF_DFTR_009,
+        (Kind::Detail, Fact::IeeeChecksum) => &rules::ATF_DFTR_005,
+        _ => return None,
+    })
 }
 
 fn index(problem: &Error) -> Option<&'static Rule> {

@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use crate::thread::{RING_FILE, ThreadReader};
+use crate::files::RING_FILE;
+use crate::thread::ThreadReader;
 use crate::{Completeness, ErrorKind};
 
-use super::thread::linked;
-use super::{Output, place_of, rule_of, without_path};
+use super::output::{Output, linked, place_of, without_path};
+use super::problem::rule_of;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 

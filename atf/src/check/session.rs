@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
+use crate::files::INDEX_FILE;
 use crate::header;
 use crate::index::IndexHeader;
 use crate::session::{Presence, SessionReader, ThreadEntry};
 use crate::source::{Input, OpenOptions};
-use crate::thread::INDEX_FILE;
 
-use super::Output;
 use super::manifest::{self, SessionFacts};
-use super::thread::{self, linked};
+use super::output::{Output, linked};
+use super::thread;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 

@@ -4,17 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use crate::detail::DetailReader;
-use crate::session::thread_id;
-use crate::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
+use crate::files::{DETAIL_FILE, INDEX_FILE, thread_id};
+use crate::thread::ThreadReader;
 use crate::wire::Record;
 use crate::{Completeness, Error, ErrorKind, OpenOptions};
 
 use super::end::Times;
 use super::link::{Backward, Pair};
 use super::one_pass::OnePass;
-use super::{
-    Output, add_problem, detail, detail_file, index, place_of, refused, ring, without_path,
-};
+use super::output::{Output, add_problem, linked, place_of, refused, without_path};
+use super::{detail, index, ring};
 use crate::check::Verdict;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::place::At;
@@ -95,7 +94,7 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
             true
         }
         Ok(_) => {
-            detail_file(&file, DetailReader::open(&file), output);
+            detail::file(&file, DetailReader::open(&file), output);
             true
         }
     };
@@ -231,13 +230,4 @@ fn comparable(thread: &ThreadReader) -> Option<&DetailReader> {
     thread
         .detail()
         .filter(|detail| detail.wire() == thread.index().wire())
-}
-
-/// Reports a file or folder that is a symlink.
-pub(super) fn linked(path: &Path, kind: Kind, output: &mut dyn Output) {
-    let mut report = FileReport::new(path, kind);
-    report.add(&rules::ATF_SESS_003, Place::of(""), || {
-        "a symlink, which is not followed: it may lead out of the session".to_owned()
-    });
-    output.file(report);
 }

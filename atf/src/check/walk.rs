@@ -5,14 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::output::{Output, without_path};
 use super::session::Session;
-use super::{Output, detail_file, index_file, manifest, thread, without_path};
+use super::{detail, index, manifest, thread};
 use crate::FileKind;
 use crate::detail::DetailReader;
+use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, THREAD_FOLDER, is_unfinished};
 use crate::index::IndexReader;
-use crate::rewrite::is_unfinished;
-use crate::session::{MANIFEST_FILE, THREAD_FOLDER, is_session};
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
+use crate::session::is_session;
 
 /// A unit of work. Units can run in parallel if they are started in order.
 #[derive(Debug)]
@@ -68,10 +68,10 @@ fn file(path: &Path, output: &mut dyn Output) {
     let named = |name| path.file_name().is_some_and(|own| own == name);
     match FileKind::of(path) {
         Err(error) => output.unreadable(path, &without_path(&error)),
-        Ok(Some(FileKind::Detail)) => detail_file(path, DetailReader::open(path), output),
-        Ok(None) if named(DETAIL_FILE) => detail_file(path, DetailReader::open(path), output),
-        Ok(Some(FileKind::Index)) => index_file(path, IndexReader::open(path), output),
-        Ok(None) if named(INDEX_FILE) => index_file(path, IndexReader::open(path), output),
+        Ok(Some(FileKind::Detail)) => detail::file(path, DetailReader::open(path), output),
+        Ok(None) if named(DETAIL_FILE) => detail::file(path, DetailReader::open(path), output),
+        Ok(Some(FileKind::Index)) => index::file(path, IndexReader::open(path), output),
+        Ok(None) if named(INDEX_FILE) => index::file(path, IndexReader::open(path), output),
         Ok(None) => output.unreadable(
             path,
             "not an ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"",

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::{DetailEventHeader, DetailFooter, DetailHeader, Tap};
+use super::{DetailEventHeader, DetailFooter, DetailHeader};
 use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result, push};
@@ -17,6 +17,9 @@ const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 /// How many bytes the checksum processes ahead of the walk, so that the walk finds them in the
 /// cache.
 const BLOCK: u64 = 64 << 10;
+
+/// Takes the bytes of the events section in order, in pieces of any size, and the file's header.
+pub(crate) type Tap<'a> = &'a mut dyn FnMut(&DetailHeader, &[u8]);
 
 /// The events section: the offset of each event, and what follows the last one.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! The header of `detail.atf`.
 
 use crate::error::Result;
-use crate::header::{HEADER_SIZE, check_events_offset, wire};
-use crate::wire::{DETAIL_MAGIC, Wire, offset};
+use crate::header::{check_events_offset, wire};
+use crate::wire::{DETAIL_MAGIC, HEADER_SIZE, Wire, offset};
 
 pub use crate::wire::decoded::DetailHeader;
 

@@ -1,12 +1,38 @@
 //! Iterates over events.
 
 use std::iter::FusedIterator;
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 
 use super::{DetailEvent, DetailReader, FunctionPayload};
 use crate::ending::Ending;
 use crate::error::Result;
+use crate::index::clamp;
 use crate::window::Window;
+
+impl DetailReader {
+    /// Returns a cursor that looks up events through a buffer.
+    #[must_use]
+    pub fn cursor(&self) -> DetailCursor<'_> {
+        DetailCursor::new(self)
+    }
+
+    /// Iterates over all events in file order.
+    ///
+    /// After the last event, the iterator returns an `Err` for each of the
+    /// [`problems`](Self::problems): the returned events are in the file, but others may be
+    /// missing, and some may have changed. [`events_in`](Self::events_in) does not verify.
+    #[must_use]
+    pub fn events(&self) -> Events<'_> {
+        Events::verifying(self)
+    }
+
+    /// Iterates over the events at these positions without verifying them. Positions after the last
+    /// event are ignored.
+    #[must_use]
+    pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
+        Events::new(self, clamp(seqs, self.event_count()))
+    }
+}
 
 /// Looks up events through a buffer, for many lookups that are close together or ascending.
 ///

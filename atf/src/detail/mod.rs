@@ -17,7 +17,6 @@ pub use header::DetailHeader;
 pub use iter::{DetailCursor, Events};
 pub use payload::FunctionPayload;
 pub use reader::DetailReader;
-pub(crate) use reader::Tap;
 pub(crate) use scan::BothScans;
 pub use scan::Scan;
 pub(crate) use stream::EventStream;

@@ -1,9 +1,9 @@
 //! The payload of a call or a return.
 
 use super::DetailEvent;
-use crate::error::{Result, out_of_range};
+use crate::error::Result;
 use crate::setters::setters;
-use crate::wire::DetailFunctionPayload;
+use crate::wire::{DetailFunctionPayload, OutOfRange};
 
 /// Registers and stack at a call or a return.
 ///
@@ -76,7 +76,11 @@ impl FunctionPayload {
         let stack_size = u16::try_from(stack_size)
             .ok()
             .filter(|size| *size <= MAX)
-            .ok_or_else(|| out_of_range("stack_size", stack_size as u64, MAX.into()))?;
+            .ok_or(OutOfRange {
+                field: "stack_size",
+                found: stack_size as u64,
+                max: MAX.into(),
+            })?;
         Ok(zerocopy::transmute!(DetailFunctionPayload {
             function_id: self.function_id.into(),
             x_regs: self.x_regs.map(Into::into),

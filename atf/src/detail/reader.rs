@@ -1,19 +1,16 @@
 //! Reads `detail.atf`.
 
-use std::ops::{Range, RangeBounds};
+use std::ops::Range;
 use std::path::Path;
 
 use super::framing::EventOffsets;
-use super::{
-    DetailCursor, DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, Events,
-    FunctionPayload, Scan,
-};
+use super::framing::Tap;
+use super::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
 use crate::checksum::Checksum;
 use crate::completeness::{Completeness, CountSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{FOOTER_SIZE, Placed};
 use crate::header;
-use crate::index::clamp;
 use crate::source::{Input, OpenOptions, ReadAt};
 use crate::window::SharedWindow;
 use crate::wire::{Wire, offset};
@@ -54,9 +51,6 @@ pub struct DetailReader {
     /// The bytes near the last lookup.
     lookups: SharedWindow,
 }
-
-/// Takes the bytes of the events section in order, in pieces of any size, and the file's header.
-pub(crate) type Tap<'a> = &'a mut dyn FnMut(&DetailHeader, &[u8]);
 
 /// The largest read, in bytes, that uses the lookups' window.
 const SMALL: usize = 1 << 10;
@@ -254,29 +248,6 @@ impl DetailReader {
         }
     }
 
-    /// Returns a cursor that looks up events through a buffer.
-    #[must_use]
-    pub fn cursor(&self) -> DetailCursor<'_> {
-        DetailCursor::new(self)
-    }
-
-    /// Iterates over all events in file order.
-    ///
-    /// After the last event, the iterator returns an `Err` for each of the
-    /// [`problems`](Self::problems): the returned events are in the file, but others may be
-    /// missing, and some may have changed. [`events_in`](Self::events_in) does not verify.
-    #[must_use]
-    pub fn events(&self) -> Events<'_> {
-        Events::verifying(self)
-    }
-
-    /// Iterates over the events at these positions without verifying them. Positions after the last
-    /// event are ignored.
-    #[must_use]
-    pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
-        Events::new(self, clamp(seqs, self.event_count()))
-    }
-
     /// Returns every reason why the readable events may differ from what was written:
     /// [`ErrorKind::NotFinalized`], the problems of a damaged footer,
     /// [`framing_problem`](Self::framing_problem), [`ErrorKind::EventsMissing`],
@@ -405,15 +376,6 @@ impl DetailReader {
             Some(computed) => Checksum::compare(&self.input, stored, computed, start, end),
             None => Checksum::verify(&self.input, stored, start, end),
         }
-    }
-
-    /// Counts the types of all events, without looking at the index. Reads all events.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`get`](Self::get).
-    pub fn scan(&self) -> Result<Scan> {
-        Scan::of(self, None)
     }
 
     /// Returns the timestamps of the first and the last event in nanoseconds, or `None` without

@@ -11,6 +11,17 @@ use crate::wire::DetailEventType;
 /// own.
 const TYPES: usize = 16;
 
+impl DetailReader {
+    /// Counts the types of all events, without looking at the index. Reads all events.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Self::get).
+    pub fn scan(&self) -> Result<Scan> {
+        Scan::of(self, None)
+    }
+}
+
 /// The result of a pass over all events of a detail file.
 ///
 /// Returned by [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details) and

@@ -10,9 +10,8 @@ use crate::detail::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, judge};
-use crate::header::HEADER_SIZE;
 use crate::source::{Growing, Input};
-use crate::wire::offset;
+use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 /// How far past an event to search for data written after it.

@@ -2,10 +2,10 @@
 
 use crate::detail::DetailHeader;
 use crate::error::{ErrorKind, Result};
-use crate::header::{self, HEADER_SIZE};
+use crate::header;
 use crate::index::IndexHeader;
 use crate::source::Input;
-use crate::wire::{self, offset};
+use crate::wire::{self, HEADER_SIZE, offset};
 
 /// A field's name, offset and value.
 type Field = (&'static str, usize, u64);

@@ -6,12 +6,11 @@ use super::head::Head;
 use super::{Polled, is_written};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::INDEX_FILE;
 use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, first, judge};
-use crate::header::HEADER_SIZE;
 use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, timestamp_ns};
 use crate::source::{Growing, Input};
-use crate::thread::INDEX_FILE;
-use crate::wire::offset;
+use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 /// The maximum number of events read per poll: 128 KiB.

@@ -66,7 +66,8 @@ pub use index::IndexFollower;
 pub use session::{FollowedThread, SessionFollower};
 pub use thread::{ThreadEvent, ThreadFollower};
 
-/// The result of polling a growing file.
+/// The result of polling a growing file. Closed: there is an event, or there may be one later, or
+/// there will be none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polled<T> {
     /// New data that has become certain. More may be available: poll again before waiting.

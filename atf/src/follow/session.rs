@@ -8,8 +8,9 @@ use std::time::SystemTime;
 
 use super::{IndexFollower, ThreadFollower};
 use crate::error::{Error, Result};
+use crate::files::MANIFEST_FILE;
 use crate::manifest::Manifest;
-use crate::session::{Folders, MANIFEST_FILE, Presence};
+use crate::session::{Folders, Presence};
 use crate::source::{Identity, OpenOptions};
 use crate::symbols::{Places, Symbols};
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::{DetailFollower, IndexFollower, Polled};
 use crate::detail::DetailEvent;
 use crate::error::Result;
+use crate::files::DETAIL_FILE;
 use crate::index::IndexEvent;
 use crate::source::Growing;
-use crate::thread::DETAIL_FILE;
 
 /// Follows a thread's folder while it is being written: each event with its detail.
 ///

@@ -1,15 +1,24 @@
 //! Reads events in blocks, the fastest way through a file.
 
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 
 use super::event::EVENT_SIZE;
-use super::{EventSlice, IndexEvent, IndexReader, Record};
+use super::{EventSlice, IndexEvent, IndexReader, Record, clamp};
 use crate::error::Result;
 
 /// The number of events per block: 64 KiB, so that a second pass finds the block in the cache.
 const BLOCK: u64 = (64 << 10) / EVENT_SIZE;
 /// The number of events per read from a source that is not in memory: 256 KiB.
 const READ: usize = (256 << 10) / IndexEvent::SIZE;
+
+impl IndexReader {
+    /// Returns the events at these positions in blocks of about 2000, which is the fastest way
+    /// through a file, whether or not it is in memory. Positions after the last event are ignored.
+    #[must_use]
+    pub fn blocks(&self, seqs: impl RangeBounds<u64>) -> EventBlocks<'_> {
+        EventBlocks::new(self, clamp(seqs, self.event_count()))
+    }
+}
 
 /// The events in a range, in blocks of about 2000.
 ///

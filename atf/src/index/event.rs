@@ -106,7 +106,7 @@ impl IndexEvent {
 
     /// Checks that the wire version has enough bits for the kind. Every known kind fits.
     pub(crate) fn check_kind_fits(wire: Wire, event_kind: EventKind) -> Result<()> {
-        Self::new(0, 0, event_kind).check_fits(wire)
+        Ok(Self::new(0, 0, event_kind).check_fits(wire)?)
     }
 
     /// Encodes an event whose values fit. Returning a `Result` would store and load the bytes in

@@ -2,9 +2,9 @@
 
 use super::event::EVENT_SIZE;
 use crate::error::{ErrorKind, Result};
-use crate::header::{HEADER_SIZE, check_events_offset, error, wire};
+use crate::header::{check_events_offset, error, wire};
 use crate::wire::{
-    Field, INDEX_EVENT_SIZE, INDEX_MAGIC, IndexFlags, Record, Wire, in_each, offset,
+    Field, HEADER_SIZE, INDEX_EVENT_SIZE, INDEX_MAGIC, IndexFlags, Record, Wire, in_each, offset,
 };
 
 pub use crate::wire::decoded::IndexHeader;

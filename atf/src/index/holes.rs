@@ -8,7 +8,28 @@ use super::{IndexEvent, IndexReader};
 use crate::error::Result;
 use crate::window::Window;
 
-/// Consecutive all-zero events, from blocks that never reached the disk.
+impl IndexReader {
+    /// Finds the holes (blocks that never reached the disk and therefore read as zeros) in one pass
+    /// over the file. There are no holes if a matching checksum shows that the zeros were written.
+    #[must_use]
+    pub fn holes(&self) -> Holes<'_> {
+        Holes::new(self)
+    }
+
+    /// Returns whether an event with these bytes is in a hole: the bytes are all zeros, and no
+    /// checksum proves that zeros were written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`checksum`](Self::checksum), which runs at the first all-zero event.
+    #[inline]
+    pub fn is_hole(&self, event: &[u8; IndexEvent::SIZE]) -> Result<bool> {
+        Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
+    }
+}
+
+/// Consecutive all-zero events, from blocks that never reached the disk. Closed: a range of
+/// positions.
 ///
 /// Events after a hole keep their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,40 @@
 //! Iterates over events.
 
 use std::iter::FusedIterator;
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 
-use super::{IndexEvent, IndexReader, Pass, Record};
+use super::{IndexEvent, IndexReader, Pass, Record, clamp};
 use crate::ending::Ending;
 use crate::error::{Error, Result};
 use crate::window::Window;
 use crate::wire::Wire;
+
+impl IndexReader {
+    /// Returns a cursor that looks up events through a buffer.
+    #[must_use]
+    pub fn cursor(&self) -> IndexCursor<'_> {
+        IndexCursor::new(self)
+    }
+
+    /// Iterates over all events in file order, which is chronological unless the writer is faulty.
+    /// `rev` starts with the last event.
+    ///
+    /// Events are verified as they are read. After the last event, the iterator returns an `Err`
+    /// for each of the [`problems`](Self::problems): the returned events are in the file, but
+    /// others may be missing, and some may have changed. [`events_in`](Self::events_in) does not
+    /// verify.
+    #[must_use]
+    pub fn events(&self) -> Events<'_> {
+        Events::verifying(self)
+    }
+
+    /// Iterates over the events at these positions without verifying them (see
+    /// [`known_checksum`](Self::known_checksum)). Positions after the last event are ignored.
+    #[must_use]
+    pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
+        Events::new(self, clamp(seqs, self.event_count()))
+    }
+}
 
 /// Looks up events through a buffer, for many lookups that are close together or ascending.
 ///

@@ -1,17 +1,14 @@
 //! Reads `index.atf`.
 
-use std::num::NonZero;
 use std::ops::RangeBounds;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use super::event::EVENT_SIZE;
-use super::scan::{Scanned, scan};
+use super::scan::Scanned;
 use super::section::Section;
 use super::slice::clamp;
-use super::{
-    EventBlocks, EventSlice, Events, Holes, IndexCursor, IndexEvent, IndexFooter, IndexHeader, Scan,
-};
+use super::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Scan};
 use crate::checksum::Checksum;
 use crate::completeness::{Completeness, CountSource};
 use crate::error::{Error, ErrorKind, Result};
@@ -60,7 +57,7 @@ pub struct IndexReader {
     header_bytes: [u8; IndexHeader::SIZE],
     section: Section,
     /// The result of the first scan.
-    scanned: OnceLock<Scanned>,
+    pub(super) scanned: OnceLock<Scanned>,
     /// The bytes near the last lookup.
     pub(super) lookups: SharedWindow,
 }
@@ -261,31 +258,6 @@ impl IndexReader {
         }
     }
 
-    /// Returns a cursor that looks up events through a buffer.
-    #[must_use]
-    pub fn cursor(&self) -> IndexCursor<'_> {
-        IndexCursor::new(self)
-    }
-
-    /// Iterates over all events in file order, which is chronological unless the writer is faulty.
-    /// `rev` starts with the last event.
-    ///
-    /// Events are verified as they are read. After the last event, the iterator returns an `Err`
-    /// for each of the [`problems`](Self::problems): the returned events are in the file, but
-    /// others may be missing, and some may have changed. [`events_in`](Self::events_in) does not
-    /// verify.
-    #[must_use]
-    pub fn events(&self) -> Events<'_> {
-        Events::verifying(self)
-    }
-
-    /// Iterates over the events at these positions without verifying them (see
-    /// [`known_checksum`](Self::known_checksum)). Positions after the last event are ignored.
-    #[must_use]
-    pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
-        Events::new(self, clamp(seqs, self.event_count()))
-    }
-
     /// Returns the events at these positions without copying, or `None` if the file is not in
     /// memory (only bytes and mapped files are). Positions after the last event are ignored.
     #[must_use]
@@ -296,52 +268,6 @@ impl IndexReader {
         let bytes = self.input.slice(start, end)?;
         let (wire, thread_id) = (self.header.wire, self.header.thread_id);
         Some(EventSlice::new(wire, thread_id, bytes))
-    }
-
-    /// Returns the events at these positions in blocks of about 2000, which is the fastest way
-    /// through a file, whether or not it is in memory. Positions after the last event are ignored.
-    #[must_use]
-    pub fn blocks(&self, seqs: impl RangeBounds<u64>) -> EventBlocks<'_> {
-        EventBlocks::new(self, clamp(seqs, self.event_count()))
-    }
-
-    /// Scans all events in one pass for checksum, order, kinds and zeros. The first call reads the
-    /// file, at about 70 % of memory bandwidth if it is cached; later calls return the same result.
-    ///
-    /// ```
-    /// use atf::Checksum;
-    /// use atf::index::IndexReader;
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let folder = folder.path();
-    /// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-    /// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-    /// #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-    /// # }
-    /// # writer.finalize()?;
-    ///
-    /// let index = IndexReader::open(folder.join("index.atf"))?;
-    /// let scan = index.scan()?;
-    /// assert_eq!(scan.checksum, Checksum::Good);
-    /// assert!(scan.is_ordered());
-    /// assert_eq!((scan.kinds.calls, scan.kinds.returns), (1, 1));
-    /// # Ok::<(), atf::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Those of [`get`](Self::get).
-    pub fn scan(&self) -> Result<Scan> {
-        self.scan_parallel(NonZero::<usize>::MIN)
-    }
-
-    /// Like [`scan`](Self::scan), but in `threads` parts in parallel, one of them on this thread. A
-    /// small file has fewer parts.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`get`](Self::get).
-    pub fn scan_parallel(&self, threads: NonZero<usize>) -> Result<Scan> {
-        Ok(self.scanned(threads)?.scan)
     }
 
     /// Returns the result of the first pass over all events, or `None` if there has been none.
@@ -408,44 +334,6 @@ impl IndexReader {
             let field = format!("events[{seq}]");
             error().with_field(field).with_offset(offset)
         })
-    }
-
-    pub(super) fn scanned(&self, threads: NonZero<usize>) -> Result<&Scanned> {
-        if let Some(scanned) = self.scanned.get() {
-            return Ok(scanned);
-        }
-        let scanned = scan(self, threads)?;
-        Ok(self.scanned.get_or_init(|| scanned))
-    }
-
-    /// Finds the holes (blocks that never reached the disk and therefore read as zeros) in one pass
-    /// over the file. There are no holes if a matching checksum shows that the zeros were written.
-    #[must_use]
-    pub fn holes(&self) -> Holes<'_> {
-        Holes::new(self)
-    }
-
-    /// Returns whether an event with these bytes is in a hole: the bytes are all zeros, and no
-    /// checksum proves that zeros were written.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`checksum`](Self::checksum), which runs at the first all-zero event.
-    #[inline]
-    pub fn is_hole(&self, event: &[u8; IndexEvent::SIZE]) -> Result<bool> {
-        Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
-    }
-
-    /// Compares all events with the footer's checksum, if it has one, in a [`scan`](Self::scan).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`get`](Self::get); a checksum mismatch is not an error.
-    pub fn checksum(&self) -> Result<Checksum> {
-        match self.known_checksum() {
-            Some(known) => Ok(known),
-            None => Ok(self.scan()?.checksum),
-        }
     }
 
     /// Returns the timestamps of the first and the last event in nanoseconds, or `None` without

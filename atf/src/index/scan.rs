@@ -1,26 +1,14 @@
-//! Checks all events in one pass: checksum, order, kinds, holes.
+//! The result of a pass over all events, and how events are counted.
 
-use std::num::NonZero;
-use std::ops::Range;
-use std::thread;
-
-use super::event::{EVENT_SIZE, event_kind, link_end, timestamp_ns};
+use super::IndexEvent;
+use super::event::timestamp_ns;
 use super::sparse::SparseIndex;
-use super::{EventBlocks, EventSlice, IndexEvent, IndexReader, Record};
-use crate::checksum::{Checksum, Crc32c};
-use crate::error::Result;
-use crate::wire::{EventKind, Wire, with_wire};
-
-/// The minimum number of events per part of a parallel scan: fewer are not worth a thread.
-const SMALLEST_PART: u64 = 1 << 15;
-
-/// The number of events per step of a pass: 16 KiB, so that the second pass over a step finds it in
-/// the cache.
-const CHUNK: usize = (16 << 10) / IndexEvent::SIZE;
+use crate::checksum::Checksum;
+use crate::wire::EventKind;
 
 /// The result of a pass over all events of an index file.
 ///
-/// Created by [`IndexReader::scan`].
+/// Created by [`IndexReader::scan`](super::IndexReader::scan).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scan {
@@ -39,7 +27,7 @@ pub struct Scan {
     /// The number of events of each kind.
     pub kinds: KindCounts,
     /// The number of all-zero events. Unless a matching checksum shows that the zeros were written,
-    /// they are blocks that never reached the disk; [`IndexReader::holes`] finds these. All-zero
+    /// they are blocks that never reached the disk; [`IndexReader::holes`](super::IndexReader::holes) finds these. All-zero
     /// events count as events of an unknown kind and break the order.
     pub zero_events: u64,
     /// How many events link to a detail event.
@@ -58,6 +46,7 @@ impl Scan {
 
 /// Where timestamps decrease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Disorder {
     /// The position of the first event that is earlier than its predecessor.
     pub first_seq: u64,
@@ -67,6 +56,7 @@ pub struct Disorder {
 
 /// The number of events of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KindCounts {
     /// The number of events of kind `call`.
     pub calls: u64,
@@ -79,7 +69,7 @@ pub struct KindCounts {
 }
 
 impl KindCounts {
-    fn add(&mut self, other: Self) {
+    pub(super) fn add(&mut self, other: Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.returns = self.returns.saturating_add(other.returns);
         self.exceptions = self.exceptions.saturating_add(other.exceptions);
@@ -96,256 +86,24 @@ pub(super) struct Scanned {
     pub(super) first_zero: Option<u64>,
 }
 
-/// A scan for callers that read all events anyway: they add each block that they read.
-#[derive(Debug)]
-pub(crate) struct Pass(Box<Part>);
-
-impl Pass {
-    /// Starts a pass over all events in a file; returns `None` if one has already been completed.
-    pub(crate) fn new(reader: &IndexReader) -> Option<Self> {
-        let is_wanted = reader.known_scan().is_none();
-        is_wanted.then(|| Self(Box::new(Part::new(reader, 0))))
-    }
-
-    /// Adds the next events.
-    pub(crate) fn add(&mut self, reader: &IndexReader, records: &[Record]) {
-        let header = reader.header();
-        for records in records.chunks(CHUNK) {
-            let events = EventSlice::new(header.wire, header.thread_id, records.as_flattened());
-            self.0.add(events);
-        }
-    }
-
-    /// Passes the result to the reader. A pass that did not reach the last event has no result.
-    pub(crate) fn complete(self, reader: &IndexReader) -> Result<()> {
-        if self.0.seqs.end == reader.event_count() {
-            reader.remember(self.0.finish(reader)?);
-        }
-        Ok(())
-    }
-}
-
-/// Scans a file in `threads` parts in parallel, or fewer if the file is small.
-pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scanned> {
-    let count = reader.event_count();
-    let parts = (threads.get() as u64).min(count / SMALLEST_PART).max(1);
-    if parts == 1 {
-        return Part::scan(reader, 0..count)?.finish(reader);
-    }
-    let part = count.div_ceil(parts);
-    let mut ranges = (0..parts).map(|number| {
-        let start = number.saturating_mul(part).min(count);
-        start..start.saturating_add(part).min(count)
-    });
-    let first = ranges.next().unwrap_or(0..count);
-    let all = thread::scope(|scope| {
-        let others: Vec<_> = ranges
-            .map(|range| {
-                let work = range.clone();
-                let spawned =
-                    thread::Builder::new().spawn_scoped(scope, move || Part::scan(reader, work));
-                (range, spawned)
-            })
-            .collect();
-        let mut all = Part::scan(reader, first)?;
-        for (range, spawned) in others {
-            let part = match spawned.map(thread::ScopedJoinHandle::join) {
-                Ok(Ok(part)) => part?,
-                // A source provided by the caller may panic; ours do not.
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // No further thread is available, so scan the part on this one.
-                Err(_) => Part::scan(reader, range)?,
-            };
-            all = all.then(part);
-        }
-        Ok(all)
-    })?;
-    all.finish(reader)
-}
-
-/// The result for a range of consecutive events.
-#[derive(Debug, Clone)]
-struct Part {
-    seqs: Range<u64>,
-    crc: Crc32c,
-    /// The CRC-32C including all earlier parts, once parts are combined.
-    crc32c: Option<u32>,
-    times: Option<(u64, u64)>,
-    disorder: Option<Disorder>,
-    kinds: KindCounts,
-    zero_events: u64,
-    first_zero: Option<u64>,
-    links: Links,
-    sparse: SparseIndex,
-}
-
-impl Part {
-    /// Creates a part without events. The first event added will be event `seq`.
-    fn new(reader: &IndexReader, seq: u64) -> Self {
-        Self {
-            seqs: seq..seq,
-            crc: Crc32c::new(),
-            crc32c: None,
-            times: None,
-            disorder: None,
-            kinds: KindCounts::default(),
-            zero_events: 0,
-            first_zero: None,
-            links: Links::default(),
-            sparse: SparseIndex::new(reader.event_count()),
-        }
-    }
-
-    fn scan(reader: &IndexReader, seqs: Range<u64>) -> Result<Self> {
-        let mut part = Self::new(reader, seqs.start);
-        let mut blocks = EventBlocks::new(reader, seqs);
-        while let Some(block) = blocks.next_block()? {
-            part.add(block);
-        }
-        Ok(part)
-    }
-
-    /// Adds the next events.
-    fn add(&mut self, block: EventSlice<'_>) {
-        let seq = self.seqs.end;
-        // Compute the checksum first, because it is the faster of the two and loads the block into
-        // the cache.
-        self.crc.update(block.as_bytes());
-        self.walk(seq, block);
-        self.sparse.add(seq, block);
-        self.seqs.end = seq.saturating_add(block.len() as u64);
-    }
-
-    fn crc32c(&self) -> u32 {
-        self.crc32c.unwrap_or_else(|| self.crc.finish())
-    }
-
-    /// Adds the events of a block that begins with event `seq`.
-    fn walk(&mut self, seq: u64, block: EventSlice<'_>) {
-        let events = block.records();
-        let (Some(first), Some(last)) = (events.first(), events.last()) else {
-            return;
-        };
-        let before = self.times.map_or(0, |(_, last)| last);
-        let counts = with_wire!(block.wire(), WIRE => walk(
-            events,
-            before,
-            |bytes| event_kind(WIRE, bytes),
-            |bytes| link_end(WIRE, bytes),
-        ));
-        if counts.back > 0 {
-            let first = first_back(events, before).unwrap_or_default();
-            self.add_disorder(seq.saturating_add(first), counts.back);
-        }
-        let mut links = counts.links;
-        if counts.kinds.unknown > 0 && self.count_zeros(seq, events) {
-            // All-zero events do not link to the first detail.
-            let written = events.iter().filter(|bytes| !is_zero(bytes));
-            links = count_links(written, |bytes| link_end(block.wire(), bytes));
-        }
-        self.links.add(links);
-        self.kinds.add(counts.kinds);
-        let start = self.times.map_or(timestamp_ns(first), |(start, _)| start);
-        self.times = Some((start, timestamp_ns(last)));
-    }
-
-    /// Counts the all-zero events and returns whether there are any.
-    fn count_zeros(&mut self, seq: u64, events: &[Record]) -> bool {
-        let Some(first) = events.iter().position(is_zero) else {
-            return false;
-        };
-        let zeros = events.iter().filter(|bytes| is_zero(bytes)).count();
-        self.zero_events = self.zero_events.saturating_add(zeros as u64);
-        let first = seq.saturating_add(first as u64);
-        self.first_zero = self.first_zero.or(Some(first));
-        true
-    }
-
-    fn add_disorder(&mut self, first_seq: u64, more: u64) {
-        let (first_seq, count) = self
-            .disorder
-            .map_or((first_seq, 0), |known| (known.first_seq, known.count));
-        let count = count.saturating_add(more);
-        self.disorder = Some(Disorder { first_seq, count });
-    }
-
-    /// Combines this part with the next one.
-    fn then(mut self, next: Self) -> Self {
-        let size = next.seqs.end.saturating_sub(next.seqs.start);
-        let size = size.saturating_mul(EVENT_SIZE);
-        let crc32c = Crc32c::combine(self.crc32c(), next.crc32c(), size);
-        self.crc32c = Some(crc32c);
-        if let (Some((_, before)), Some((after, _))) = (self.times, next.times)
-            && after < before
-        {
-            self.add_disorder(next.seqs.start, 1);
-        }
-        if let Some(disorder) = next.disorder {
-            self.add_disorder(disorder.first_seq, disorder.count);
-        }
-        self.times = match (self.times, next.times) {
-            (Some((start, _)), Some((_, end))) => Some((start, end)),
-            (times, next) => times.or(next),
-        };
-        self.kinds.add(next.kinds);
-        self.zero_events = self.zero_events.saturating_add(next.zero_events);
-        self.first_zero = self.first_zero.or(next.first_zero);
-        self.links.add(next.links);
-        self.seqs.end = next.seqs.end;
-        self.sparse.append(next.sparse);
-        self
-    }
-
-    fn finish(self, reader: &IndexReader) -> Result<Scanned> {
-        let start = reader.header().events_offset;
-        let checksum = match reader.footer() {
-            Some(footer) => Checksum::compare(
-                &reader.input,
-                footer.checksum,
-                self.crc32c(),
-                start,
-                reader.events_end(),
-            )?,
-            None => Checksum::NotChecked,
-        };
-        let scan = Scan {
-            event_count: self.seqs.end,
-            bytes: self.seqs.end.saturating_mul(EVENT_SIZE),
-            crc32c: self.crc32c(),
-            checksum,
-            time_range: self.times,
-            disorder: self.disorder,
-            kinds: self.kinds,
-            zero_events: self.zero_events,
-            links: self.links.count,
-            greatest_link: self.links.greatest.checked_sub(1),
-        };
-        Ok(Scanned {
-            scan,
-            sparse: self.sparse,
-            first_zero: self.first_zero,
-        })
-    }
-}
-
 /// The counts of a block.
-struct Counts {
+pub(super) struct Counts {
     /// The number of events that are earlier than their predecessors.
-    back: u64,
-    kinds: KindCounts,
-    links: Links,
+    pub(super) back: u64,
+    pub(super) kinds: KindCounts,
+    pub(super) links: Links,
 }
 
 /// Links of events to details.
 #[derive(Debug, Clone, Copy, Default)]
-struct Links {
-    count: u64,
+pub(super) struct Links {
+    pub(super) count: u64,
     /// One more than the greatest `detail_seq`; 0 where no event has a link.
-    greatest: u64,
+    pub(super) greatest: u64,
 }
 
 impl Links {
-    fn add(&mut self, other: Self) {
+    pub(super) fn add(&mut self, other: Self) {
         self.count = self.count.saturating_add(other.count);
         self.greatest = self.greatest.max(other.greatest);
     }
@@ -354,7 +112,7 @@ impl Links {
 /// Makes several passes over a cached block, without branches on its contents. The compiler
 /// vectorizes each pass, but would not vectorize a single combined pass.
 #[inline]
-fn walk(
+pub(super) fn walk(
     events: &[[u8; IndexEvent::SIZE]],
     before: u64,
     kind: impl Fn(&[u8; IndexEvent::SIZE]) -> EventKind,
@@ -368,9 +126,9 @@ fn walk(
 }
 
 #[inline]
-fn count_links<'a>(
-    events: impl Iterator<Item = &'a Record>,
-    link_end: impl Fn(&Record) -> u64,
+pub(super) fn count_links<'a>(
+    events: impl Iterator<Item = &'a [u8; IndexEvent::SIZE]>,
+    link_end: impl Fn(&[u8; IndexEvent::SIZE]) -> u64,
 ) -> Links {
     let (mut count, mut greatest) = (0_u64, 0_u64);
     for bytes in events {
@@ -416,7 +174,7 @@ fn count_kinds(
 }
 
 /// Returns the position of the first event that is earlier than its predecessor.
-fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> Option<u64> {
+pub(super) fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> Option<u64> {
     let position = events.iter().position(|bytes| {
         let time = timestamp_ns(bytes);
         std::mem::replace(&mut before, time) > time
@@ -424,6 +182,6 @@ fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> Option<u64>
     position.map(|position| position as u64)
 }
 
-fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
+pub(super) fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
     *bytes == [0; IndexEvent::SIZE]
 }

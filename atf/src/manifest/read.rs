@@ -81,7 +81,7 @@ impl Manifest {
     }
 
     fn of(file: &Input, options: OpenOptions) -> Result<Self> {
-        let mut this = Self::parse(&whole(file, options.manifest_limit)?);
+        let mut this = Self::parse(&whole(file, options)?);
         let problems = std::mem::take(&mut this.problems).into_iter();
         this.problems = problems
             .map(|problem| problem.with_path(file.path()))
@@ -122,8 +122,9 @@ pub(super) fn without_mark(text: &str) -> &str {
 }
 
 /// Reads all bytes in steps, instead of allocating whatever size the file claims.
-fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
+fn whole(file: &Input, options: OpenOptions) -> Result<Vec<u8>> {
     const STEP: usize = 64 << 10;
+    let limit = options.manifest_limit.unwrap_or(Manifest::LIMIT);
     let found = file.size();
     if found > limit {
         return Err(file.error(ErrorKind::ManifestTooLarge { found, limit }));
@@ -148,10 +149,7 @@ fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
 /// Reads the bytes of a session's manifest.
 pub(crate) fn bytes_in_session(path: &Path) -> Result<Vec<u8>> {
     let options = OpenOptions::new();
-    whole(
-        &Input::open_in_session(path, options)?,
-        options.manifest_limit,
-    )
+    whole(&Input::open_in_session(path, options)?, options)
 }
 
 /// Returns the members unknown to this crate, in order, each with its last value; `None` if the

@@ -141,6 +141,14 @@ struct Opened {
     problems: Vec<Problem>,
 }
 
+impl SessionReader {
+    /// Merges the events of all threads, ordered by time, then by thread.
+    #[must_use]
+    pub fn merge(&self) -> Merge {
+        Merge::of_sessions([self])
+    }
+}
+
 impl Merge {
     /// Merges open files, each paired with the id of its thread's folder.
     ///

@@ -9,11 +9,11 @@ use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::detail::DetailReader;
 use crate::error::{Error, Result};
+use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::footer::FOOTER_SIZE;
-use crate::header::HEADER_SIZE;
 use crate::index::{IndexEvent, IndexReader};
 use crate::source::Unreadable;
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
+use crate::wire::HEADER_SIZE;
 
 /// The end of a file, as its reader found it.
 struct End<'a> {

@@ -7,8 +7,8 @@ use super::job::Job;
 use super::report::{ManifestReport, NoteKind, Notes, Place};
 use super::stage;
 use crate::error::{ErrorKind, Result};
+use crate::files::MANIFEST_FILE;
 use crate::manifest::{self, Cut, Manifest, ManifestThread, Symbol};
-use crate::session::MANIFEST_FILE;
 use crate::wire::Clock;
 
 /// Facts about the threads of the new session.

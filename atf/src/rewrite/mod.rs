@@ -89,12 +89,12 @@ mod unreadable;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+pub use crate::files::is_unfinished;
 pub use job::ProgressFn;
 pub use report::{
     Action, DropReason, Dropped, Effect, EventRange, Kept, LeftBehind, ManifestReport, Note,
     NoteKind, Notes, Place, Report, SessionReport, SetAside, ThreadReport,
 };
-pub use stage::is_unfinished;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::stage::{at, names};
 use crate::error::Result;
+use crate::files::thread_id;
 use crate::platform::Mode;
-use crate::session::thread_id;
 
 /// Limits the modes in a new session or thread folder to those of the original. A file without an
 /// original (a report, events set aside) gets only the permissions that all original files share.

@@ -1,40 +1,26 @@
 //! The new folder while it is being written: under a temporary name next to its final path, deleted
 //! on failure.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::UNFINISHED;
 use crate::footer::FOOTER_SIZE;
-use crate::header::HEADER_SIZE;
 use crate::platform::{self, Mode, Output};
 use crate::session;
+use crate::wire::HEADER_SIZE;
 use crate::write::{Disk, Durability, Storage};
 
 /// How many names to try for the unfinished folder, in case other rewrites use the same parent.
 const ATTEMPTS: u32 = 1000;
-/// Prefix of the unfinished folder's name; the process id and a number follow.
-const UNFINISHED: &str = ".atf-";
 /// The size in bytes of each buffer for comparing files.
 const BUFFER_SIZE: usize = 0x4_0000;
 /// The size in bytes of the pieces in which files are copied.
 const PIECE_SIZE: usize = 0x1_0000;
-
-/// Returns whether a folder has the name of an incomplete new trace. Such a folder is still being
-/// written, or was left by a killed [`recover`](super::recover), [`convert`](super::convert) or
-/// [`scrub`](super::scrub). Its events duplicate the original's, so searches for sessions must skip
-/// it.
-#[must_use]
-pub fn is_unfinished(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    let numbers = name.strip_prefix(UNFINISHED);
-    let numbers = numbers.and_then(|numbers| numbers.split_once('-'));
-    let is_number = |digits: &str| digits.parse::<u32>().is_ok();
-    numbers.is_some_and(|(process, attempt)| is_number(process) && is_number(attempt))
-}
 
 /// A folder that moves to its final path only when it is complete.
 #[derive(Debug)]

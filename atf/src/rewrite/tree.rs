@@ -6,10 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::report::LeftBehind;
-use super::stage::{is_unfinished, names, unreadable};
+use super::stage::{Left, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{MANIFEST_FILE, Segments, thread_id};
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
+use crate::files::{
+    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RECOVERY, is_numbered, is_unfinished, thread_id,
+};
+use crate::session::Segments;
+
+/// The folder for unreadable files, which are copied unchanged.
+pub(super) const UNREADABLE: &str = "unreadable";
 
 /// How many folders deep to search for sessions: in `traces`, `session_…/pid_…` is two deep.
 const DEPTH: usize = 3;
@@ -69,7 +74,7 @@ impl Tree {
         for name in names {
             if is_unfinished(&name) {
                 let why = "an unfinished copy: delete it unless another run is still writing it";
-                let left = left_behind(&below.join(name), why);
+                let left = LeftBehind::new(&below.join(name), why);
                 self.left_behind.push(LeftBehind {
                     is_loss: false,
                     ..left
@@ -90,7 +95,7 @@ impl Tree {
                 Ok(file_type) => file_type,
                 Err(error) => {
                     // The unreadable folder may contain sessions.
-                    let left = left_behind(&below, &unreadable(&error));
+                    let left = LeftBehind::new(&below, &unreadable(&error));
                     self.left_behind.push(left);
                     continue;
                 }
@@ -104,7 +109,7 @@ impl Tree {
                 };
                 self.left_behind.push(LeftBehind {
                     is_loss: false,
-                    ..left_behind(&below, why)
+                    ..LeftBehind::new(&below, why)
                 });
             } else {
                 self.items.append(&mut inner.items);
@@ -115,32 +120,20 @@ impl Tree {
     }
 }
 
-/// Reports a file or folder that may be part of the trace but is not copied. `path` is relative to
-/// the given path.
-pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
-    LeftBehind {
-        path: path.to_string_lossy().into_owned(),
-        why: why.to_owned(),
-        is_loss: true,
-    }
-}
-
-/// The end of a message about where a copy is.
-pub(super) const IN_UNREADABLE: &str = " is in unreadable/";
-
-/// Describes how much of a folder was copied to `unreadable`, given the parts that were not; `None`
-/// if nothing was copied.
-pub(super) fn copied(folder: &str, left_behind: &[LeftBehind]) -> Option<String> {
-    let mut left = left_behind.iter().map(|left| Path::new(&left.path));
-    let copy = match left.find(|left| left.starts_with(folder)) {
-        None => "a copy",
-        Some(left) if left == Path::new(folder) => return None,
-        Some(_) => "a copy of the rest",
-    };
-    Some(format!("; {copy}{IN_UNREADABLE}"))
-}
-
 /// Returns whether a file with this name makes its folder a thread's folder.
 pub(super) fn is_thread_file(name: &OsStr) -> bool {
     name == INDEX_FILE || name == DETAIL_FILE
+}
+
+/// Returns whether a rewrite may leave a file or folder with this name next to the threads.
+pub(super) fn is_earlier(name: &str) -> bool {
+    name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
+}
+
+/// Reports files and folders that were not copied, with paths relative to a session's folder.
+pub(super) fn not_copied(root: &Path, left: Vec<Left>) -> impl Iterator<Item = LeftBehind> + '_ {
+    left.into_iter().map(move |Left { path, why }| {
+        let below = path.strip_prefix(root).unwrap_or(&path);
+        LeftBehind::new(below, &why)
+    })
 }

@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{HEADER_SIZE, RingHeader, Snapshot, Which, area, header, look};
 use crate::checksum::Crc32c;
+use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::source::{Input, ReadAt};
 use crate::sys::watch;
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
 use crate::wire::{DetailEventType, EventKind};
 use crate::write::{Detail, Event, ThreadWriter, WriteOptions};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::is_session;
-use crate::rewrite::is_unfinished;
+use crate::files::is_unfinished;
 
 /// The maximum depth: `NAME/session_…/pid_N`.
 const DEPTH: usize = 3;

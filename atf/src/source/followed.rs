@@ -4,10 +4,17 @@ use std::io;
 
 use super::{Input, ReadAt};
 
+impl Input {
+    /// Returns the same input with `tail` appended.
+    pub(crate) fn followed_by(self, tail: Vec<u8>) -> Self {
+        self.wrapped(|input| Followed { input, tail })
+    }
+}
+
 /// A source followed by in-memory bytes.
-pub(super) struct Followed {
-    pub(super) input: Input,
-    pub(super) tail: Vec<u8>,
+struct Followed {
+    input: Input,
+    tail: Vec<u8>,
 }
 
 impl ReadAt for Followed {

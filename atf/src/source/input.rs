@@ -4,11 +4,8 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::{
-    AroundErrors, FileSource, Followed, OpenOptions, Patched, ReadAt, Reopened, Unreadable,
-};
+use super::{AroundErrors, FileSource, OpenOptions, ReadAt, Reopened, Unreadable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::HEADER_SIZE;
 use crate::sys::{self, Memory};
 
 /// Where the bytes are. In-memory bytes are a separate case, so that lookups need no call through a
@@ -44,6 +41,15 @@ impl Input {
 
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
         Self::of(bytes.len() as u64, Source::InMemory(Memory::Owned(bytes)))
+    }
+
+    /// Replaces this input by a source that reads from it.
+    pub(super) fn wrapped<S: ReadAt + 'static>(self, wrap: impl FnOnce(Self) -> S) -> Self {
+        Self {
+            path: self.path.clone(),
+            unreadable: self.unreadable.clone(),
+            ..Self::new(wrap(self))
+        }
     }
 
     fn of(size: u64, source: Source) -> Self {
@@ -127,24 +133,6 @@ impl Input {
             return Self::open(path, options);
         }
         Ok(Self::at(path, Reopened::open(path)?))
-    }
-
-    /// Returns the same input with `tail` appended.
-    pub(crate) fn followed_by(self, tail: Vec<u8>) -> Self {
-        Self {
-            path: self.path.clone(),
-            unreadable: self.unreadable.clone(),
-            ..Self::new(Followed { input: self, tail })
-        }
-    }
-
-    /// Returns the same input with its header replaced.
-    pub(crate) fn with_header(self, header: [u8; HEADER_SIZE]) -> Self {
-        Self {
-            path: self.path.clone(),
-            unreadable: self.unreadable.clone(),
-            ..Self::new(Patched { file: self, header })
-        }
     }
 
     /// Returns the unreadable ranges, which read as zeros.

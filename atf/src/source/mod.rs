@@ -14,12 +14,10 @@ mod unreadable;
 use std::io;
 
 pub use file::FileSource;
-use followed::Followed;
 pub(crate) use growing::Growing;
 pub(crate) use identity::Identity;
 pub(crate) use input::Input;
 pub use options::OpenOptions;
-use patched::Patched;
 pub(crate) use reopened::Reopened;
 pub use seekable::Seekable;
 use unreadable::AroundErrors;

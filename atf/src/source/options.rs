@@ -1,6 +1,5 @@
 //! How files are opened.
 
-use crate::manifest::Manifest;
 use crate::sys::MapPermit;
 
 /// Options for opening files, passed to `open_with` of [`IndexReader`](crate::index::IndexReader),
@@ -31,7 +30,8 @@ use crate::sys::MapPermit;
 pub struct OpenOptions {
     pub(crate) map: Option<MapPermit>,
     pub(crate) follow_links: bool,
-    pub(crate) manifest_limit: u64,
+    /// The default is [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT).
+    pub(crate) manifest_limit: Option<u64>,
     /// Whether to first read whole files to find unreadable ranges, which then read as zeros (see
     /// [`Input::unreadable`](super::Input::unreadable)). Not for mapped files.
     pub(crate) around_errors: bool,
@@ -55,7 +55,7 @@ impl OpenOptions {
         Self {
             map: None,
             follow_links: false,
-            manifest_limit: Manifest::LIMIT,
+            manifest_limit: None,
             around_errors: false,
             detail_in_memory: 0,
             scan: false,
@@ -81,13 +81,14 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the size limit for `manifest.json` in bytes; the default is [`Manifest::LIMIT`]. A
-    /// larger manifest counts as unreadable: events are read without it, and [`Manifest::problems`]
-    /// reports [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes
+    /// Sets the size limit for `manifest.json` in bytes; the default is
+    /// [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT). A larger manifest counts as
+    /// unreadable: events are read without it, and
+    /// [`Manifest::problems`](crate::manifest::Manifest::problems) reports [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes
     /// up to 64 times its size in memory.
     #[must_use]
     pub const fn manifest_limit(mut self, bytes: u64) -> Self {
-        self.manifest_limit = bytes;
+        self.manifest_limit = Some(bytes);
         self
     }
 }

@@ -3,12 +3,19 @@
 use std::io;
 
 use super::{Input, ReadAt};
-use crate::header::HEADER_SIZE;
+use crate::wire::HEADER_SIZE;
+
+impl Input {
+    /// Returns the same input with its header replaced.
+    pub(crate) fn with_header(self, header: [u8; HEADER_SIZE]) -> Self {
+        self.wrapped(|file| Patched { file, header })
+    }
+}
 
 /// A file whose header is replaced.
-pub(super) struct Patched {
-    pub(super) file: Input,
-    pub(super) header: [u8; HEADER_SIZE],
+struct Patched {
+    file: Input,
+    header: [u8; HEADER_SIZE],
 }
 
 impl ReadAt for Patched {

@@ -98,6 +98,7 @@ pub use stack::CallStack;
 
 /// One call of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Span {
     /// The function.
     pub function_id: u64,
@@ -173,6 +174,7 @@ impl SpanEnd {
 
 /// A `RETURN` or an `EXCEPTION` of a function without an open call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unmatched {
     /// Its position, counted from 0.
     pub seq: u64,
@@ -184,7 +186,8 @@ pub struct Unmatched {
     pub event_kind: EventKind,
 }
 
-/// A result of pairing: each call once, when it ends, and each event that ends no call.
+/// A result of pairing: each call once, when it ends, and each event that ends no call. Closed:
+/// there is nothing else to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paired {
     /// A call that ended.
@@ -193,7 +196,8 @@ pub enum Paired {
     Unmatched(Unmatched),
 }
 
-/// How many calls are open at an event, including the event's own.
+/// How many calls are open at an event, including the event's own. Closed: the depth is in the file
+/// or it is not.
 ///
 /// Existing tracers count from 1 and record a return with the depth of its call; derived depths do
 /// the same.

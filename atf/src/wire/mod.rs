@@ -17,6 +17,14 @@ pub(crate) use generated::{decoded, with_wire};
 /// These have the same layout in every wire version.
 pub use v1::{DetailFunctionPayload, RingHeader};
 
+/// A number that does not fit its field in a wire version.
+pub(crate) struct OutOfRange {
+    /// The field's path.
+    pub(crate) field: &'static str,
+    pub(crate) found: u64,
+    pub(crate) max: u64,
+}
+
 /// A field of a record in one wire version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -188,6 +196,9 @@ macro_rules! offset {
 }
 pub(crate) use offset;
 
+/// The size of a header in bytes, the same for both files and wire versions.
+pub(crate) const HEADER_SIZE: usize = Record::DetailHeader.size();
+
 /// The magic bytes of `index.atf` in every wire version.
 pub const INDEX_MAGIC: [u8; 4] = decoded::IndexHeader::MAGIC;
 
@@ -249,7 +260,7 @@ const _: () = {
     // Footers are searched for in both files.
     assert!(offset!(IndexFooter.magic) == offset!(DetailFooter.magic));
     assert!(Record::IndexFooter.size() == Record::DetailFooter.size());
-    assert!(Record::IndexHeader.size() == Record::DetailHeader.size());
+    assert!(Record::IndexHeader.size() == HEADER_SIZE);
     assert_common(Record::DetailFunctionPayload);
     assert_common(Record::RingHeader);
     assert!(decoded::DetailHeader::ENDIAN == ENDIAN && RingHeader::ENDIAN == ENDIAN);

@@ -36,6 +36,7 @@ pub enum Step {
 
 /// The outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fate {
     /// It succeeds.
     Done,

@@ -64,6 +64,7 @@ mod limits;
 mod memory;
 mod names;
 mod options;
+mod registry;
 mod ring;
 mod section;
 mod session;

@@ -5,10 +5,9 @@ use std::path::Path;
 use super::section::{sync, write_whole};
 use super::{Disk, Storage, at};
 use crate::error::Result;
+use crate::files::{MANIFEST_FILE, MANIFEST_PART};
 use crate::manifest::{self, Symbol};
 use crate::platform::Mode;
-use crate::session::MANIFEST_FILE;
-use crate::session::MANIFEST_PART;
 
 /// Adds names for unnamed functions to the manifest of the session in `folder`, for example names
 /// found after the run. All other values stay as they are, even those unknown to this crate;

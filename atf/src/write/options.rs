@@ -82,6 +82,7 @@ impl Default for WriteOptions {
 
 /// Which data survives a power loss. Unsynchronized writes may be lost or reordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// No guarantee: the system decides when to write. The traced program never waits.
     #[default]

@@ -25,11 +25,10 @@ use std::process;
 use super::buffer::Buffer;
 use super::{Storage, WriteOptions, at};
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::HEADER_SIZE;
+use crate::files::RING_FILE;
 use crate::ring::MOST_CAPACITY;
 use crate::sys::RingArea;
-use crate::thread::RING_FILE;
-use crate::wire::RingHeader;
+use crate::wire::{HEADER_SIZE, RingHeader};
 
 /// The ring of a thread's writer.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use super::buffer::Buffer;
 use super::{Storage, StorageFile};
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
-use crate::header::HEADER_SIZE;
+use crate::wire::HEADER_SIZE;
 
 /// Returns the size and number of whole events at the start of a buffer.
 pub(super) type Whole = fn(&[u8]) -> (usize, u64);

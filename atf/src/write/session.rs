@@ -4,18 +4,17 @@ mod name;
 mod segment;
 mod totals;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at, sync_name};
+use super::registry::{Entry, Registration, Shared, lock};
+use super::{Disk, Durability, Storage, ThreadWriter, WriteOptions, at, sync_name};
 use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::{MANIFEST_FILE, MANIFEST_PART, THREAD_FOLDER};
 use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE, key};
-use crate::session::{MANIFEST_FILE, MANIFEST_PART, THREAD_FOLDER};
 
 pub use name::session_name;
 pub(crate) use segment::SessionFiles;
@@ -61,32 +60,6 @@ struct Written {
     /// How many changes the written manifest includes, and its size in bytes.
     changes: Option<u64>,
     size: usize,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    /// How often the manifest's contents have changed.
-    changes: u64,
-    /// How often modules, symbols or anchors have changed, and how many of another session's
-    /// changes were copied.
-    told: u64,
-    taken_over: u64,
-    /// Threads renamed since a successor last copied the names.
-    named: BTreeSet<u32>,
-    threads: BTreeMap<u32, Entry>,
-    /// What the tracer reported about threads, including threads without a writer yet.
-    notes: BTreeMap<u32, ManifestThread>,
-    /// What the tracer reported about the session.
-    manifest: Manifest,
-    is_finalized: bool,
-}
-
-/// What the session knows about a thread.
-#[derive(Debug, Default)]
-struct Entry {
-    has_detail: bool,
-    is_dropped: bool,
-    summary: Option<ThreadSummary>,
 }
 
 impl SessionWriter {
@@ -493,77 +466,6 @@ impl SessionWriter {
             Ok(())
         }
     }
-}
-
-impl Shared {
-    fn notes_of(&mut self, thread_id: u32) -> &mut ManifestThread {
-        let new = || ManifestThread::new(thread_id);
-        self.notes.entry(thread_id).or_insert_with(new)
-    }
-
-    fn count_change(&mut self) {
-        self.changes = self.changes.saturating_add(1);
-    }
-
-    fn summaries(&self) -> impl Iterator<Item = &ThreadSummary> {
-        self.threads
-            .values()
-            .filter_map(|entry| entry.summary.as_ref())
-    }
-
-    fn time_range(&self) -> Option<(u64, u64)> {
-        let ranges = self.summaries().filter_map(|summary| summary.time_range);
-        ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
-    }
-}
-
-impl Entry {
-    fn is_open(&self) -> bool {
-        self.summary.is_none() && !self.is_dropped
-    }
-}
-
-/// A thread's entry in its session.
-pub(super) struct Registration {
-    thread_id: u32,
-    shared: Arc<Mutex<Shared>>,
-}
-
-impl Registration {
-    /// Records that the thread now has a `detail.atf`.
-    pub(super) fn has_detail(&self) {
-        self.change(|entry| entry.has_detail = true);
-    }
-
-    /// Records that the thread's files are finalized.
-    pub(super) fn finalized(&self, summary: &ThreadSummary) {
-        self.change(|entry| entry.summary = Some(*summary));
-    }
-
-    fn change(&self, change: impl FnOnce(&mut Entry)) {
-        let mut shared = lock(&self.shared);
-        shared.threads.entry(self.thread_id).and_modify(change);
-        shared.count_change();
-    }
-}
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        self.change(|entry| entry.is_dropped = true);
-    }
-}
-
-impl fmt::Debug for Registration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Registration")
-            .field(&self.thread_id)
-            .finish()
-    }
-}
-
-/// Ignores lock poisoning: each change is a single step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the folder and its ancestors that do not exist yet.

@@ -29,7 +29,7 @@ use std::num::NonZero;
 
 use atf::Checksum;
 use atf::detail::DetailReader;
-use atf::index::{Disorder, IndexEvent, IndexReader, KindCounts};
+use atf::index::{IndexEvent, IndexReader};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Returns the file's events as a reader should return them.
@@ -146,11 +146,9 @@ fn scanned(index: &IndexReader, events: &[IndexEvent]) {
     let back: Vec<usize> = (1..events.len())
         .filter(|seq| events[*seq].timestamp_ns < events[seq - 1].timestamp_ns)
         .collect();
-    let disorder = back.first().map(|first| Disorder {
-        first_seq: *first as u64,
-        count: back.len() as u64,
-    });
-    assert_eq!(scan.disorder, disorder);
+    let disorder = scan.disorder.map(|it| (it.first_seq, it.count));
+    let expected = back.first().map(|first| (*first as u64, back.len() as u64));
+    assert_eq!(disorder, expected);
     assert_eq!(
         scan.is_ordered(),
         events.is_sorted_by_key(|event| event.timestamp_ns)
@@ -163,13 +161,11 @@ fn scanned(index: &IndexReader, events: &[IndexEvent]) {
     };
     let (calls, returns, exceptions) = (of_kind(1), of_kind(2), of_kind(3));
     let unknown = scan.event_count - calls - returns - exceptions;
-    let kinds = KindCounts {
-        calls,
-        returns,
-        exceptions,
-        unknown,
-    };
-    assert_eq!(scan.kinds, kinds);
+    let kinds = scan.kinds;
+    assert_eq!(
+        (kinds.calls, kinds.returns, kinds.exceptions, kinds.unknown),
+        (calls, returns, exceptions, unknown)
+    );
     let holes: u64 = index.holes().map(|hole| hole.unwrap().count).sum();
     let is_proven = matches!(scan.checksum, Checksum::Good | Checksum::Ieee { .. });
     assert_eq!(if is_proven { 0 } else { scan.zero_events }, holes);

@@ -34,7 +34,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     let editions = spec.editions.all().map(|(of, spec)| edition(of, spec));
     let tokens = quote! {
         use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
-        use crate::check::Verdict;
+        use crate::check::verdict::Verdict;
 
         #(#editions)*
 

@@ -475,9 +475,9 @@ impl Found {
                 all.find(text).map(|offset| offset as u64)
             }
         };
-        Place {
-            field: self.field.to_owned(),
-            offset,
+        match offset {
+            Some(offset) => Place::at(self.field, offset),
+            None => Place::of(self.field),
         }
     }
 }

@@ -3,29 +3,8 @@
 use serde_json::{Map, Number, Value};
 
 use super::grade::{grade, holds_events};
+use super::step::Step;
 use crate::results::Grade;
-
-/// One step of a path into a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// A member of an object.
-    Key(String),
-    /// An element of an array.
-    Element(usize),
-    /// A number of additional elements, reported together.
-    More(usize),
-}
-
-impl Step {
-    /// Returns the member's name.
-    #[must_use]
-    pub fn key(&self) -> Option<&str> {
-        match self {
-            Self::Key(key) => Some(key),
-            Self::Element(_) | Self::More(_) => None,
-        }
-    }
-}
 
 /// A place where two documents differ.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::compare::Step;
+use super::step::Step;
 use crate::results::Grade;
 
 /// Returns whether the difference is in data or in a label.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Lack;
 use crate::corpus::Subject;
+use crate::lacks::Lack;
 use crate::results::Role;
 
 /// The version of the protocol.

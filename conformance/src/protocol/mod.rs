@@ -7,14 +7,14 @@ pub mod compare;
 pub mod document;
 pub mod exit;
 mod grade;
-pub(crate) mod lacks;
 mod locate;
 pub mod manifest;
 pub mod schema;
+mod step;
 
-pub use compare::{Mismatch, Step, differences};
+pub use compare::{Mismatch, differences};
 pub use document::{Answer, Broken};
 pub use grade::holds_events;
-pub use lacks::Lack;
 pub use locate::{beginning, locate, locate_beginning, locate_field};
 pub use manifest::{Feature, Manifest, ManifestError};
+pub use step::Step;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::Lack;
+use crate::lacks::Lack;
 use crate::results::Role;
 
 /// The schema of a reader's document.

@@ -176,22 +176,17 @@ impl End<'_> {
                     .saturating_add(partial)
             }
             Completeness::DamagedFooter { trailing_bytes, .. } => *trailing_bytes,
-            Completeness::Finalized | Completeness::HeaderNotUpdated => self.bytes_after_footer,
+            _ => self.bytes_after_footer,
         };
         json!({
             "event_count": text(self.event_count),
-            "count_source": match self.count_source {
-                CountSource::Footer => "footer",
-                CountSource::FooterPosition => "footer_position",
-                CountSource::FileSize => "file_size",
-                CountSource::Framing => "framing",
-            },
+            "count_source": self.count_source.name(),
             "checksum": match self.checksum {
                 Checksum::Good => "good",
                 Checksum::Absent => "absent",
                 Checksum::NotChecked => "not_checked",
                 // A file with a bad checksum is rejected.
-                Checksum::Bad { .. } | Checksum::Ieee { .. } => "bad",
+                _ => "bad",
             },
             "trailing_bytes": text(trailing_bytes),
         })

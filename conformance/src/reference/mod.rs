@@ -98,7 +98,7 @@ impl Output for Verdicts {
         match report.kind {
             Kind::Index | Kind::Detail => self.files.push((report.path, verdict)),
             Kind::Manifest => self.manifest = Some(report),
-            Kind::Ring | Kind::Folder => {}
+            _ => {}
         }
     }
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::Verdict;
 use crate::corpus::{Case, FileVerdicts, derive_session, derive_thread};
-use crate::protocol::lacks::{allows, breaks_checksum};
-use crate::protocol::{Lack, Mismatch, Step, holds_events};
+use crate::lacks::{Lack, allows, breaks_checksum};
+use crate::protocol::{Mismatch, Step, holds_events};
 use crate::results::Grade;
 
 /// Returns the document expected from a reader that made these choices, and the session files that

@@ -6,75 +6,22 @@ use std::collections::btree_map::Entry;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use serde_json::Value;
 
-use super::folder::open_up;
 use super::pool::{Pool, Work};
 use super::reading::ignored;
-use super::task::{Ended, Task};
+use super::store::Written;
+use super::task::Task;
+use super::warden::Ended;
 use super::{Graded, failed};
-use crate::protocol::lacks::leave_out;
+use crate::lacks::leave_out;
 use crate::protocol::{Answer, Broken, Feature, Manifest, Mismatch, differences};
 use crate::results::{CaseResult, CrossResult, Difference, Failure, Grade, Outcome, Role};
-use crate::scripts::Scripted;
 use crate::written::Documents;
-
-/// Keeps the sessions of passing writers until readers have read them.
-#[derive(Debug)]
-pub(super) struct WrittenStore {
-    folder: PathBuf,
-    written: Mutex<Vec<Arc<Written>>>,
-}
-
-/// A session created by a writer.
-#[derive(Debug)]
-struct Written {
-    /// The index of the writer among the implementations.
-    writer: usize,
-    scripted: Arc<Scripted>,
-    rules: Vec<String>,
-    folder: PathBuf,
-}
-
-impl WrittenStore {
-    /// Creates the folder for kept sessions next to the folders of the cases.
-    pub(super) fn new(cases: &Path) -> io::Result<Self> {
-        let folder = cases.join("written");
-        fs::create_dir(&folder)?;
-        Ok(Self {
-            folder,
-            written: Mutex::default(),
-        })
-    }
-
-    /// Moves a session into the store.
-    pub(super) fn take(
-        &self,
-        writer: usize,
-        (scripted, out): (Arc<Scripted>, PathBuf),
-    ) -> io::Result<()> {
-        let mut written = self.lock();
-        let folder = self.folder.join(written.len().to_string());
-        // A folder without permissions cannot be moved.
-        open_up(&out);
-        fs::rename(out, &folder)?;
-        written.push(Arc::new(Written {
-            writer,
-            rules: scripted.rules.iter().map(|id| (*id).to_owned()).collect(),
-            scripted,
-            folder,
-        }));
-        Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Written>>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The results of readers on writers' files.
 #[derive(Debug, Default)]

@@ -13,6 +13,7 @@ mod pool;
 mod reading;
 mod select;
 mod smoke;
+mod store;
 mod task;
 pub mod warden;
 mod writing;
@@ -30,7 +31,8 @@ pub use pool::{Pool, Work};
 pub use reading::{Reading, readings};
 pub use select::Select;
 pub use smoke::smoke;
-pub use task::{Ended, Smoke, Task};
+pub use task::{Smoke, Task};
+pub use warden::Ended;
 pub use writing::{Writing, writings};
 
 use cross::CrossResults;

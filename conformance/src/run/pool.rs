@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::cross::WrittenStore;
 use super::folder::{self, Cases};
 use super::outside::Watch;
+use super::store::WrittenStore;
 use super::warden::{End, Warden};
 use super::{Ended, Graded, Limits, Options, Task};
 use crate::protocol::Manifest;

@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 
 use super::choices::settle;
 use super::outside::has_canary;
-use super::task::{Ended, Smoke, Task};
+use super::task::{Smoke, Task};
+use super::warden::Ended;
 use super::{Graded, blame};
 use crate::corpus::CHECKSUMS;
 use crate::corpus::{Case, Class};
-use crate::protocol::lacks::{allows, breaks_checksum, leave_out};
+use crate::lacks::{Lack, allows, breaks_checksum, leave_out};
 use crate::protocol::{
-    Answer, Broken, Feature, Lack, Manifest, Mismatch, differences, holds_events, locate,
+    Answer, Broken, Feature, Manifest, Mismatch, differences, holds_events, locate,
     locate_beginning, locate_field, schema,
 };
 use crate::results::{Difference, Failure, Grade, Note, Outcome, Role};

@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 
 use super::pool::Pool;
-use super::task::{Ended, Smoke};
+use super::task::Smoke;
 use super::warden::End;
+use super::warden::Ended;
 use crate::protocol::Manifest;
 use crate::results::Failure;
 

@@ -3,11 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::outside::Opened;
-use super::warden::End;
-use crate::protocol::{Broken, Feature, Lack, Manifest};
+use super::warden::{End, Ended};
+use crate::lacks::Lack;
+use crate::protocol::{Broken, Feature, Manifest};
 use crate::results::{Failure, Role};
 use crate::scripts::Scripted;
 use crate::written::Graded;
@@ -84,21 +83,6 @@ pub trait Smoke: Task {
     ///
     /// Returns an error if the answer violates the protocol.
     fn check_form(&self, manifest: &Manifest, ended: &Ended) -> Result<bool, Broken>;
-}
-
-/// An ended process.
-#[derive(Debug, Clone)]
-pub struct Ended {
-    /// How the process ended.
-    pub end: End,
-    /// Standard output.
-    pub output: Vec<u8>,
-    /// Standard error. If it is long, its middle is omitted.
-    pub stderr: String,
-    /// How long the process ran.
-    pub elapsed: Duration,
-    /// The [`decoys`](Task::decoys) that the process opened.
-    pub opened: Opened,
 }
 
 impl Ended {

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Graded;
-use super::task::{Ended, Smoke, Task};
+use super::task::{Smoke, Task};
 use super::warden::End;
+use super::warden::Ended;
 use crate::protocol::{Broken, Feature, Manifest, beginning, exit};
 use crate::results::{Difference, Failure, Grade, Outcome, Role};
 use crate::scripts::{self, Operation, Scripted};

@@ -107,13 +107,11 @@ fn a_rule_broken_many_times_is_one_finding_with_a_count_and_a_few_places() {
 #[test]
 fn the_exit_status_is_2_for_unreadable_files_and_1_for_denied_findings() {
     let status = |[must, should, advice, unreadable]: [u64; 4], deny| {
-        let summary = Summary {
-            must,
-            should,
-            advice,
-            unreadable,
-            ..Summary::default()
-        };
+        let mut summary = Summary::default();
+        summary.must = must;
+        summary.should = should;
+        summary.advice = advice;
+        summary.unreadable = unreadable;
         summary.exit_status(deny)
     };
     let denied = [Severity::Must, Severity::Should, Severity::Advice];

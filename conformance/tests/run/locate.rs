@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use atf_conformance::corpus::{Case, Class, cases, find};
-use atf_conformance::protocol::compare::Step;
+use atf_conformance::protocol::Step;
 use atf_conformance::protocol::{locate, locate_field};
 use atf_conformance::results::Hexdump;
 use serde_json::Value;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use atf_conformance::Verdict;
 use atf_conformance::corpus::Case;
-use atf_conformance::protocol::{Lack, Manifest};
+use atf_conformance::lacks::Lack;
+use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Grade, Outcome, Role, Score, State};
 use atf_conformance::run::warden::End;
 use atf_conformance::run::{Ended, Reading};

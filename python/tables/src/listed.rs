@@ -7,7 +7,7 @@ use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::manifest::ManifestThread;
 use atf::session::{SessionReader, ThreadEntry};
-use atf::{Completeness, Error as AtfError};
+use atf::Error as AtfError;
 
 use crate::error::Error;
 use crate::options::Options;
@@ -163,11 +163,5 @@ fn push(
 }
 
 fn state(index: Option<&IndexReader>) -> &'static str {
-    match index.map(IndexReader::completeness) {
-        None => "unreadable",
-        Some(Completeness::Finalized) => "finalized",
-        Some(Completeness::HeaderNotUpdated) => "header_not_updated",
-        Some(Completeness::Unfinalized { .. }) => "unfinalized",
-        Some(Completeness::DamagedFooter { .. }) => "damaged_footer",
-    }
+    index.map_or("unreadable", |index| index.completeness().name())
 }

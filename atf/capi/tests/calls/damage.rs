@@ -1,6 +1,6 @@
 //! Damaged files, read by C functions.
 
-use atf_capi::status::atf_last_error_rule;
+use atf_capi::last_error::atf_last_error_rule;
 
 use super::*;
 

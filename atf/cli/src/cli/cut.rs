@@ -6,12 +6,12 @@ use std::slice;
 use atf::rewrite::{CutOptions, cut};
 use atf::{Error, ErrorKind};
 
-use super::dump::thread_id;
 use super::rewrite::Common;
+use super::selection::thread_id;
 use crate::clock::Clock;
-use crate::dump::Time;
 use crate::output::{Failure, Outcome, State, complain};
 use crate::parts::{Part, check_threads};
+use crate::time::Time;
 
 const AFTER_HELP: &str = "\
 --from and --to are inclusive; TIME is as for `atf dump`. Events keep their details, and the

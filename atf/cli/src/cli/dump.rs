@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::selection::ClockOption;
-use crate::dump::{Dump, Form, Kind, Pattern, Time, What, parse_span};
+use super::selection::{ClockOption, thread_id};
+use crate::dump::{Dump, Form, Kind, Pattern, What};
 use crate::output::Outcome;
+use crate::time::{Time, parse_span};
 
 const AFTER_HELP: &str = "\
 A session's events are merged by (timestamp, thread, seq). Events of two threads with the same
@@ -143,10 +144,4 @@ pub(super) fn run(options: &Options) -> Outcome {
         follow: options.follow.then_some(options.interval),
     };
     dump.run()
-}
-
-/// Parses a thread's id, or the name of its folder.
-pub(super) fn thread_id(text: &str) -> Result<u32, String> {
-    let id = text.strip_prefix("thread_").unwrap_or(text).parse();
-    id.map_err(|_| "expected a thread id or its folder's name, such as 1 or thread_1".to_owned())
 }

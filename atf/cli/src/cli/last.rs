@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::dump::thread_id;
-use super::selection::ClockOption;
+use super::selection::{ClockOption, thread_id};
 use crate::last::Ends;
 use crate::output::Outcome;
 

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::dump::thread_id;
-use super::selection::ClockOption;
-use crate::dump::{Pattern, Time};
+use super::selection::{ClockOption, thread_id};
+use crate::dump::Pattern;
 use crate::output::Outcome;
 use crate::report::{Form, Report, Sort, View};
+use crate::time::Time;
 
 const AFTER_HELP: &str = "\
 A function's self time is the time in which one of its calls was the innermost open one; its total

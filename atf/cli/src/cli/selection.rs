@@ -3,10 +3,9 @@
 
 use std::path::PathBuf;
 
-use super::dump::thread_id;
 use crate::clock::Clock;
-use crate::dump::Time;
 use crate::export::Selection;
+use crate::time::Time;
 
 /// The clock of a command's times.
 #[derive(clap::Args)]
@@ -44,4 +43,10 @@ impl Selected {
             symbols: self.symbols.as_deref(),
         }
     }
+}
+
+/// Parses a thread's id, or the name of its folder.
+pub(super) fn thread_id(text: &str) -> Result<u32, String> {
+    let id = text.strip_prefix("thread_").unwrap_or(text).parse();
+    id.map_err(|_| "expected a thread id or its folder's name, such as 1 or thread_1".to_owned())
 }

@@ -6,10 +6,10 @@ use atf::analyze::{Change, Figures, Spread, Subject, Totals};
 use serde::Serialize;
 
 use super::{About, Shown, state};
-use crate::dump::{head, length_if_cut};
 use crate::json::{self, U64};
 use crate::output::Failure;
 use crate::report::Sums;
+use crate::text::{head, length_if_cut};
 
 #[derive(Serialize)]
 struct Comparison<'a> {

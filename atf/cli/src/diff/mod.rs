@@ -11,12 +11,12 @@ use atf::Error;
 use atf::analyze::{self, Change, Diff, Options, Run, Subject, Totals};
 
 use crate::clock::Clock;
-use crate::dump::{Told, are_of_one_run, head, length_if_cut};
+use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parts::{Part, other_names, tell_unnamed, tell_unwritten};
 use crate::report::Form;
-use crate::target::check_distinct;
-use crate::text::Printable;
+use crate::target::{are_of_one_run, check_distinct};
+use crate::text::{Printable, head, length_if_cut};
 
 /// The options of `diff`.
 #[derive(Debug)]

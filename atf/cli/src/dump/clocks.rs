@@ -7,7 +7,8 @@ use std::slice;
 use std::sync::Arc;
 
 use atf::clock::MediaClock;
-use atf::session::Segments;
+use atf::index::IndexReader;
+use atf::session::{Segments, ThreadEntry};
 
 use super::trace::Trace;
 use crate::clock::{Clock, media_clocks, media_times, no_anchors};
@@ -90,5 +91,26 @@ impl Clocks {
         let hull = all.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
         let (from_ns, to_ns) = hull.unwrap_or((from_ns, to_ns));
         from_ns..=to_ns
+    }
+}
+
+impl Trace {
+    /// Returns the earliest and latest times of all readable threads. For a thread, includes the
+    /// other threads of its session.
+    pub(crate) fn times(&self, clocks: &Clocks) -> Result<Option<(u64, u64)>, Failure> {
+        let times_of = |index: atf::Result<IndexReader>| index.ok()?.time_range().ok()?;
+        let sessions = self.sessions();
+        if sessions.is_empty() {
+            return Ok(times_of(self.open_file()));
+        }
+        let mut all: Option<(u64, u64)> = None;
+        for (position, session) in sessions.into_iter().enumerate() {
+            let indexes = session.threads().iter().map(ThreadEntry::open_index);
+            for times in indexes.filter_map(times_of) {
+                let one = clocks.times(position, session.path(), times)?;
+                all = Some(all.map_or(one, |all| (all.0.min(one.0), all.1.max(one.1))));
+            }
+        }
+        Ok(all)
     }
 }

@@ -7,10 +7,11 @@ use std::str::FromStr;
 use atf::EventKind;
 use atf::spans::Paired;
 
+use super::Dump;
 use super::names::{Function, Names};
-use super::{Dump, Time};
 use crate::format::enumeration;
 use crate::output::{Failure, complain};
+use crate::time::Time;
 
 /// An event kind on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,10 +21,11 @@ use super::detail::Detail;
 use super::filter::{Filter, times};
 use super::names::Names;
 use super::told::tell_losses_of;
-use super::trace::{ThreadName, session_around};
+use super::trace::ThreadName;
 use super::{Dump, Row, Sink, wire_of};
 use crate::clock::Clock;
 use crate::output::{Failure, Outcome, State, complain, damaged};
+use crate::target::session_around;
 use crate::target::{Target, several};
 
 /// The number of events to write from one thread before moving on to the next.

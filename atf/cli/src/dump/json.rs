@@ -10,12 +10,11 @@ use serde::{Serialize, Serializer};
 
 use super::detail::{Detail, PayloadHex};
 use super::lines::Lines;
-use super::names::{head, length_if_cut};
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::json::U64;
 use crate::output::Failure;
-use crate::text::Hex;
+use crate::text::{Hex, head, length_if_cut};
 
 pub(crate) struct Json<W: Write> {
     out: Lines<W>,

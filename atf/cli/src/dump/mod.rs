@@ -11,7 +11,6 @@ mod names;
 mod pattern;
 mod ready;
 mod text;
-mod time;
 mod told;
 mod trace;
 
@@ -31,14 +30,12 @@ use crate::clock::{Clock, no_anchors};
 use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
 use crate::target::Target;
 use crate::text::Counted;
+use crate::time::Time;
 
 pub(crate) use filter::Kind;
-pub(crate) use names::{head, length_if_cut};
 pub(crate) use pattern::Pattern;
 pub(crate) use text::Shown;
-pub(crate) use time::{Time, parse_span};
 pub(crate) use told::Told;
-pub(crate) use trace::{are_of_one_run, session_around};
 
 use calls::each_call;
 use clocks::Clocks;

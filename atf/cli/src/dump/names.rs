@@ -14,19 +14,6 @@ use super::Pattern;
 use super::trace::Trace;
 use crate::output::Failure;
 
-/// The maximum length in bytes of a function name in a line. Many lines may contain the same name.
-const LONGEST: usize = 4096;
-
-/// Returns the part of a name that a line shows.
-pub(crate) fn head(name: &str) -> &str {
-    &name[..name.floor_char_boundary(LONGEST)]
-}
-
-/// Returns a name's length in bytes if a line does not show all of it.
-pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
-    Some(name.len()).filter(|length| *length > LONGEST)
-}
-
 /// Function names. If a function has several names, the first one is used.
 #[derive(Debug)]
 pub(crate) struct Names<'t> {

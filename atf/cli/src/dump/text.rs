@@ -10,12 +10,11 @@ use atf::symbols::Function;
 
 use super::detail::Detail;
 use super::lines::Lines;
-use super::names::{head, length_if_cut};
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::format::member;
 use crate::output::Failure;
-use crate::text::{Printable, Since, Span};
+use crate::text::{Printable, Since, Span, head, length_if_cut};
 
 /// How many bytes to show of a payload without known fields.
 const OPAQUE: usize = 64;

@@ -1,7 +1,7 @@
 //! Opens the threads of a trace: a file, a folder or sessions.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use atf::Result;
 use atf::index::IndexReader;
@@ -9,10 +9,9 @@ use atf::merge::Merge;
 use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
 use atf::thread::ThreadReader;
 
-use super::clocks::Clocks;
 use crate::output::Failure;
 use crate::parts::tell_deleted;
-use crate::target::{Target, check_distinct, several};
+use crate::target::{Target, are_of_one_run, check_distinct, session_around, several};
 
 /// A file, a thread's folder, or the sessions of some processes.
 #[derive(Debug)]
@@ -224,31 +223,12 @@ impl Trace {
     }
 
     /// Opens the events of a single file or thread folder.
-    fn open_file(&self) -> Result<IndexReader> {
+    pub(crate) fn open_file(&self) -> Result<IndexReader> {
         match self {
             Self::File(path) => IndexReader::open(path),
             Self::Folder(path, _) => Ok(ThreadReader::open(path)?.into_index()),
             Self::Processes(_) => IndexReader::from_bytes([]),
         }
-    }
-
-    /// Returns the earliest and latest times of all readable threads. For a thread, includes the
-    /// other threads of its session.
-    pub(crate) fn times(&self, clocks: &Clocks) -> Result<Option<(u64, u64)>, Failure> {
-        let times_of = |index: Result<IndexReader>| index.ok()?.time_range().ok()?;
-        let sessions = self.sessions();
-        if sessions.is_empty() {
-            return Ok(times_of(self.open_file()));
-        }
-        let mut all: Option<(u64, u64)> = None;
-        for (position, session) in sessions.into_iter().enumerate() {
-            let indexes = session.threads().iter().map(ThreadEntry::open_index);
-            for times in indexes.filter_map(times_of) {
-                let one = clocks.times(position, session.path(), times)?;
-                all = Some(all.map_or(one, |all| (all.0.min(one.0), all.1.max(one.1))));
-            }
-        }
-        Ok(all)
     }
 }
 
@@ -258,13 +238,6 @@ fn are_processes(processes: &[Vec<PathBuf>]) -> bool {
     let mut firsts = processes.iter().filter_map(|paths| paths.first());
     let is_first = |path: &PathBuf| ProcessName::of(path).is_some_and(|name| name.program == 1);
     firsts.clone().all(is_first) && are_of_one_run(firsts.by_ref())
-}
-
-/// Returns whether these are sibling folders `pid_…`: processes of one run and their programs.
-pub(crate) fn are_of_one_run<'a>(mut folders: impl Iterator<Item = &'a PathBuf>) -> bool {
-    let place = |path: &'a PathBuf| ProcessName::of(path).and(path.parent());
-    let first = folders.next().map(place);
-    folders.all(|path| place(path).is_some() && Some(place(path)) == first)
 }
 
 /// The maximum number of threads to list in a message.
@@ -280,13 +253,4 @@ fn no_thread(id: u32, all: &[ThreadPlace]) -> String {
         names.push(format!("and {} more", all.len() - NAMED));
     }
     format!("there is no thread {id} (threads: {})", names.join(", "))
-}
-
-/// Returns the session that a thread's folder belongs to, if any.
-pub(crate) fn session_around(folder: &Path) -> Option<SessionReader> {
-    let folder = folder.canonicalize().ok()?;
-    let session = SessionReader::open(folder.parent()?).ok()?;
-    let mut threads = session.threads().iter();
-    let is_in = threads.any(|entry| entry.path().file_name() == folder.file_name());
-    is_in.then_some(session)
 }

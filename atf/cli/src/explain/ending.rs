@@ -46,6 +46,7 @@ pub(super) fn footer(
                 zero_tail_bytes: *zero_tail_bytes,
             }));
         }
+        other => format!("{other:?}"),
     };
     walk.record(footer, None, size, &about)?;
     walk.opaque(size, "after the footer", "nothing belongs here")?;

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use atf::check::Kind;
-use atf::check::rules::table as rules;
+use atf::check::{Fact, Kind};
 use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
 use atf::wire::Record;
-use atf::{Checksum, Completeness, CountSource, Error, Wire};
+use atf::{Checksum, Completeness, Error, Wire};
 use serde::Serialize;
 
 use super::verify::{self, Contents};
@@ -145,11 +144,13 @@ impl FileInfo {
         };
         problems.extend(reader.problems().iter().map(of));
         problems.extend(reader.disagreements().iter().map(of));
-        let behind = behind_footer(reader.file_size(), reader.bytes_after_footer());
-        problems.extend(behind.map(|problem| problem.breaks(&rules::ATF_IFTR_009)));
+        problems.extend(behind_footer(
+            Kind::Index,
+            reader.file_size(),
+            reader.bytes_after_footer(),
+        ));
         let stored = reader.footer().map(|footer| footer.checksum);
-        let ieee = ieee_problem(checksum, reader.footer_offset());
-        problems.extend(ieee.map(|problem| problem.breaks(&rules::ATF_IFTR_005)));
+        problems.extend(ieee_problem(Kind::Index, checksum, reader.footer_offset()));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         Ok(Facts {
             file_size: reader.file_size().into(),
@@ -161,7 +162,7 @@ impl FileInfo {
             completeness: reader.completeness().into(),
             event_count: reader.event_count().into(),
             missing_events: missing(reader.missing_events()),
-            count_source: count_source(reader.count_source()),
+            count_source: reader.count_source().name(),
             events_offset: header.events_offset.into(),
             time: reader.time_range()?.map(Times::new),
             checksum: ChecksumInfo::new(checksum, stored),
@@ -179,13 +180,15 @@ impl FileInfo {
         let of = |error: &Error| Problem::of(Kind::Detail, error);
         problems.extend(reader.problems()?.iter().map(of));
         problems.extend(reader.disagreements().iter().map(of));
-        let behind = behind_footer(reader.file_size(), reader.bytes_after_footer());
-        problems.extend(behind.map(|problem| problem.breaks(&rules::ATF_DFTR_009)));
+        problems.extend(behind_footer(
+            Kind::Detail,
+            reader.file_size(),
+            reader.bytes_after_footer(),
+        ));
         let stored = reader.footer().map(|footer| footer.checksum);
         // The checksum was already verified when the file was opened.
         let checksum = Some(reader.checksum()?);
-        let ieee = ieee_problem(checksum, reader.footer_offset());
-        problems.extend(ieee.map(|problem| problem.breaks(&rules::ATF_DFTR_005)));
+        problems.extend(ieee_problem(Kind::Detail, checksum, reader.footer_offset()));
         let contents = scan()?.map(|scan| verify::detail(reader, &scan, problems));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         Ok(Facts {
@@ -198,7 +201,7 @@ impl FileInfo {
             completeness: reader.completeness().into(),
             event_count: reader.event_count().into(),
             missing_events: missing(reader.missing_events()),
-            count_source: count_source(reader.count_source()),
+            count_source: reader.count_source().name(),
             events_offset: header.events_offset.into(),
             time: reader.time_range()?.map(Times::new),
             checksum: ChecksumInfo::new(checksum, stored),
@@ -229,15 +232,20 @@ fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
     shape.decode(bytes).filter(told).map(field).collect()
 }
 
-fn behind_footer(file_size: u64, bytes: u64) -> Option<Problem> {
+fn behind_footer(kind: Kind, file_size: u64, bytes: u64) -> Option<Problem> {
     let bytes_text = Counted(bytes, "byte");
     let what = format!("{bytes_text} after the footer, where nothing belongs");
     let offset = file_size.saturating_sub(bytes);
-    (bytes > 0).then(|| Problem::new(None, Some(offset), &what))
+    let problem = || Problem::new(None, Some(offset), &what);
+    (bytes > 0).then(|| problem().breaks(kind, Fact::BytesAfterFooter))
 }
 
 /// Returns the problem for a checksum that matches the events but uses the wrong polynomial.
-fn ieee_problem(checksum: Option<Checksum>, footer_offset: Option<u64>) -> Option<Problem> {
+fn ieee_problem(
+    kind: Kind,
+    checksum: Option<Checksum>,
+    footer_offset: Option<u64>,
+) -> Option<Problem> {
     let Checksum::Ieee { stored, .. } = checksum? else {
         return None;
     };
@@ -246,16 +254,7 @@ fn ieee_problem(checksum: Option<Checksum>, footer_offset: Option<u64>) -> Optio
     let place = Record::IndexFooter.field(Wire::V1, "checksum")?.offset as u64;
     let offset = footer_offset.map(|footer| footer.saturating_add(place));
     let field = Some("footer.checksum".to_owned());
-    Some(Problem::new(field, offset, &what))
-}
-
-fn count_source(source: CountSource) -> &'static str {
-    match source {
-        CountSource::Footer => "footer",
-        CountSource::FooterPosition => "footer_position",
-        CountSource::FileSize => "file_size",
-        CountSource::Framing => "framing",
-    }
+    Some(Problem::new(field, offset, &what).breaks(kind, Fact::IeeeChecksum))
 }
 
 impl From<&Completeness> for Ending {
@@ -281,6 +280,12 @@ impl From<&Completeness> for Ending {
                 offset: U64(*offset),
                 trailing_bytes: U64(*trailing_bytes),
             },
+            // Any other state is not known to be whole.
+            _ => Self::Unfinalized {
+                trailing_bytes: U64(0),
+                zero_tail_bytes: U64(0),
+                partial_footer_bytes: U64(0),
+            },
         }
     }
 }
@@ -291,10 +296,10 @@ impl ChecksumInfo {
         let (state, computed) = match (verified, footer) {
             (_, None) | (Some(Checksum::NotChecked), _) => ("none", None),
             (_, Some(0)) | (Some(Checksum::Absent), _) => ("not_computed", None),
-            (None, Some(_)) => ("not_verified", None),
             (Some(Checksum::Good), stored) => ("good", stored),
             (Some(Checksum::Bad { computed, .. }), _) => ("bad", Some(computed)),
             (Some(Checksum::Ieee { computed, .. }), _) => ("ieee", Some(computed)),
+            _ => ("not_verified", None),
         };
         Self {
             state,

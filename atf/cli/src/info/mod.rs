@@ -11,8 +11,7 @@ mod verify;
 use std::fmt;
 use std::path::Path;
 
-use atf::check::rules::Rule;
-use atf::check::{Kind, rule_of};
+use atf::check::{Fact, Kind, rule_of, rule_of_fact};
 use atf::{Error, FileKind};
 use serde::Serialize;
 
@@ -121,9 +120,9 @@ impl Problem {
         }
     }
 
-    /// Adds the rule that is broken.
-    pub(crate) fn breaks(self, rule: &'static Rule) -> Self {
-        let rule = Some(rule.id);
+    /// Adds the rule that this fact about a file breaks, if any.
+    pub(crate) fn breaks(self, kind: Kind, fact: Fact) -> Self {
+        let rule = rule_of_fact(kind, fact).map(|rule| rule.id);
         Self { rule, ..self }
     }
 

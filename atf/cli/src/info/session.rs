@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use atf::OpenOptions;
 use atf::check::Kind;
-use atf::check::rules::table as rules;
 use atf::clock::TimingAnchor;
 use atf::manifest::{Manifest, ManifestThread, Module};
 use atf::session::SessionReader;
+use atf::{ErrorKind, OpenOptions};
 use serde::Serialize;
 
 use super::aside::Recovered;
@@ -192,15 +191,13 @@ impl SessionInfo {
     }
 }
 
+/// Returns the problems of folders whose names have no thread id.
 fn unrecognized(session: &SessionReader) -> Vec<Problem> {
-    let what = "its name begins with thread_, but no thread id follows; \
-                if it is a thread's folder, rename it to thread_N";
-    let names = session.unrecognized().iter();
-    let problem = |name| {
-        let problem = Problem::new(None, None, what).breaks(&rules::ATF_SESS_004);
-        problem.in_file(&session.path().join(name))
-    };
-    names.map(problem).collect()
+    let problems = session.problems().into_iter();
+    let problems = problems.filter(|error| *error.kind() == ErrorKind::NoThreadId);
+    problems
+        .map(|error| Problem::of(Kind::Folder, &error))
+        .collect()
 }
 
 impl ManifestInfo {

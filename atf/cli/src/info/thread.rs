@@ -3,8 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use atf::check::Kind;
-use atf::check::rules::table as rules;
+use atf::check::{Fact, Kind};
 use atf::detail::DetailReader;
 use atf::manifest::{Cut, ManifestThread};
 use atf::session::SessionReader;
@@ -15,9 +14,9 @@ use serde::Serialize;
 use super::Problem;
 use super::aside::{Recovered, SetAside};
 use super::file::FileInfo;
-use crate::dump::session_around;
 use crate::json::{self, U64};
 use crate::loss::Lost;
+use crate::target::session_around;
 use crate::text::Counted;
 
 /// A description of a thread's folder.
@@ -225,7 +224,8 @@ impl ThreadInfo {
             };
             if links.crossed.0 > 0 {
                 let problem = problem(links.crossed.0, "to detail events that link elsewhere");
-                self.problems.push(problem.breaks(&rules::ATF_LINK_001));
+                self.problems
+                    .push(problem.breaks(Kind::Index, Fact::LinksElsewhere));
             }
             if links.dangling.0 > 0 {
                 // Whether dangling links break a rule depends on what was lost from the files.

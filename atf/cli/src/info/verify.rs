@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use atf::EventKind;
-use atf::check::rules::table as rules;
+use atf::check::{Fact, Kind};
 use atf::detail::{self, DetailReader};
 use atf::index::{IndexReader, Scan};
 use serde::Serialize;
@@ -72,7 +72,7 @@ pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Proble
     if let Some(disorder) = scan.disorder {
         let offset = reader.event_offset(disorder.first_seq);
         let problem = order_problem(disorder.first_seq, offset, disorder.count);
-        problems.push(problem.breaks(&rules::ATF_IEVT_001));
+        problems.push(problem.breaks(Kind::Index, Fact::TimeGoesBack));
     }
     Contents {
         kinds: counts

@@ -14,10 +14,11 @@ use atf::analyze::{self, Functions, Options, Pairs, Totals, Tree};
 use atf::session::Problem;
 
 use crate::clock::Clock;
-use crate::dump::{Pattern, Time, Told};
+use crate::dump::{Pattern, Told};
 use crate::output::{Colours, Failure, Outcome, damaged, stdout};
 use crate::parallel;
 use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
+use crate::time::Time;
 
 pub(crate) use json::Sums;
 pub(crate) use modules::{Listed, Modules};

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::dump::head;
-use crate::text::Printable;
+use crate::text::{Printable, head};
 
 /// A function in a table: its name, its module's file name, and its id.
 pub(crate) type Listed<'a> = (Option<&'a str>, Option<&'a str>, u64);

@@ -181,7 +181,7 @@ fn a_misnamed_thread_folder_is_reported() {
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);
     assert!(
-        status == 1 && text.contains("rename it to thread_N"),
+        status == 1 && text.contains("rename the folder to have it read [ATF-SESS-004]"),
         "{text}"
     );
     assert_eq!(run(&folder, &["dump", "--thread", "7", "s"]).0, 0);

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use atf::analyze::Options;
 
-use crate::export::count_of;
-use crate::folded::{OTHERS, shallow};
-use crate::names::name_of;
+use crate::folded::shallow;
+use crate::names::{OTHERS, name_of};
+use crate::notes::count_of;
 use crate::notes::notes_of_process;
 use crate::{Error, Process, Summary};
 

@@ -6,7 +6,7 @@ pub mod table;
 
 use std::collections::BTreeSet;
 
-use crate::check::Verdict;
+use super::verdict::Verdict;
 
 /// A rule of the format.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub struct Edition {
     pub digest: &'static str,
 }
 
-/// How strict a rule is.
+/// How strict a rule is. Closed: the words of RFC 2119, and a weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Informational: nothing is wrong.
@@ -81,6 +81,7 @@ pub enum Severity {
 
 /// Who must follow a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Party {
     /// Writes thread files or a session.
     Writer,
@@ -90,7 +91,8 @@ pub enum Party {
     Validator,
 }
 
-/// What a reader does with a file that breaks a rule; the strictest comes last.
+/// The reaction of a reader to a file that breaks a rule; the strictest comes last. Closed, so that
+/// no program that reads files can overlook one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReaderDoes {
     /// Ignores it.
@@ -101,6 +103,16 @@ pub enum ReaderDoes {
     Recover,
     /// Rejects the file.
     Reject,
+}
+
+impl From<ReaderDoes> for Verdict {
+    fn from(reader: ReaderDoes) -> Self {
+        match reader {
+            ReaderDoes::Ignore | ReaderDoes::Warn => Self::Accept,
+            ReaderDoes::Recover => Self::Recover,
+            ReaderDoes::Reject => Self::Reject,
+        }
+    }
 }
 
 impl Severity {

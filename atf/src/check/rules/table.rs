@@ -3,7 +3,7 @@
 //! All rules of the format, one static per id.
 
 use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
-use crate::check::Verdict;
+use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",

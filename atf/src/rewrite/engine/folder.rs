@@ -5,10 +5,9 @@ use std::path::Path;
 use std::{fs, io};
 
 use super::Engine;
-use super::session::{is_earlier, not_copied};
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::HEADER_SIZE;
+use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE, is_numbered};
 use crate::index::IndexReader;
 use crate::manifest::ManifestThread;
 use crate::rewrite::guess;
@@ -16,12 +15,11 @@ use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::report::{LeftBehind, NoteKind, Place, ThreadReport};
 use crate::rewrite::stage::{self, free_path, names, remove};
 use crate::rewrite::thread::{self, Carry, ORPHANS, Pair, Rewritten, SALVAGED};
-use crate::rewrite::tree::left_behind;
+use crate::rewrite::tree::{is_earlier, not_copied};
 use crate::ring;
-use crate::session::is_numbered;
 use crate::source::{self, Input, OpenOptions};
-use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
-use crate::wire::Clock;
+use crate::thread::{Ring, ThreadReader};
+use crate::wire::{Clock, HEADER_SIZE};
 
 /// How many times to try rewriting files when each attempt fails at a different place.
 const ATTEMPTS: usize = 3;
@@ -341,11 +339,11 @@ impl Engine<'_> {
                 beside.left_behind.extend(not_copied(route.root, left));
             } else if is_side {
                 let why = "set aside by an earlier recovery";
-                beside.left_behind.push(left_behind(&below, why));
+                beside.left_behind.push(LeftBehind::new(&below, why));
             } else if !is_known(&text, report.folder.is_empty()) {
                 beside
                     .left_behind
-                    .push(left_behind(&below, "not part of a thread"));
+                    .push(LeftBehind::new(&below, "not part of a thread"));
             }
         }
         Ok(())

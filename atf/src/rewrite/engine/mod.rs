@@ -14,12 +14,11 @@ use super::job::{Job, ProgressFn};
 use super::modes;
 use super::report::{LeftBehind, Report, SessionReport};
 use super::stage::{self, Stage, names};
-use super::tree::{self, Item, Tree};
+use super::tree::{Item, Tree};
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::{DETAIL_FILE, INDEX_FILE, ProcessName, thread_id};
 use crate::parallel;
-use crate::session::{ProcessName, thread_id};
 use crate::source::OpenOptions;
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 /// The memory limit, in bytes, for the details of all threads together.
 const MEMORY: u64 = 256 << 20;
@@ -80,7 +79,7 @@ pub(super) fn run(
                 }
                 Err(error) => {
                     fs::remove_dir_all(&target).map_err(stage::at(&target))?;
-                    let left = tree::left_behind(&item.below, &stage::unreadable(&error));
+                    let left = LeftBehind::new(&item.below, &stage::unreadable(&error));
                     report.left_behind.push(left);
                     unread.get_or_insert(error);
                 }
@@ -121,7 +120,7 @@ fn drop_outside(
         fs::remove_dir_all(&target).map_err(stage::at(&target))?;
         if session.losses > 0 {
             let why = "a damaged segment outside the range";
-            left_behind.push(tree::left_behind(&item.below, why));
+            left_behind.push(LeftBehind::new(&item.below, why));
         }
     }
     Ok(())

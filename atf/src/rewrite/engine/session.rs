@@ -11,22 +11,16 @@ use serde_core::{Serialize, Serializer};
 use super::folder::{Attempt, Beside, Route, around_errors, is_unwritten};
 use super::{Engine, size};
 use crate::error::Result;
+use crate::files::{INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, thread_id};
 use crate::parallel::{Results, in_order};
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
 use crate::rewrite::report::loss;
-use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport};
-use crate::rewrite::stage::{self, Left, at, free_path, names, remove};
+use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport, copied};
+use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
-use crate::rewrite::tree::{self, Item, left_behind};
-use crate::session::{
-    self, MANIFEST_FILE, MANIFEST_PART, Presence, RECOVERY, SessionReader, THREAD_FOLDER,
-    ThreadEntry, is_numbered,
-};
-use crate::thread::INDEX_FILE;
-
-/// The folder for unreadable files, which are copied unchanged.
-const UNREADABLE: &str = "unreadable";
+use crate::rewrite::tree::{self, Item, UNREADABLE, is_earlier, not_copied};
+use crate::session::{Presence, SessionReader, ThreadEntry};
 
 /// The threads' states at the end of a segment, by folder name.
 pub(super) type Carried = BTreeMap<String, Carry>;
@@ -80,7 +74,7 @@ impl Engine<'_> {
             if is_earlier(&text) {
                 let is_folder = fs::symlink_metadata(&from).is_ok_and(|found| found.is_dir());
                 if text == UNREADABLE && !is_folder {
-                    left_behind.push(tree::left_behind(Path::new(&name), "not a folder"));
+                    left_behind.push(LeftBehind::new(Path::new(&name), "not a folder"));
                 } else if self.job.keeps_rest {
                     let left = stage::copy(&from, &out.join(&name), self.job.durability)?;
                     left_behind.extend(not_copied(path, left));
@@ -89,7 +83,7 @@ impl Engine<'_> {
                     left_behind.push(LeftBehind {
                         // A report is not part of the trace.
                         is_loss: text == UNREADABLE,
-                        ..tree::left_behind(Path::new(&name), why)
+                        ..LeftBehind::new(Path::new(&name), why)
                     });
                 }
             }
@@ -121,7 +115,7 @@ impl Engine<'_> {
             from: path,
             to: out,
             unreadable: &out.join(UNREADABLE),
-            id: session::thread_id(&name),
+            id: thread_id(&name),
             listed: None,
             clock: None,
             before: None,
@@ -248,7 +242,7 @@ impl Engine<'_> {
         };
         if let Some(why) = why {
             let beside = Beside {
-                left_behind: vec![left_behind(Path::new(name), why)],
+                left_behind: vec![LeftBehind::new(Path::new(name), why)],
                 ..Beside::default()
             };
             return Ok(Some(Finished {
@@ -344,7 +338,9 @@ impl Engine<'_> {
                 Ok(is_thread) => is_thread,
                 Err(error) => {
                     let why = stage::unreadable(&error);
-                    report.left_behind.push(left_behind(Path::new(&name), &why));
+                    report
+                        .left_behind
+                        .push(LeftBehind::new(Path::new(&name), &why));
                     continue;
                 }
             };
@@ -356,7 +352,7 @@ impl Engine<'_> {
                     let to = free_path(&folder, &text, "")?;
                     let left = stage::copy(&from, &to, self.job.durability)?;
                     let left: Vec<_> = not_copied(path, left).collect();
-                    let copied = tree::copied(&text, &left);
+                    let copied = copied(&text, &left);
                     report.left_behind.extend(left);
                     let Some(copied) = copied else {
                         continue;
@@ -365,7 +361,9 @@ impl Engine<'_> {
                 }
                 true => RENAMED.to_owned(),
             };
-            report.left_behind.push(left_behind(Path::new(&name), &why));
+            report
+                .left_behind
+                .push(LeftBehind::new(Path::new(&name), &why));
         }
         Ok(())
     }
@@ -418,17 +416,4 @@ fn is_renamed_thread(path: &Path, name: &str) -> Result<bool> {
     }
     Ok(name.starts_with(THREAD_FOLDER)
         || names(path)?.iter().any(|name| tree::is_thread_file(name)))
-}
-
-/// Returns whether a rewrite may leave a file or folder with this name next to the threads.
-pub(super) fn is_earlier(name: &str) -> bool {
-    name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
-}
-
-/// Reports files and folders that were not copied, with paths relative to a session's folder.
-pub(super) fn not_copied(root: &Path, left: Vec<Left>) -> impl Iterator<Item = LeftBehind> + '_ {
-    left.into_iter().map(move |Left { path, why }| {
-        let below = path.strip_prefix(root).unwrap_or(&path);
-        left_behind(below, &why)
-    })
 }

@@ -1,7 +1,8 @@
 //! Counts losses: original data that the new files lack or have changed.
 
+use crate::files::INDEX_FILE;
+
 use super::{DropReason, LeftBehind, NoteKind, Report, SessionReport, ThreadReport};
-use crate::thread::INDEX_FILE;
 
 impl Report {
     /// Returns the number of losses and changes. A torn event or a missing footer after a crash is

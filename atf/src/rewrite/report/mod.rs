@@ -2,6 +2,7 @@
 
 mod aside;
 mod json;
+mod left_behind;
 pub(super) mod loss;
 mod note;
 mod text;
@@ -9,6 +10,8 @@ mod text;
 use crate::manifest::Cut;
 pub use aside::{DropReason, Dropped, EventRange, SetAside};
 
+pub use left_behind::LeftBehind;
+pub(super) use left_behind::copied;
 pub use note::{Effect, Note, NoteKind, Notes, Place};
 
 /// How many unreadable ranges per file the report lists; the rest are only counted.
@@ -59,6 +62,7 @@ impl Report {
 
 /// An operation on a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Action {
     /// Finalizes the files and keeps the events as they are.
     Recover,
@@ -185,18 +189,6 @@ pub struct Kept {
     pub from_ring: u64,
     /// Events found past damage.
     pub salvaged: u64,
-}
-
-/// A file or folder that was not copied.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LeftBehind {
-    /// Its path, relative to the session's folder or to the original path.
-    pub path: String,
-    /// The reason.
-    pub why: String,
-    /// Whether it may be part of the trace, unlike foreign files next to sessions.
-    pub is_loss: bool,
 }
 
 /// The report on the manifest.

@@ -150,6 +150,7 @@ pub struct Note {
 
 /// The effect on the new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Effect {
     /// A problem that the new files no longer have.
     Mended,

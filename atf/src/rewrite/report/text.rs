@@ -2,15 +2,15 @@
 
 use std::fmt::{Display, Formatter, Result, Write};
 
+use super::left_behind::{IN_UNREADABLE, copied};
 use super::{
     Action, DropReason, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, NoteKind, Place,
     Report, SessionReport, SetAside, ThreadReport,
 };
+use crate::files::INDEX_FILE;
 use crate::index::IndexEvent;
 use crate::manifest::Cut;
-use crate::rewrite::tree;
 use crate::text::counted;
-use crate::thread::INDEX_FILE;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
@@ -26,7 +26,7 @@ pub(super) fn report(report: &Report, f: &mut Formatter<'_>) -> Result {
 
 fn not_taken(item: &LeftBehind, indent: &str, f: &mut Formatter<'_>) -> Result {
     let (path, why) = (Line(&item.path), Line(&item.why));
-    let what = if item.why.ends_with(tree::IN_UNREADABLE) {
+    let what = if item.why.ends_with(IN_UNREADABLE) {
         "not read"
     } else {
         "not copied"
@@ -90,7 +90,7 @@ fn thread(
     if let Some(why) = &thread.not_recovered {
         write!(f, "  {folder}: cannot be read: {}", At(why))?;
         let is_copied = matches!(action, Action::Recover | Action::Convert);
-        if is_copied && let Some(kept) = tree::copied(&thread.folder, left_behind) {
+        if is_copied && let Some(kept) = copied(&thread.folder, left_behind) {
             write!(f, "{kept}")?;
         }
         return writeln!(f);

@@ -4,12 +4,12 @@
 use std::ops::Range;
 
 use super::Walk;
+use crate::files::INDEX_FILE;
 use crate::index::IndexEvent;
 use crate::manifest::Cut;
 use crate::rewrite::job::{CutRange, Failure};
 use crate::rewrite::report::{NoteKind, Place};
 use crate::spans::{CallStack, Depth, Paired, Span};
-use crate::thread::INDEX_FILE;
 use crate::wire::EventKind;
 
 /// Where an event is relative to a cut.

@@ -1,13 +1,14 @@
 //! Notes faults in events and details without correcting them.
 
 use super::{Pair, Walk};
-use crate::check::content::{self, Findings};
+use crate::check::Findings;
+use crate::check::content;
 use crate::check::place::At;
 use crate::check::rules::{Rule, Severity, table as rules};
 use crate::detail::{DetailEvent, FunctionPayload};
+use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::index::{IndexEvent, IndexReader};
 use crate::rewrite::report::{NoteKind, Notes, Place, ThreadReport};
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
 use crate::wire::{Wire, offset};
 
 /// Returns the id for the new header. This is the old header's id, unless the folder's name and

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk};
 use crate::error::Error;
+use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::index::IndexEvent;
 use crate::rewrite::job::Failure;
 use crate::rewrite::report::{DropReason, SetAside};
 use crate::rewrite::set_aside_writer::{OrphansWriter, SalvagedWriter};
 use crate::rewrite::stage::free_path;
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 impl Walk<'_, '_> {
     /// Handles the bytes after the first hole. Events there have lost their position.

@@ -3,7 +3,7 @@
 //! Each record as one type for all wire versions.
 
 use super::{Arch, Os, Clock, EventKind, DetailEventType, IndexFlags, Wire, v1, v2};
-use crate::error::{Result, out_of_range};
+use super::super::OutOfRange;
 use zerocopy::little_endian::{U16, U32, U64};
 /// The header of index.atf. A writer first writes a placeholder (flags, counts and times 0, `footer_offset` 0 or 64) and rewrites it as the last step of finalizing.
 ///
@@ -150,13 +150,15 @@ impl IndexHeader {
         }
     }
     /// Checks that the wire version has enough bits for each value.
-    pub(crate) fn check_fits(&self) -> Result<()> {
+    pub(crate) fn check_fits(&self) -> Result<(), OutOfRange> {
         match self.wire {
             Wire::V1 => {
                 if self.event_count > 4294967295 {
-                    return Err(
-                        out_of_range("header.event_count", self.event_count, 4294967295),
-                    );
+                    return Err(OutOfRange {
+                        field: "header.event_count",
+                        found: self.event_count,
+                        max: 4294967295,
+                    });
                 }
             }
             Wire::V2 => {}
@@ -336,21 +338,31 @@ impl IndexEvent {
         }
     }
     /// Checks that the wire version has enough bits for each value.
-    pub(crate) fn check_fits(&self, wire: Wire) -> Result<()> {
+    pub(crate) fn check_fits(&self, wire: Wire) -> Result<(), OutOfRange> {
         match wire {
             Wire::V1 => {
                 if let Some(value) = self.detail_seq && value > 4294967294 {
-                    return Err(out_of_range("detail_seq", value, 4294967294));
+                    return Err(OutOfRange {
+                        field: "detail_seq",
+                        found: value,
+                        max: 4294967294,
+                    });
                 }
             }
             Wire::V2 => {
                 if u64::from(self.event_kind) > 255 {
-                    return Err(
-                        out_of_range("event_kind", u64::from(self.event_kind), 255),
-                    );
+                    return Err(OutOfRange {
+                        field: "event_kind",
+                        found: u64::from(self.event_kind),
+                        max: 255,
+                    });
                 }
                 if let Some(value) = self.detail_seq && value > 18446744073709551614 {
-                    return Err(out_of_range("detail_seq", value, 18446744073709551614));
+                    return Err(OutOfRange {
+                        field: "detail_seq",
+                        found: value,
+                        max: 18446744073709551614,
+                    });
                 }
             }
         }
@@ -804,11 +816,15 @@ impl DetailEventHeader {
         }
     }
     /// Checks that the wire version has enough bits for each value.
-    pub(crate) fn check_fits(&self, wire: Wire) -> Result<()> {
+    pub(crate) fn check_fits(&self, wire: Wire) -> Result<(), OutOfRange> {
         match wire {
             Wire::V1 => {
                 if self.index_seq > 4294967295 {
-                    return Err(out_of_range("index_seq", self.index_seq, 4294967295));
+                    return Err(OutOfRange {
+                        field: "index_seq",
+                        found: self.index_seq,
+                        max: 4294967295,
+                    });
                 }
             }
             Wire::V2 => {}

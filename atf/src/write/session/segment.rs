@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use super::{SessionWriter, lock};
 use crate::error::Result;
-use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
-use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE, THREAD_FOLDER};
 use crate::write::{Storage, at};
 
 impl SessionWriter {

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::buffer::Buffer;
+use super::registry::Registration;
 use super::ring::Ring;
 use super::section::Section;
-use super::session::Registration;
 use super::{
     Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at, sync_name,
 };
@@ -21,8 +21,8 @@ use crate::detail::DetailEventHeader;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::{Error, Result};
+use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::IndexEvent;
-use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::wire::{EventKind, Wire};
 use check::EVENT;
 use ends::index_header;

@@ -85,6 +85,7 @@ impl<W: Write> Sink for Terminal<W> {
             should,
             advice,
             unreadable,
+            ..
         } = *summary;
         if files > 0 {
             writeln!(

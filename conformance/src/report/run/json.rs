@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::tally::{Scores, Tally};
 use crate::cause::{self, Cause};
-use crate::results::Results;
+use crate::results::{CaseResult, Grade, Results, Score};
 
 /// The version of the JSON format. It is incremented when a key is removed or changes its meaning.
 const FORMAT: u32 = 2;
@@ -19,6 +19,17 @@ struct Report<'a> {
     causes: Vec<CauseView>,
     #[serde(flatten)]
     results: &'a Results,
+    cases: Vec<CaseView<'a>>,
+}
+
+/// A case with its scores in both grades and its cause.
+#[derive(Serialize)]
+struct CaseView<'a> {
+    #[serde(flatten)]
+    case: &'a CaseResult,
+    data: Score,
+    label: Score,
+    cause: Option<String>,
 }
 
 /// A cause and the indices of its failures in the list of cases.
@@ -64,7 +75,17 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             })
             .collect(),
         results,
+        cases: results.cases.iter().map(case_view).collect(),
     };
     serde_json::to_writer(&mut *out, &report)?;
     out.write_all(b"\n")
+}
+
+fn case_view(case: &CaseResult) -> CaseView<'_> {
+    CaseView {
+        case,
+        data: case.score(Grade::Data),
+        label: case.score(Grade::Label),
+        cause: Cause::of(case).map(|cause| cause.id),
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::tally::{Scores, Tally};
-use crate::protocol::Lack;
+use crate::lacks::Lack;
 use crate::report::printable::counted;
 use crate::results::{CaseResult, Grading, Results};
 

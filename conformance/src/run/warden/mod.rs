@@ -37,7 +37,8 @@ pub use keeper::keep;
 #[cfg(unix)]
 pub use serve::serve;
 
-use super::{Ended, Limits};
+use super::Limits;
+use super::outside::Opened;
 
 /// How often to check whether a warden is still running.
 const LOOK: Duration = Duration::from_millis(20);
@@ -74,6 +75,21 @@ pub enum End {
     NotStarted(String),
     /// How the process ended is unknown, because the warden failed for this reason.
     Unwatched(String),
+}
+
+/// An ended process.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// How the process ended.
+    pub end: End,
+    /// Standard output.
+    pub output: Vec<u8>,
+    /// Standard error. If it is long, its middle is omitted.
+    pub stderr: String,
+    /// How long the process ran.
+    pub elapsed: Duration,
+    /// The [`decoys`](super::task::Task::decoys) that the process opened.
+    pub opened: Opened,
 }
 
 /// A warden's answer, followed by the output of the process.

@@ -38,7 +38,7 @@ pub(super) fn tokens(layout: &Layout) -> TokenStream {
         .map(|record| Decoded::new(layout, record).tokens());
     quote! {
         use super::{#(#enums,)* Wire, #(#modules),*};
-        use crate::error::{Result, out_of_range};
+        use super::super::OutOfRange;
         use zerocopy::little_endian::{U16, U32, U64};
         #(#records)*
     }

@@ -3,7 +3,6 @@
 
 use serde::Serialize;
 
-use super::page::wire;
 use super::rule::RuleLink;
 use crate::report::hexdump::{self, Line};
 use crate::report::page::{escaped, shown, shown_value};
@@ -204,6 +203,12 @@ impl Details {
         let texts = texts.into_iter().map(|text| escaped(text) + MARKUP);
         texts.sum::<usize>() + rules.sum::<usize>() + lines * LINE
     }
+}
+
+/// Returns the wire version in a case's name, such as 1 for `v1/iftr-004-one-bit-off`.
+pub(super) fn wire(case: &str) -> Option<String> {
+    let (wire, _) = case.strip_prefix('v')?.split_once('/')?;
+    wire.parse::<u8>().ok().map(|wire| wire.to_string())
 }
 
 #[cfg(test)]

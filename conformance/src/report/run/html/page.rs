@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::cause::{CauseView, causes};
+use super::failure::wire;
 use super::matrix::{CrossView, GroupView, cross, groups};
 use super::rule::{RuleText, named};
 use crate::report::page::{shown, shown_value};
@@ -177,10 +178,4 @@ fn result(results: &Results, seq: usize, case: &CaseResult) -> ResultView {
             Outcome::Failed { class, .. } => Some(class.name().to_owned()),
         },
     }
-}
-
-/// Returns the wire version in a case's name, such as 1 for `v1/iftr-004-one-bit-off`.
-pub(super) fn wire(case: &str) -> Option<String> {
-    let (wire, _) = case.strip_prefix('v')?.split_once('/')?;
-    wire.parse::<u8>().ok().map(|wire| wire.to_string())
 }

@@ -27,7 +27,7 @@ impl Decoded<'_> {
         let (parameter, chosen) = self.chosen_wire();
         Some(quote! {
             /// Checks that the wire version has enough bits for each value.
-            pub(crate) fn check_fits(&self #parameter) -> Result<()> {
+            pub(crate) fn check_fits(&self #parameter) -> Result<(), OutOfRange> {
                 match #chosen { #(#arms)* }
                 Ok(())
             }
@@ -64,14 +64,14 @@ impl Decoded<'_> {
             let value = convert(quote!(value));
             quote! {
                 if let Some(value) = self.#name && #value > #max {
-                    return Err(out_of_range(#label, #value, #max));
+                    return Err(OutOfRange { field: #label, found: #value, max: #max });
                 }
             }
         } else {
             let value = convert(quote!(self.#name));
             quote! {
                 if #value > #max {
-                    return Err(out_of_range(#label, #value, #max));
+                    return Err(OutOfRange { field: #label, found: #value, max: #max });
                 }
             }
         })

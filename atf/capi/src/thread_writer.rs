@@ -1,0 +1,225 @@
+//! A thread's writer behind its handle, and the handling of its failures.
+
+use std::ffi::CString;
+
+use atf::write::{Detail, Event, ThreadSummary, ThreadWriter};
+use atf::{DetailEventType, EventKind};
+
+use crate::boundary;
+use crate::handle::{self, Handle, Object};
+use crate::status::{AtfStatus, Failure, Outcome, Record, c_string};
+use crate::warning::Warnings;
+
+/// `AtfThreadWriter`.
+pub type AtfThreadWriter = Handle<Writer>;
+
+/// A thread's writer, its first failure and its warnings.
+#[derive(Debug)]
+pub struct Writer {
+    pub(crate) writer: ThreadWriter,
+    /// The first failure, even if it was in a function that returns nothing.
+    pub(crate) failure: Option<Box<Record>>,
+    /// Warnings to report next.
+    warnings: Vec<(AtfStatus, CString)>,
+    /// The statuses already reported, one bit each.
+    told: u32,
+    /// The number of failures that were not reported because their status had already been
+    /// reported.
+    untold: u64,
+}
+
+impl Object for Writer {
+    const TAG: u64 = u64::from_be_bytes(*b"atfWRITE");
+    const NAME: &'static str = "AtfThreadWriter";
+}
+
+impl Writer {
+    pub(crate) fn new(writer: ThreadWriter) -> Self {
+        Self {
+            writer,
+            failure: None,
+            warnings: Vec::new(),
+            told: 0,
+            untold: 0,
+        }
+    }
+
+    /// The position of the next index event.
+    pub(crate) fn next_index_seq(&self) -> u64 {
+        self.writer.next_index_seq()
+    }
+
+    #[inline]
+    pub(crate) fn write(&mut self, event: &Event) -> atf::Result<u64> {
+        self.writer.write(event)
+    }
+
+    pub(crate) fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Outcome<u64> {
+        Ok(self.writer.write_index(event, detail_seq)?)
+    }
+
+    /// Writes the detail of event `index_seq`; its type follows from the event's kind. An exception
+    /// ends its call like a return and has no type of its own.
+    ///
+    /// Details are written in the order of their events, so any that were reserved earlier but not
+    /// yet written are lost.
+    pub(crate) fn write_detail_in_order(
+        &mut self,
+        index_seq: u64,
+        timestamp_ns: u64,
+        payload: &[u8],
+    ) -> Outcome<()> {
+        let reserved = self.writer.reserved_detail(index_seq);
+        // A detail that does not match its event is an error and must not cause other details to be
+        // dropped.
+        let reserved = reserved.filter(|reserved| reserved.timestamp_ns == timestamp_ns);
+        if reserved.is_some() {
+            let lost = self.writer.drop_details_before(index_seq)?;
+            self.lose(lost);
+        }
+        let detail = Detail::new(
+            match reserved.map(|reserved| reserved.event_kind) {
+                Some(EventKind::CALL) | None => DetailEventType::FUNCTION_CALL,
+                Some(_) => DetailEventType::FUNCTION_RETURN,
+            },
+            payload,
+        );
+        self.writer.write_detail(index_seq, timestamp_ns, &detail)?;
+        Ok(())
+    }
+
+    pub(crate) fn is_finalized(&self) -> bool {
+        self.writer.is_finalized()
+    }
+
+    pub(crate) fn finalize(&mut self) -> Outcome<ThreadSummary> {
+        let before = self.writer.summary().dropped_details;
+        let summary = self.writer.finalize()?;
+        self.lose(summary.dropped_details.saturating_sub(before));
+        Ok(summary)
+    }
+
+    /// Records that reserved details were never written.
+    fn lose(&mut self, count: u64) {
+        if count > 0 {
+            let path = self.writer.path().display();
+            let message = match count {
+                1 => format!("{path}: a reserved detail was not written"),
+                _ => format!("{path}: {count} reserved details were not written"),
+            };
+            let failure = Failure::new(AtfStatus::Lost, message);
+            self.warn(&failure);
+            self.keep(failure);
+        }
+    }
+
+    /// Warns about a failure if it is the first with its status.
+    #[cold]
+    pub(crate) fn warn(&mut self, failure: &Failure) {
+        let bit = failure.status().bit();
+        if self.told & bit == 0 {
+            self.told |= bit;
+            let record = Record::of(failure.clone());
+            self.warnings.push((record.status, record.message));
+        } else {
+            self.untold = self.untold.saturating_add(1);
+        }
+    }
+
+    /// Reports how many failures were not reported individually.
+    pub(crate) fn warn_of_untold(&mut self) {
+        let untold = std::mem::take(&mut self.untold);
+        if let Some(first) = self.failure.as_ref().filter(|_| untold > 0) {
+            let path = self.writer.path().display();
+            let message = match untold {
+                1 => format!("{path}: 1 more warning like those before"),
+                _ => format!("{path}: {untold} more warnings like those before"),
+            };
+            self.warnings
+                .push((first.status, c_string(message.as_bytes())));
+        }
+    }
+
+    pub(crate) fn warnings(&mut self) -> &mut Vec<(AtfStatus, CString)> {
+        &mut self.warnings
+    }
+
+    /// Warns about a failure and keeps it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell(&mut self, failure: Failure) -> Failure {
+        self.warn(&failure);
+        self.keep(failure)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn keep(&mut self, failure: Failure) -> Failure {
+        if self.failure.is_none() && !matches!(failure, Failure::Nothing) {
+            self.failure = Some(Box::new(Record::of(failure.clone())));
+        }
+        failure
+    }
+}
+
+/// Accesses a writer and keeps its first failure.
+///
+/// # Safety
+///
+/// As for [`handle::with_mut`].
+#[inline]
+pub(crate) unsafe fn using<R>(
+    writer: *mut AtfThreadWriter,
+    body: impl FnOnce(&mut Writer) -> Outcome<R>,
+) -> Outcome<R> {
+    let body = |writer: &mut Writer| match body(writer) {
+        Ok(done) => Ok(done),
+        Err(failure) => Err(writer.keep(failure)),
+    };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { handle::with_mut(writer, body) }
+}
+
+/// Like [`using`], but also reports a failure as a warning.
+///
+/// # Safety
+///
+/// As for [`handle::with_mut`].
+#[inline]
+pub(crate) unsafe fn telling<R>(
+    writer: *mut AtfThreadWriter,
+    warnings: &mut Warnings,
+    body: impl FnOnce(&mut Writer) -> Outcome<R>,
+) -> Outcome<R> {
+    let body = |writer: &mut Writer| {
+        let result = match body(writer) {
+            Ok(done) => Ok(done),
+            Err(failure) => Err(writer.tell(failure)),
+        };
+        warnings.take(writer.warnings());
+        result
+    };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { handle::with_mut(writer, body) }
+}
+
+/// Writes an event without a detail if its position is below `end`. Returns `None` if it is not, or
+/// if the handle is not open. Leaves it to the caller to report a failure.
+///
+/// # Safety
+///
+/// As for [`handle::with_mut`].
+#[inline]
+pub(crate) unsafe fn write_quickly(
+    writer: *mut AtfThreadWriter,
+    event: &Event,
+    end: u64,
+) -> Option<atf::Result<u64>> {
+    let body = |this: &mut Writer| {
+        let is_below = this.next_index_seq() < end;
+        Ok(is_below.then(|| this.write(event)))
+    };
+    // SAFETY: guaranteed by this function's caller.
+    let written = boundary::run(|| unsafe { handle::with_mut(writer, body) });
+    written.ok().flatten()
+}

@@ -1,0 +1,37 @@
+//! The result of an export.
+
+use atf::analyze::{ThreadTotals, Totals};
+use atf::session::Problem;
+
+/// The result of an export.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Each process's totals over its threads.
+    pub totals: Vec<Totals>,
+    /// How many details the tracer lost.
+    pub lost_details: u64,
+    /// Which events are missing or changed, and which threads were not read.
+    pub problems: Vec<Problem>,
+    /// Whether a limit cut off parts of the trace. The output says so itself.
+    pub is_cut: bool,
+}
+
+impl Summary {
+    /// Returns whether nothing is damaged and nothing was omitted. Calls may still be open, and the
+    /// tracer may have lost events: [`totals`](Self::totals).
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.problems.is_empty() && !self.is_cut
+    }
+    pub(crate) fn add(
+        &mut self,
+        threads: &[ThreadTotals],
+        lost_details: u64,
+        problems: impl IntoIterator<Item = Problem>,
+    ) {
+        self.totals.push(Totals::of(threads));
+        self.lost_details = self.lost_details.saturating_add(lost_details);
+        self.problems.extend(problems);
+    }
+}

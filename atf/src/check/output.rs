@@ -1,0 +1,95 @@
+//! Passes reports on files to the caller of a check.
+
+use std::path::Path;
+
+use super::finding::{FileReport, Kind, Place};
+use super::problem::rule_of;
+use super::rules::table as rules;
+use crate::{Error, ErrorKind, Result};
+
+/// Receives the results of a check one by one, so memory use does not grow with the number of
+/// files.
+pub trait Output {
+    /// Receives the report on a file.
+    fn file(&mut self, report: FileReport);
+
+    /// Receives a path that could not be read, and the reason.
+    fn unreadable(&mut self, path: &Path, why: &str);
+
+    /// Returns whether to stop, for example because results can no longer be written.
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+/// Reports a file that could not be opened. An empty file may belong to a writer that was killed
+/// before writing anything.
+pub(super) fn refused(path: &Path, kind: Kind, error: &Error, output: &mut dyn Output) {
+    let mut report = FileReport::new(path, kind);
+    let place = match error.kind() {
+        ErrorKind::NothingWritten => {
+            match kind {
+                Kind::Index => report.events = Some(0),
+                _ => report.details = Some(0),
+            }
+            Place::at("footer", 0)
+        }
+        _ => place_of(error),
+    };
+    let Some(rule) = rule_of(kind, error) else {
+        return output.unreadable(path, &without_path(error));
+    };
+    report.add(rule, place, || error.kind().to_string());
+    output.file(report);
+}
+
+/// Returns an error's text without the path, because every report begins with the path.
+pub(super) fn without_path(error: &Error) -> String {
+    match (error.kind(), std::error::Error::source(error)) {
+        (ErrorKind::Io(_), Some(source)) => source.to_string(),
+        _ => error.kind().to_string(),
+    }
+}
+
+/// Returns the place of an error.
+pub(super) fn place_of(error: &Error) -> Place {
+    let field = error.field().unwrap_or_default().to_owned();
+    Place {
+        field,
+        offset: error.offset(),
+    }
+}
+
+/// Adds a reader's problem to a report.
+///
+/// # Errors
+///
+/// The problem itself if it breaks no rule, so that it is not lost.
+pub(super) fn add_problem(report: &mut FileReport, problem: &Error) -> Result<()> {
+    let rule = rule_of(report.kind, problem).ok_or_else(|| problem.clone())?;
+    report.add(rule, place_of(problem), || problem.kind().to_string());
+    Ok(())
+}
+
+/// Reports on a file. If `fill` fails, the path is reported as unreadable.
+pub(super) fn report_on(
+    path: &Path,
+    kind: Kind,
+    output: &mut dyn Output,
+    fill: impl FnOnce(&mut FileReport) -> Result<()>,
+) {
+    let mut report = FileReport::new(path, kind);
+    match fill(&mut report) {
+        Ok(()) => output.file(report),
+        Err(error) => output.unreadable(path, &without_path(&error)),
+    }
+}
+
+/// Reports a file or folder that is a symlink.
+pub(super) fn linked(path: &Path, kind: Kind, output: &mut dyn Output) {
+    let mut report = FileReport::new(path, kind);
+    report.add(&rules::ATF_SESS_003, Place::of(""), || {
+        "a symlink, which is not followed: it may lead out of the session".to_owned()
+    });
+    output.file(report);
+}

@@ -1,0 +1,42 @@
+//! Files and folders that were not copied.
+
+use std::path::Path;
+
+/// A file or folder that was not copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftBehind {
+    /// Its path, relative to the session's folder or to the original path.
+    pub path: String,
+    /// The reason.
+    pub why: String,
+    /// Whether it may be part of the trace, unlike foreign files next to sessions.
+    pub is_loss: bool,
+}
+
+impl LeftBehind {
+    /// Creates a report on a file or folder that may be part of the trace but is not copied. `path`
+    /// is relative to the given path.
+    pub(in crate::rewrite) fn new(path: &Path, why: &str) -> Self {
+        Self {
+            path: path.to_string_lossy().into_owned(),
+            why: why.to_owned(),
+            is_loss: true,
+        }
+    }
+}
+
+/// The end of a message about where a copy is.
+pub(super) const IN_UNREADABLE: &str = " is in unreadable/";
+
+/// Describes how much of a folder was copied to `unreadable`, given the parts that were not; `None`
+/// if nothing was copied.
+pub(in crate::rewrite) fn copied(folder: &str, left_behind: &[LeftBehind]) -> Option<String> {
+    let mut left = left_behind.iter().map(|left| Path::new(&left.path));
+    let copy = match left.find(|left| left.starts_with(folder)) {
+        None => "a copy",
+        Some(left) if left == Path::new(folder) => return None,
+        Some(_) => "a copy of the rest",
+    };
+    Some(format!("; {copy}{IN_UNREADABLE}"))
+}

@@ -1,0 +1,106 @@
+//! What a session knows about its threads, which tell it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::ThreadSummary;
+use crate::manifest::{Manifest, ManifestThread};
+
+/// The state that a session and its thread writers share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// How often the manifest's contents have changed.
+    pub(super) changes: u64,
+    /// How often modules, symbols or anchors have changed, and how many of another session's
+    /// changes were copied.
+    pub(super) told: u64,
+    pub(super) taken_over: u64,
+    /// Threads renamed since a successor last copied the names.
+    pub(super) named: BTreeSet<u32>,
+    pub(super) threads: BTreeMap<u32, Entry>,
+    /// What the tracer reported about threads, including threads without a writer yet.
+    pub(super) notes: BTreeMap<u32, ManifestThread>,
+    /// What the tracer reported about the session.
+    pub(super) manifest: Manifest,
+    pub(super) is_finalized: bool,
+}
+
+/// What the session knows about a thread.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    pub(super) has_detail: bool,
+    pub(super) is_dropped: bool,
+    pub(super) summary: Option<ThreadSummary>,
+}
+
+impl Shared {
+    pub(super) fn notes_of(&mut self, thread_id: u32) -> &mut ManifestThread {
+        let new = || ManifestThread::new(thread_id);
+        self.notes.entry(thread_id).or_insert_with(new)
+    }
+
+    pub(super) fn count_change(&mut self) {
+        self.changes = self.changes.saturating_add(1);
+    }
+
+    pub(super) fn summaries(&self) -> impl Iterator<Item = &ThreadSummary> {
+        self.threads
+            .values()
+            .filter_map(|entry| entry.summary.as_ref())
+    }
+
+    pub(super) fn time_range(&self) -> Option<(u64, u64)> {
+        let ranges = self.summaries().filter_map(|summary| summary.time_range);
+        ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+    }
+}
+
+impl Entry {
+    pub(super) fn is_open(&self) -> bool {
+        self.summary.is_none() && !self.is_dropped
+    }
+}
+
+/// A thread's entry in its session.
+pub(super) struct Registration {
+    pub(super) thread_id: u32,
+    pub(super) shared: Arc<Mutex<Shared>>,
+}
+
+impl Registration {
+    /// Records that the thread now has a `detail.atf`.
+    pub(super) fn has_detail(&self) {
+        self.change(|entry| entry.has_detail = true);
+    }
+
+    /// Records that the thread's files are finalized.
+    pub(super) fn finalized(&self, summary: &ThreadSummary) {
+        self.change(|entry| entry.summary = Some(*summary));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Entry)) {
+        let mut shared = lock(&self.shared);
+        shared.threads.entry(self.thread_id).and_modify(change);
+        shared.count_change();
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.change(|entry| entry.is_dropped = true);
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Registration")
+            .field(&self.thread_id)
+            .finish()
+    }
+}
+
+/// Ignores lock poisoning: each change is a single step.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
