@@ -90,10 +90,26 @@ pub struct Member {
     pub name: String,
     /// The value. For flags, this is the mask.
     pub value: u64,
+    /// For a kind of event: its effect on the thread's open calls, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<CallEffect>,
     /// The meaning, one sentence.
     pub doc: String,
     /// The sources that claim the member.
     pub sources: Vec<String>,
+}
+
+/// The effect of an event on the open calls of its thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CallEffect {
+    /// The event opens a call.
+    Opens,
+    /// The event ends a call, which returned.
+    Returns,
+    /// The event ends a call, which an exception left.
+    Throws,
 }
 
 /// A record: a struct of fixed size in a file.

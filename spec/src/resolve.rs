@@ -83,6 +83,7 @@ fn enumeration(enumeration: &EnumSpec) -> Enum {
     let member = |member: &crate::model::MemberSpec| Member {
         name: member.name.value.clone(),
         value: member.value.value,
+        effect: member.effect,
         doc: member.means.clone(),
         sources: ids(&member.claims),
     };

@@ -2,8 +2,8 @@
 
 use std::ffi::CString;
 
+use atf::DetailEventType;
 use atf::write::{Detail, Event, ThreadSummary, ThreadWriter};
-use atf::{DetailEventType, EventKind};
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object};
@@ -78,10 +78,9 @@ impl Writer {
             self.lose(lost);
         }
         let detail = Detail::new(
-            match reserved.map(|reserved| reserved.event_kind) {
-                Some(EventKind::CALL) | None => DetailEventType::FUNCTION_CALL,
-                Some(_) => DetailEventType::FUNCTION_RETURN,
-            },
+            reserved.map_or(DetailEventType::FUNCTION_CALL, |reserved| {
+                reserved.event_kind.detail_type()
+            }),
             payload,
         );
         self.writer.write_detail(index_seq, timestamp_ns, &detail)?;

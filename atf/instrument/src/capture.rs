@@ -7,7 +7,6 @@ use atf::detail::FunctionPayload;
 use atf::record::{Lost, ThreadRecorder};
 use atf::wire::DetailFunctionPayload;
 use atf::write::{Detail, Event};
-use atf::{DetailEventType, EventKind};
 
 /// The registers of an instrumented function when it calls its hook.
 #[derive(Debug, Clone, Copy)]
@@ -96,10 +95,7 @@ impl Capture {
         event: Event,
         registers: &Registers,
     ) -> Result<(), Lost> {
-        let event_type = match event.event_kind {
-            EventKind::CALL => DetailEventType::FUNCTION_CALL,
-            _ => DetailEventType::FUNCTION_RETURN,
-        };
+        let event_type = event.event_kind.detail_type();
         let payload = self.capture(event.function_id, registers);
         let detail = Detail::new(event_type, payload);
         recorder.record_with_detail(&event, &detail).map(drop)

@@ -8,7 +8,6 @@ use super::{Options, ThreadTotals};
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
-use crate::wire::EventKind;
 
 /// Collects an analysis's results from a thread's calls.
 pub(super) trait Observer {
@@ -128,7 +127,7 @@ impl<'o, O: Observer> Walk<'o, O> {
             ended = mem::replace(&mut ended, Ok(())).and(result);
         });
         ended?;
-        if event.event_kind == EventKind::CALL {
+        if event.event_kind.opens_call() {
             let caller = frames.back().map(|frame| frame.place);
             let began = Began {
                 event,

@@ -6,7 +6,7 @@ use super::place::At;
 use super::rules::table as rules;
 use crate::detail::{DetailEvent, FunctionPayload};
 use crate::index::IndexEvent;
-use crate::wire::{DetailEventType, DetailFunctionPayload, EventKind, Wire};
+use crate::wire::{CallEffect, DetailFunctionPayload, Wire};
 
 /// Checks an index event of the thread `thread_id`, and its order relative to the event `before`.
 pub(crate) fn event(
@@ -49,12 +49,11 @@ fn order(before: &IndexEvent, event: &IndexEvent, at: &At, findings: &mut impl F
     let (Some(from), Some(depth)) = (before.call_depth, event.call_depth) else {
         return;
     };
-    let ends = |kind| matches!(kind, EventKind::RETURN | EventKind::EXCEPTION);
-    let expected = match (before.event_kind, event.event_kind) {
-        (EventKind::CALL, EventKind::CALL) => from.checked_add(1),
-        (EventKind::CALL, kind) if ends(kind) => Some(from),
-        (kind, EventKind::CALL) if ends(kind) => Some(from),
-        (first, second) if ends(first) && ends(second) => from.checked_sub(1),
+    let expected = match (before.event_kind.effect(), event.event_kind.effect()) {
+        (CallEffect::Opens, CallEffect::Opens) => from.checked_add(1),
+        (CallEffect::Opens, effect) if effect.ends_call() => Some(from),
+        (effect, CallEffect::Opens) if effect.ends_call() => Some(from),
+        (first, second) if first.ends_call() && second.ends_call() => from.checked_sub(1),
         _ => Some(depth),
     };
     if depth != 0 && expected != Some(depth) {
@@ -137,10 +136,9 @@ pub(crate) fn agreement(
             format!("{}, index event {seq} has {expected}", header.timestamp)
         });
     }
-    let expected = match event.event_kind {
-        EventKind::CALL => DetailEventType::FUNCTION_CALL,
-        EventKind::RETURN => DetailEventType::FUNCTION_RETURN,
-        _ => header.event_type,
+    let expected = match event.event_kind.effect() {
+        CallEffect::Opens | CallEffect::Returns => event.event_kind.detail_type(),
+        CallEffect::Throws | CallEffect::None => header.event_type,
     };
     if header.event_type != expected {
         findings.add(&rules::ATF_LINK_007, at.field("event_type"), || {

@@ -67,7 +67,7 @@ impl IndexReader {
     /// let scan = index.scan()?;
     /// assert_eq!(scan.checksum, Checksum::Good);
     /// assert!(scan.is_ordered());
-    /// assert_eq!((scan.kinds.calls, scan.kinds.returns), (1, 1));
+    /// assert_eq!(scan.kinds.of(atf::EventKind::CALL), 1);
     /// # Ok::<(), atf::Error>(())
     /// ```
     ///

@@ -58,21 +58,30 @@ pub struct Disorder {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KindCounts {
-    /// The number of events of kind `call`.
-    pub calls: u64,
-    /// The number of events of kind `return`.
-    pub returns: u64,
-    /// The number of events of kind `exception`.
-    pub exceptions: u64,
+    /// The number of events of each of the [`EventKind::MEMBERS`], in their order.
+    known: [u64; EventKind::MEMBERS.len()],
     /// The number of events of any other kind.
     pub unknown: u64,
 }
 
 impl KindCounts {
+    /// Returns the known kinds with their numbers of events.
+    pub fn iter(&self) -> impl Iterator<Item = (EventKind, u64)> + use<> {
+        EventKind::MEMBERS.iter().copied().zip(self.known)
+    }
+
+    /// Returns the number of events of a known kind; 0 for any other kind.
+    #[must_use]
+    pub fn of(&self, kind: EventKind) -> u64 {
+        self.iter()
+            .find(|(known, _)| *known == kind)
+            .map_or(0, |(_, count)| count)
+    }
+
     pub(super) fn add(&mut self, other: Self) {
-        self.calls = self.calls.saturating_add(other.calls);
-        self.returns = self.returns.saturating_add(other.returns);
-        self.exceptions = self.exceptions.saturating_add(other.exceptions);
+        for (count, more) in self.known.iter_mut().zip(other.known) {
+            *count = count.saturating_add(more);
+        }
         self.unknown = self.unknown.saturating_add(other.unknown);
     }
 }
@@ -156,20 +165,17 @@ fn count_kinds(
     events: &[[u8; IndexEvent::SIZE]],
     kind: impl Fn(&[u8; IndexEvent::SIZE]) -> EventKind,
 ) -> KindCounts {
-    let (mut calls, mut returns, mut exceptions) = (0_u32, 0_u32, 0_u32);
+    let mut known = [0_u32; EventKind::MEMBERS.len()];
     for bytes in events {
         let kind = kind(bytes);
-        calls = calls.wrapping_add(u32::from(kind == EventKind::CALL));
-        returns = returns.wrapping_add(u32::from(kind == EventKind::RETURN));
-        exceptions = exceptions.wrapping_add(u32::from(kind == EventKind::EXCEPTION));
+        for (count, member) in known.iter_mut().zip(EventKind::MEMBERS) {
+            *count = count.wrapping_add(u32::from(kind == *member));
+        }
     }
-    let [calls, returns, exceptions] = [calls, returns, exceptions].map(u64::from);
-    let known = calls.wrapping_add(returns).wrapping_add(exceptions);
+    let known = known.map(u64::from);
     KindCounts {
-        calls,
-        returns,
-        exceptions,
-        unknown: (events.len() as u64).wrapping_sub(known),
+        known,
+        unknown: (events.len() as u64).wrapping_sub(known.into_iter().sum()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Computes call depths for events without one.
 
-use crate::wire::EventKind;
+use crate::wire::{CallEffect, EventKind};
 
 /// Derives the depth from calls and returns, as tracers do: the outermost call has depth 1, and a
 /// return or an exception has the depth of its call.
@@ -15,17 +15,17 @@ pub(super) struct Depth {
 impl Depth {
     /// Returns the depth of the next event.
     pub(super) fn next(&mut self, kind: EventKind) -> u32 {
-        match kind {
-            EventKind::CALL => {
+        match kind.effect() {
+            CallEffect::Opens => {
                 self.open = self.open.saturating_add(1);
                 self.open
             }
-            EventKind::RETURN | EventKind::EXCEPTION => {
+            CallEffect::Returns | CallEffect::Throws => {
                 let depth = self.open.max(1);
                 self.open = self.open.saturating_sub(1);
                 depth
             }
-            _ => self.open.max(1),
+            CallEffect::None => self.open.max(1),
         }
     }
 }

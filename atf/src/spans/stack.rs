@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::{Depth, Paired, Span, SpanEnd, Unmatched};
 use crate::index::IndexEvent;
-use crate::wire::EventKind;
+use crate::wire::CallEffect;
 
 /// The open calls of one thread: pairs its events one by one, starting with the first. To pair only
 /// part of them, see [In a range of time](crate::spans#in-a-range-of-time).
@@ -100,11 +100,11 @@ impl CallStack {
     /// If depths are not recorded, a return without a call has the depth that its call would have
     /// had: one more than the number of open calls. The same goes for an event of any other kind.
     pub fn push(&mut self, seq: u64, event: &IndexEvent, ended: impl FnMut(Paired)) -> Depth {
-        match event.event_kind {
-            EventKind::CALL => self.call(seq, event, ended),
-            EventKind::RETURN => self.end(seq, event, SpanEnd::Return, ended),
-            EventKind::EXCEPTION => self.end(seq, event, SpanEnd::Exception, ended),
-            _ => Depth::of(event, self.depth()),
+        match event.event_kind.effect() {
+            CallEffect::Opens => self.call(seq, event, ended),
+            CallEffect::Returns => self.end(seq, event, SpanEnd::Return, ended),
+            CallEffect::Throws => self.end(seq, event, SpanEnd::Exception, ended),
+            CallEffect::None => Depth::of(event, self.depth()),
         }
     }
 

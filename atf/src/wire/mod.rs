@@ -80,6 +80,47 @@ impl Record {
     }
 }
 
+/// The effect of an event on the open calls of its thread, as the spec defines it for each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEffect {
+    /// The event opens a call.
+    Opens,
+    /// The event ends a call, which returned.
+    Returns,
+    /// The event ends a call, which an exception left.
+    Throws,
+    /// The event neither opens nor ends a call.
+    None,
+}
+
+impl CallEffect {
+    /// Returns whether the event ends a call.
+    #[must_use]
+    pub const fn ends_call(self) -> bool {
+        matches!(self, Self::Returns | Self::Throws)
+    }
+}
+
+impl EventKind {
+    /// Returns whether an event of this kind opens a call.
+    #[must_use]
+    pub const fn opens_call(self) -> bool {
+        matches!(self.effect(), CallEffect::Opens)
+    }
+
+    /// Returns the type of the details that writers add to events of this kind:
+    /// [`DetailEventType::FUNCTION_CALL`] if the event opens a call, otherwise
+    /// [`DetailEventType::FUNCTION_RETURN`], because exceptions have no type of their own.
+    #[must_use]
+    pub const fn detail_type(self) -> DetailEventType {
+        if self.opens_call() {
+            DetailEventType::FUNCTION_CALL
+        } else {
+            DetailEventType::FUNCTION_RETURN
+        }
+    }
+}
+
 const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
     while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
         if *a != *b {

@@ -1,7 +1,7 @@
 //! Registers and part of the stack, as a tracer for arm64 would capture them.
 
 use atf::write::Event;
-use atf::{DetailEventType, EventKind, wire::DetailFunctionPayload};
+use atf::{DetailEventType, wire::DetailFunctionPayload};
 use zerocopy::IntoBytes as _;
 
 use crate::random::Random;
@@ -31,10 +31,7 @@ pub struct Registers {
 impl Registers {
     /// Generates the registers at an event; `caller` is the address of the calling code.
     pub(crate) fn new(event: &Event, thread: u32, caller: Option<u64>, seed: u64) -> Self {
-        let event_type = match event.event_kind {
-            EventKind::CALL => DetailEventType::FUNCTION_CALL,
-            _ => DetailEventType::FUNCTION_RETURN,
-        };
+        let event_type = event.event_kind.detail_type();
         let top = STACK_TOP - u64::from(thread) * STACK_SPACING;
         Self {
             event_type,

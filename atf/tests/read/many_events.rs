@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 
 use atf::index::IndexReader;
-use atf::{Checksum, ErrorKind};
+use atf::{Checksum, ErrorKind, EventKind};
 use tempfile::TempDir;
 
 use crate::{expected, ways};
@@ -57,7 +57,7 @@ fn a_scan_in_parts_finds_the_same_as_a_single_scan() {
         let disorder = scan.disorder.map(|it| (it.first_seq, it.count));
         let expected = back.first().map(|first| (*first, back.len() as u64));
         assert_eq!(disorder, expected);
-        assert_eq!(scan.kinds.calls, 60_000);
+        assert_eq!(scan.kinds.of(EventKind::CALL), 60_000);
         assert_eq!(scan.kinds.unknown, 20_000);
         assert_eq!(scan.checksum, Checksum::Good);
         for threads in [2, 3, 64] {

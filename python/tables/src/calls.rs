@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use atf::EventKind;
 use atf::index::IndexEvent;
 use atf::session::SessionReader;
 use atf::spans::{CallStack, Paired, Span, SpanEnd};
@@ -89,7 +88,7 @@ impl Thread {
                 result = end(frames, thread, &paired, options, rows);
             }
         });
-        if event.event_kind == EventKind::CALL {
+        if event.event_kind.opens_call() {
             let parent = frames.back().map(|frame| frame.seq);
             frames.push_back(Frame {
                 seq,

@@ -58,10 +58,5 @@ impl Source for Events {
 /// Returns the word for an event's kind.
 #[inline]
 fn kind(kind: EventKind) -> Cell<'static> {
-    match kind {
-        EventKind::CALL => Cell::Text("call"),
-        EventKind::RETURN => Cell::Text("return"),
-        EventKind::EXCEPTION => Cell::Text("exception"),
-        _ => Cell::Null,
-    }
+    kind.name().map_or(Cell::Null, Cell::Text)
 }

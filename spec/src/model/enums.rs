@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Decision;
+use crate::layout::CallEffect;
 use crate::yaml::{At, List};
 
 /// `enums.yaml`.
@@ -44,6 +45,10 @@ pub struct MemberSpec {
     pub name: At<String>,
     /// Its value; for flags, the mask.
     pub value: At<u64>,
+    /// For a kind of event: its effect on the thread's open calls, from which the library's code is
+    /// generated; none if omitted.
+    #[serde(default)]
+    pub effect: Option<CallEffect>,
     /// Its meaning, one sentence.
     pub means: String,
     /// The sources that list it.

@@ -75,8 +75,8 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
 }
 
 fn check(scan: &Scan, count: u64) -> Result<()> {
-    let counted = scan.kinds.calls + scan.kinds.returns + scan.kinds.exceptions;
-    let as_written = scan.checksum == Checksum::Good && scan.is_ordered() && counted == count;
+    let is_counted = scan.event_count == count && scan.kinds.unknown == 0;
+    let as_written = scan.checksum == Checksum::Good && scan.is_ordered() && is_counted;
     if as_written {
         Ok(())
     } else {

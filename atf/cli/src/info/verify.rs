@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use atf::EventKind;
 use atf::check::{Fact, Kind};
 use atf::detail::{self, DetailReader};
 use atf::index::{IndexReader, Scan};
@@ -63,12 +62,7 @@ fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
 
 /// Returns the statistics of an index file from its scan.
 pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Problem>) -> Contents {
-    let counts = [
-        (EventKind::CALL, scan.kinds.calls),
-        (EventKind::RETURN, scan.kinds.returns),
-        (EventKind::EXCEPTION, scan.kinds.exceptions),
-    ];
-    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let counts = scan.kinds.iter().filter(|(_, count)| *count > 0);
     if let Some(disorder) = scan.disorder {
         let offset = reader.event_offset(disorder.first_seq);
         let problem = order_problem(disorder.first_seq, offset, disorder.count);

@@ -7,7 +7,7 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.2.0",
-    digest: "15dd75bf34080273cf3970dff7bca3af2a138cae5146bf1921d71b4e8e40dc25",
+    digest: "e2ef9a3ca9a558b92e2806db4d893b8a913e962117d7f283a025c411539520f4",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

@@ -28,6 +28,8 @@ impl Arch {
     ///
     /// Sources: S0, S1, S2, S3, S4.
     pub const ARM64: Self = Self(2);
+    /// All members, ascending.
+    pub const MEMBERS: &'static [Self] = &[Self::X86_64, Self::ARM64];
     /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
@@ -109,6 +111,14 @@ impl Os {
     ///
     /// Sources: S0, S1, S2, S3.
     pub const WINDOWS: Self = Self(5);
+    /// All members, ascending.
+    pub const MEMBERS: &'static [Self] = &[
+        Self::IOS,
+        Self::ANDROID,
+        Self::MACOS,
+        Self::LINUX,
+        Self::WINDOWS,
+    ];
     /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
@@ -185,6 +195,12 @@ impl Clock {
     ///
     /// Sources: S0, S1, S2, S3.
     pub const BOOTTIME: Self = Self(3);
+    /// All members, ascending.
+    pub const MEMBERS: &'static [Self] = &[
+        Self::MACH_CONTINUOUS,
+        Self::QPC,
+        Self::BOOTTIME,
+    ];
     /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
@@ -259,6 +275,8 @@ impl EventKind {
     ///
     /// Sources: S0, S1, S2, S3.
     pub const EXCEPTION: Self = Self(3);
+    /// All members, ascending.
+    pub const MEMBERS: &'static [Self] = &[Self::CALL, Self::RETURN, Self::EXCEPTION];
     /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
@@ -303,6 +321,18 @@ impl ::core::convert::From<EventKind> for u64 {
         ::core::convert::From::from(value.0)
     }
 }
+impl EventKind {
+    /// Returns the effect on the thread's open calls. Unknown kinds have none.
+    #[must_use]
+    pub const fn effect(self) -> super::super::CallEffect {
+        match self {
+            Self::CALL => super::super::CallEffect::Opens,
+            Self::RETURN => super::super::CallEffect::Returns,
+            Self::EXCEPTION => super::super::CallEffect::Throws,
+            _ => super::super::CallEffect::None,
+        }
+    }
+}
 /// Types of detail events.
 ///
 /// Open enumeration `detail_event_type`: unknown values are kept.
@@ -329,6 +359,8 @@ impl DetailEventType {
     ///
     /// Sources: S1, S2, S3, S4.
     pub const FUNCTION_RETURN: Self = Self(4);
+    /// All members, ascending.
+    pub const MEMBERS: &'static [Self] = &[Self::FUNCTION_CALL, Self::FUNCTION_RETURN];
     /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
@@ -398,6 +430,8 @@ impl IndexFlags {
     ///
     /// Sources: S0, S1, S2, S3, S4.
     pub const HAS_DETAIL_FILE: Self = Self(1);
+    /// All members, ascending.
+    pub const MEMBERS: &'static [Self] = &[Self::HAS_DETAIL_FILE];
     /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {

@@ -44,10 +44,13 @@ impl ThreadWriter {
             };
             return Err(self.refusal(kind, "timestamp_ns"));
         }
+        let [min, .., max] = EventKind::MEMBERS else {
+            return Err(Error::internal("the format has kinds of events"));
+        };
         let kind = ErrorKind::OutOfRange {
             found: u32::from(event_kind).into(),
-            min: u32::from(EventKind::CALL).into(),
-            max: u32::from(EventKind::EXCEPTION).into(),
+            min: u32::from(*min).into(),
+            max: u32::from(*max).into(),
         };
         Err(self.refusal(kind, "event_kind"))
     }

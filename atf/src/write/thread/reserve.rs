@@ -12,7 +12,7 @@ use super::check::{COUNTER, RESERVATION};
 use crate::detail::DetailEventHeader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
-use crate::wire::{DetailEventType, EventKind};
+use crate::wire::EventKind;
 use crate::write::{Detail, Event};
 
 /// How many details may be reserved but not yet written: 32 MiB of memory.
@@ -299,10 +299,7 @@ impl ThreadWriter {
     fn fill_places(&mut self) -> Result<()> {
         while let Some(reserved) = self.reserved.queue.front().filter(|next| next.is_dropped) {
             let detail = Detail {
-                event_type: match reserved.event_kind {
-                    EventKind::CALL => DetailEventType::FUNCTION_CALL,
-                    _ => DetailEventType::FUNCTION_RETURN,
-                },
+                event_type: reserved.event_kind.detail_type(),
                 flags: 0,
                 payload: &[],
             };

@@ -6,12 +6,12 @@ mod decoded;
 mod manifest;
 mod table;
 
-use atf_spec::layout::Layout;
+use atf_spec::layout::{Enum, Layout};
 use atf_spec::model::ManifestFile;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Options, open_enum, record};
+use super::{Options, constant_ident, open_enum, record};
 use crate::{GENERATED, GeneratedFile};
 
 /// The folder of the library's records.
@@ -44,10 +44,12 @@ pub fn library(layout: &Layout, manifest: &ManifestFile) -> Vec<GeneratedFile> {
             )
         })
         .collect();
-    let enums = layout
-        .enums
-        .iter()
-        .map(|enumeration| open_enum(layout, enumeration, &Options::new(&enumeration.rust_name())));
+    let enums = layout.enums.iter().map(|enumeration| {
+        let options = Options::new(&enumeration.rust_name());
+        let effects = call_effects(enumeration, &options.ident);
+        let newtype = open_enum(layout, enumeration, &options);
+        quote!(#newtype #effects)
+    });
     files.push(file(
         &format!("{FOLDER}/enums.rs"),
         "The enumerations and flags.",
@@ -74,6 +76,33 @@ pub fn library(layout: &Layout, manifest: &ManifestFile) -> Vec<GeneratedFile> {
         manifest::tokens(manifest),
     ));
     files
+}
+
+/// Emits the effects of a kind of event on the open calls of its thread.
+fn call_effects(enumeration: &Enum, ident: &Ident) -> TokenStream {
+    let with_effect = enumeration.members.iter();
+    let arms: Vec<TokenStream> = with_effect
+        .filter_map(|member| {
+            let (effect, name) = (member.effect?, constant_ident(&member.name));
+            let effect = format_ident!("{effect:?}");
+            Some(quote!(Self::#name => super::super::CallEffect::#effect,))
+        })
+        .collect();
+    if arms.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        impl #ident {
+            /// Returns the effect on the thread's open calls. Unknown kinds have none.
+            #[must_use]
+            pub const fn effect(self) -> super::super::CallEffect {
+                match self {
+                    #(#arms)*
+                    _ => super::super::CallEffect::None,
+                }
+            }
+        }
+    }
 }
 
 fn module(layout: &Layout) -> TokenStream {

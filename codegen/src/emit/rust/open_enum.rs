@@ -9,7 +9,7 @@ use super::{Options, constant_ident, doc, scalar_ident};
 const SCALARS: [Scalar; 4] = [Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64];
 
 /// Emits a newtype over the widest scalar of the fields that use the enumeration, with a constant
-/// per member, the members' names, and all lossless conversions.
+/// per member, a list of the members, their names, and all lossless conversions.
 ///
 /// # Panics
 ///
@@ -73,7 +73,15 @@ fn members(enumeration: &Enum) -> TokenStream {
         let value = Literal::u64_unsuffixed(member.value);
         quote!(#docs pub const #name: Self = Self(#value);)
     });
-    quote!(#(#members)*)
+    let names = enumeration
+        .members
+        .iter()
+        .map(|member| constant_ident(&member.name));
+    quote! {
+        #(#members)*
+        /// All members, ascending.
+        pub const MEMBERS: &'static [Self] = &[#(Self::#names),*];
+    }
 }
 
 fn methods(enumeration: &Enum) -> TokenStream {

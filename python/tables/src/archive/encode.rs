@@ -185,18 +185,17 @@ impl Words {
 }
 
 fn event_kind(word: &str) -> Option<u32> {
-    let kinds = [EventKind::CALL, EventKind::RETURN, EventKind::EXCEPTION];
-    let kind = kinds.into_iter().find(|kind| kind.name() == Some(word));
-    kind.map(|kind| kind.0)
+    let mut kinds = EventKind::MEMBERS.iter();
+    kinds
+        .find(|kind| kind.name() == Some(word))
+        .map(|kind| kind.0)
 }
 
 fn detail_kind(word: &str) -> Option<u32> {
-    let kinds = [
-        DetailEventType::FUNCTION_CALL,
-        DetailEventType::FUNCTION_RETURN,
-    ];
-    let kind = kinds.into_iter().find(|kind| kind.name() == Some(word));
-    kind.map(|kind| kind.0.into())
+    let mut types = DetailEventType::MEMBERS.iter();
+    types
+        .find(|kind| kind.name() == Some(word))
+        .map(|kind| kind.0.into())
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, String> {
