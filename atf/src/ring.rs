@@ -7,7 +7,7 @@ use crate::checksum::Crc32c;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::IndexReader;
-use crate::source::{Input, OpenOptions};
+use crate::source::{Input, OpenOptions, Tail, Unreadable};
 use crate::wire::{HEADER_SIZE, RingHeader, Wire};
 
 /// The size of the largest area in bytes, so that a file cannot make its reader use arbitrarily
@@ -45,19 +45,23 @@ struct Area {
     start: u64,
     checksum: u32,
     bytes: Vec<u8>,
+    /// The offset of the area in `ring.atf`.
+    origin: u64,
+    /// The unreadable ranges, by their offsets in the file that the area continues.
+    unreadable: Unreadable,
 }
 
 /// The bytes to append to each file.
 pub(crate) struct Tails {
-    pub(crate) index: Vec<u8>,
-    pub(crate) detail: Vec<u8>,
+    pub(crate) index: Tail,
+    pub(crate) detail: Tail,
 }
 
 impl Tails {
     pub(crate) fn added(&self) -> Ring {
         Ring {
-            index_bytes: self.index.len() as u64,
-            detail_bytes: self.detail.len() as u64,
+            index_bytes: self.index.bytes.len() as u64,
+            detail_bytes: self.detail.bytes.len() as u64,
         }
     }
 }
@@ -66,7 +70,10 @@ impl Tails {
 pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapshot>> {
     let path = folder.join(RING_FILE);
     // The ring may be changing right now, so it is never mapped.
-    let options = OpenOptions::new().follow_links(options.follow_links);
+    let options = OpenOptions {
+        map: None,
+        ..options
+    };
     let input = match Input::open_in_session(&path, options) {
         Ok(input) => input,
         Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => return Ok(None),
@@ -109,6 +116,10 @@ fn header(input: &Input) -> Result<RingHeader> {
     if found < needed {
         let error = input.error(ErrorKind::TooShort { found, needed });
         return Err(error.with_field("header").with_offset(found));
+    }
+    if input.unreadable().overlaps(&(0..needed)) {
+        let error = Error::io(io::Error::other("cannot be read")).with_path(input.path());
+        return Err(error.with_field("header").with_offset(0));
     }
     let header: RingHeader = zerocopy::transmute!(input.record::<{ RingHeader::SIZE }>(0)?);
     let fault = |kind, field: &'static str, offset: usize| {
@@ -180,25 +191,43 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     within(size, capacity, size_field)?;
     // At most 16 MiB, and no more than the file has.
     let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
-    let offset = before.saturating_add(RingHeader::SIZE as u64);
-    input.read_exact(offset, &mut bytes)?;
-    Ok(match which {
-        Which::Index => Area {
-            file: INDEX_FILE,
-            start_field: "header.index_start",
-            checksum_field: "header.index_checksum",
-            start: header.index_start.get(),
-            checksum: header.index_checksum.get(),
-            bytes,
-        },
-        Which::Detail => Area {
-            file: DETAIL_FILE,
-            start_field: "header.detail_start",
-            checksum_field: "header.detail_checksum",
-            start: header.detail_start.get(),
-            checksum: header.detail_checksum.get(),
-            bytes,
-        },
+    let origin = before.saturating_add(RingHeader::SIZE as u64);
+    input.read_exact(origin, &mut bytes)?;
+    let (file, start_field, start, checksum_field, checksum) = match which {
+        Which::Index => (
+            INDEX_FILE,
+            "header.index_start",
+            header.index_start.get(),
+            "header.index_checksum",
+            header.index_checksum.get(),
+        ),
+        Which::Detail => (
+            DETAIL_FILE,
+            "header.detail_start",
+            header.detail_start.get(),
+            "header.detail_checksum",
+            header.detail_checksum.get(),
+        ),
+    };
+    let mut unreadable = Unreadable::default();
+    for range in input.unreadable().iter() {
+        let place = |offset: u64| {
+            offset
+                .saturating_sub(origin)
+                .min(size)
+                .saturating_add(start)
+        };
+        unreadable.add(place(range.start)..place(range.end));
+    }
+    Ok(Area {
+        file,
+        start_field,
+        checksum_field,
+        start,
+        checksum,
+        bytes,
+        origin,
+        unreadable,
     })
 }
 
@@ -225,9 +254,9 @@ impl Snapshot {
     }
 
     /// Returns the bytes of an area that are missing from its file.
-    fn tail(&self, area: &Area, file: Option<&Input>) -> Result<Vec<u8>> {
+    fn tail(&self, area: &Area, file: Option<&Input>) -> Result<Tail> {
         if area.bytes.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Tail::default());
         }
         let Some(file) = file else {
             let error = self.error(ErrorKind::Io(io::ErrorKind::NotFound));
@@ -248,7 +277,8 @@ impl Snapshot {
         let unreadable = file.unreadable();
         let mut both = (area.start..).zip(overlap.iter().zip(&in_file));
         let differs = |(at, (one, other))| {
-            one != other && !unreadable.overlaps(&(at..u64::saturating_add(at, 1)))
+            let byte = at..u64::saturating_add(at, 1);
+            one != other && !unreadable.overlaps(&byte) && !area.unreadable.overlaps(&byte)
         };
         if both.any(differs) {
             let error = self.error(ErrorKind::RingDiffers { file: area.file });
@@ -264,7 +294,15 @@ impl Snapshot {
             };
             return Err(self.error(kind).with_field(area.checksum_field));
         }
-        Ok(rest.to_vec())
+        let mut missing = Unreadable::default();
+        for range in area.unreadable.iter() {
+            missing.add(range.start.max(max)..range.end.max(max));
+        }
+        Ok(Tail {
+            bytes: rest.to_vec(),
+            origin: area.origin.saturating_add(size as u64),
+            unreadable: missing,
+        })
     }
 
     fn compare(&self, found: u64, expected: u64, field: &'static str) -> Result<()> {

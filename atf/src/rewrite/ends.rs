@@ -9,15 +9,16 @@ use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::detail::DetailReader;
 use crate::error::{Error, Result};
-use crate::files::{DETAIL_FILE, INDEX_FILE};
+use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::footer::FOOTER_SIZE;
 use crate::index::{IndexEvent, IndexReader};
-use crate::source::Unreadable;
+use crate::source::{Input, Unreadable};
 use crate::wire::HEADER_SIZE;
 
 /// The end of a file, as its reader found it.
 struct End<'a> {
     file: &'static str,
+    input: &'a Input,
     events_offset: u64,
     events_end: u64,
     event_count: u64,
@@ -39,6 +40,7 @@ pub(super) fn index(index: &IndexReader, report: &mut ThreadReport) -> Result<()
     let unreadable = unreadable::of_index(index);
     let end = End {
         file: INDEX_FILE,
+        input: index.input(),
         events_offset: index.header().events_offset,
         events_end: index.events_end(),
         event_count: index.event_count(),
@@ -71,6 +73,7 @@ pub(super) fn detail(
 ) -> Result<()> {
     let mut end = End {
         file: DETAIL_FILE,
+        input: &detail.input,
         events_offset: detail.header().events_offset,
         events_end: detail.events_end(),
         event_count: detail.event_count(),
@@ -100,9 +103,12 @@ impl End<'_> {
     fn note(&self, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
         self.note_header(report);
         self.note_checksum(report);
-        for Range { start, end } in self.unreadable.iter() {
-            let size = end.saturating_sub(*start);
-            report.drop(self.file, DropReason::Unreadable, *start, size);
+        for range in self.unreadable.iter() {
+            let (in_file, in_ring) = self.input.split(range.clone());
+            for (file, Range { start, end }) in [(self.file, in_file), (RING_FILE, in_ring)] {
+                let size = end.saturating_sub(start);
+                report.drop(file, DropReason::Unreadable, start, size);
+            }
         }
         let gap = self.events_offset.saturating_sub(HEADER_SIZE as u64);
         self.drop(

@@ -2,12 +2,29 @@
 
 use std::io;
 
-use super::{Input, ReadAt};
+use super::{Input, ReadAt, Unreadable};
+
+/// Bytes to append to a source, from another file.
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    pub(crate) bytes: Vec<u8>,
+    /// The offset of the first byte in the file that the bytes come from.
+    pub(crate) origin: u64,
+    /// The unreadable ranges, which read as zeros, by their offsets after appending.
+    pub(crate) unreadable: Unreadable,
+}
 
 impl Input {
     /// Returns the same input with `tail` appended.
-    pub(crate) fn followed_by(self, tail: Vec<u8>) -> Self {
-        self.wrapped(|input| Followed { input, tail })
+    pub(crate) fn followed_by(self, tail: Tail) -> Self {
+        let appended = Some((self.size(), tail.origin));
+        let bytes = tail.bytes;
+        let mut all = self.wrapped(|input| Followed { input, tail: bytes });
+        for range in tail.unreadable.iter() {
+            all.unreadable.add(range.clone());
+        }
+        all.appended = appended;
+        all
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{AroundErrors, FileSource, OpenOptions, ReadAt, Reopened, Unreadable};
@@ -23,7 +24,9 @@ pub(crate) struct Input {
     /// each lookup.
     is_in_memory: bool,
     path: Option<PathBuf>,
-    unreadable: Unreadable,
+    pub(super) unreadable: Unreadable,
+    /// The offset of the appended bytes, and their offset in the file that they come from.
+    pub(super) appended: Option<(u64, u64)>,
 }
 
 impl Input {
@@ -48,6 +51,7 @@ impl Input {
         Self {
             path: self.path.clone(),
             unreadable: self.unreadable.clone(),
+            appended: self.appended,
             ..Self::new(wrap(self))
         }
     }
@@ -63,6 +67,7 @@ impl Input {
             is_in_memory,
             path: None,
             unreadable: Unreadable::default(),
+            appended: None,
         }
     }
 
@@ -133,6 +138,17 @@ impl Input {
             return Self::open(path, options);
         }
         Ok(Self::at(path, Reopened::open(path)?))
+    }
+
+    /// Splits a range into the part in the file itself and the part in the appended bytes. The
+    /// second part is given by its offsets in the file that those bytes come from.
+    pub(crate) fn split(&self, range: Range<u64>) -> (Range<u64>, Range<u64>) {
+        let Some((appended, origin)) = self.appended else {
+            return (range, 0..0);
+        };
+        let middle = appended.max(range.start).min(range.end);
+        let place = |offset: u64| offset.saturating_sub(appended).saturating_add(origin);
+        (range.start..middle, place(middle)..place(range.end))
     }
 
     /// Returns the unreadable ranges, which read as zeros.

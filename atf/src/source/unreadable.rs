@@ -43,9 +43,10 @@ impl Unreadable {
         }
     }
 
-    /// Adds a range, which must not begin before the last one.
+    /// Adds a range, which must not begin before the last one. Ignores an empty range.
     pub(crate) fn add(&mut self, range: Range<u64>) {
         match self.0.last_mut() {
+            _ if range.is_empty() => {}
             Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
             _ => self.0.push(range),
         }

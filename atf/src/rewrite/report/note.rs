@@ -221,8 +221,8 @@ pub enum NoteKind {
     DetailMissing,
     /// An unreadable detail file. It is copied to `unreadable`, unless the trace is scrubbed.
     DetailFileUnreadable,
-    /// A `ring.atf`, the buffer of a killed writer, that does not belong to the thread's files. It
-    /// is copied to `unreadable`, unless the trace is scrubbed.
+    /// A `ring.atf`, the buffer of a killed writer, whose header cannot be read, or that does not
+    /// belong to the thread's files. It is copied to `unreadable`, unless the trace is scrubbed.
     RingNotRead,
     /// Calls open at the start or end of a cut that were given up because too many were
     /// [open](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no

@@ -295,7 +295,8 @@ impl Display for NoteKind {
             Self::NoChecksum => "the events had no usable checksum",
             Self::ManifestDisagrees => "the manifest was wrong about the threads",
             Self::RingNotRead => {
-                "the contents of a ring.atf that does not belong to the thread's files"
+                "the contents of a ring.atf that cannot be read or does not belong to the \
+                 thread's files"
             }
             Self::RingLeftOver => "a ring.atf whose events the files have already",
             Self::CallsGivenUp => "open calls, because too many were open",

@@ -16,7 +16,7 @@ session: recovered, 4 events and 0 details of 2 threads
     mended: a ring.atf whose events the files have already: ring.atf: index.atf is finalized
   thread_2: 2 events, 0 details
     mended: the file was not finalized: index.atf: footer: no footer (at 0x80)
-    lost: the contents of a ring.atf that does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2
+    lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2
   manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&recovered(&places, false), 1, expected);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use atf::detail::DetailReader;
-use atf::rewrite::{DropReason, RecoverOptions, Report};
+use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report};
 use atf::thread::{Linked, ThreadReader};
 use atf_samples::files::{Bytes, DetailFile, DetailRecord, IndexFile, crc32c};
 use atf_samples::tree;
@@ -25,6 +25,8 @@ const HEADER: u64 = 64;
 const EVENT: u64 = 32;
 /// The size of a detail's header in bytes.
 const DETAIL: u64 = 24;
+/// The size of a kill journal's header in bytes.
+const RING: u64 = 128;
 /// The numbers of events and details in the files if a kill journal contains the rest.
 const IN_FILES: (usize, usize) = (60, 20);
 
@@ -72,9 +74,10 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
         }
         // If a file's header is unreadable, nothing shows that a ring belongs to that file.
         let first = usize::from(state == State::Ring) * SECTOR;
-        for (name, bytes) in [
-            ("index.atf", &session.index),
-            ("detail.atf", &session.detail),
+        for (name, bytes, first) in [
+            ("index.atf", &session.index, first),
+            ("detail.atf", &session.detail, first),
+            ("ring.atf", &session.ring, 0),
         ] {
             let starts = (first..bytes.len()).step_by(SECTOR);
             for (start, count) in starts.flat_map(|start| [(start, 1), (start, 2)]) {
@@ -128,6 +131,18 @@ struct Session {
     details: Vec<(DetailRecord, Range<u64>)>,
     detail: Vec<u8>,
     ring: Vec<u8>,
+    /// The areas of the kill journal.
+    areas: Vec<Area>,
+}
+
+/// An area of a kill journal.
+struct Area {
+    /// The file that the area continues.
+    file: &'static str,
+    /// The bytes in the kill journal.
+    place: Range<u64>,
+    /// The offset in the file.
+    start: u64,
 }
 
 impl Session {
@@ -155,12 +170,22 @@ impl Session {
             (record.clone(), place)
         };
         let places: Vec<_> = details.events.iter().map(place).collect();
-        let mut in_ring = Vec::new();
+        let (mut in_ring, mut areas) = (Vec::new(), Vec::new());
         if state == State::Ring {
             let (events, details) = IN_FILES;
             let starts = [Self::place(events).start, places[details].1.start];
             let starts = starts.map(|start| usize::try_from(start).unwrap_or(0));
             in_ring = ring(version, [&index, &detail], starts);
+            let mut offset = RING;
+            for (file, bytes, start) in [
+                ("index.atf", &index, starts[0]),
+                ("detail.atf", &detail, starts[1]),
+            ] {
+                let place = offset..offset + (bytes.len() - start) as u64;
+                offset = place.end;
+                let start = start as u64;
+                areas.push(Area { file, place, start });
+            }
             index.truncate(starts[0]);
             detail.truncate(starts[1]);
         }
@@ -170,7 +195,40 @@ impl Session {
             details: places,
             detail,
             ring: in_ring,
+            areas,
         }
+    }
+
+    /// Returns the lost bytes as parts of the two files. Those of a kill journal are after the
+    /// files' ends; without its header, all its bytes are lost.
+    fn bad_parts(&self, name: &str, bad: &Range<u64>) -> Vec<(&str, Range<u64>)> {
+        let files = ["index.atf", "detail.atf"];
+        if let Some(file) = files.into_iter().find(|file| *file == name) {
+            return vec![(file, bad.clone())];
+        }
+        let bad = if bad.start < RING {
+            RING..u64::MAX
+        } else {
+            bad.clone()
+        };
+        let part = |area: &Area| {
+            let (start, end) = (bad.start.max(area.place.start), bad.end.min(area.place.end));
+            let place = |offset| offset - area.place.start + area.start;
+            (start < end).then(|| (area.file, place(start)..place(end)))
+        };
+        let mut parts: Vec<_> = self.areas.iter().filter_map(part).collect();
+        if let [(_, index), (_, detail)] = &parts[..] {
+            // A detail after one whose length is lost is found only by its event.
+            let details = self.details.iter().map(|(_, place)| place).zip(0..);
+            let mut unfound = details.filter(|(place, seq)| {
+                place.start >= detail.end && Self::place(3 * seq).end > index.start
+            });
+            if let Some((first, _)) = unfound.next() {
+                let end = unfound.last().map_or(first.end, |(last, _)| last.end);
+                parts.push(("detail.atf", first.start..end));
+            }
+        }
+        parts
     }
 
     /// Returns the byte range of an index event.
@@ -187,8 +245,10 @@ impl Session {
         report: &Report,
         out: &Path,
     ) -> Result<(), String> {
+        let parts = self.bad_parts(name, bad);
         let is_lost = |file: &str, place: &Range<u64>| {
-            name == file && place.start < bad.end && bad.start < place.end
+            let mut parts = parts.iter();
+            parts.any(|(name, bad)| *name == file && place.start < bad.end && bad.start < place.end)
         };
         let mut expected = String::new();
         let mut orphans = String::new();
@@ -220,21 +280,37 @@ impl Session {
     /// Checks that the report contains the file and the range of bad bytes, extended to whole
     /// events.
     fn is_stated(&self, name: &str, bad: &Range<u64>, report: &Report) -> Result<(), String> {
-        let places: Vec<_> = match name {
-            "index.atf" => (0..self.events.events.len()).map(Self::place).collect(),
-            _ => self
-                .details
-                .iter()
-                .map(|(_, place)| place.clone())
-                .collect(),
-        };
-        let touched = places
-            .iter()
-            .filter(|place| place.start < bad.end && bad.start < place.end);
-        let (start, end) = touched.fold((bad.start, bad.end), |(start, end), place| {
-            (start.min(place.start), end.max(place.end))
-        });
         let thread = report.threads().next().ok_or("no thread")?;
+        let is_header = name == "ring.atf" && bad.start < RING;
+        if is_header != (thread.notes.count(NoteKind::RingNotRead) == 1) {
+            return Err("the note on ring.atf is wrong".to_owned());
+        }
+        let mut expected = Vec::new();
+        for (file, bad) in self.bad_parts(name, bad) {
+            if is_header {
+                break;
+            }
+            let events: Vec<_> = match file {
+                "index.atf" => (0..self.events.events.len()).map(Self::place).collect(),
+                _ => self
+                    .details
+                    .iter()
+                    .map(|(_, place)| place.clone())
+                    .collect(),
+            };
+            let touched = events
+                .iter()
+                .filter(|place| place.start < bad.end && bad.start < place.end);
+            let (start, end) = touched.fold((bad.start, bad.end), |(start, end), place| {
+                (start.min(place.start), end.max(place.end))
+            });
+            let area = self.areas.iter().find(|area| area.file == file);
+            let offset = match area.filter(|_| name == "ring.atf") {
+                Some(area) => start - area.start + area.place.start,
+                None => start,
+            };
+            expected.push((name, offset, end - start, 1));
+        }
         let lost = thread
             .dropped
             .iter()
@@ -242,18 +318,18 @@ impl Session {
         let lost: Vec<_> = lost
             .map(|it| (it.file, it.offset, it.size, it.count))
             .collect();
-        if lost != [(name, start, end - start, 1)] {
-            return Err(format!("states {lost:?}, not {start}..{end}"));
+        if lost != expected {
+            return Err(format!("states {lost:?}, not {expected:?}"));
         }
         let text = report.to_string();
-        let line = format!(": {name}: {} bytes (at {start:#x})", end - start);
-        if report.losses() > 0 && text.contains(&line) {
-            Ok(())
-        } else {
-            Err(format!(
-                "{} losses, and the text lacks {line}",
+        let line = |(_, offset, size, _)| format!(": {name}: {size} bytes (at {offset:#x})");
+        let mut lines = expected.into_iter().map(line);
+        match lines.find(|line| !text.contains(line)) {
+            None if report.losses() > 0 => Ok(()),
+            missing => Err(format!(
+                "{} losses, and the text lacks {missing:?}",
                 report.losses()
-            ))
+            )),
         }
     }
 }
