@@ -100,3 +100,12 @@ pub(crate) fn number(digits: &str) -> Option<u32> {
         .ok()
         .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
+
+/// Returns whether a path has one of the file extensions that the sources use.
+#[must_use]
+pub fn has_extension(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["atf", "ati2", "atd2"]
+        .iter()
+        .any(|known| extension == *known)
+}

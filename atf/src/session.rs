@@ -12,11 +12,13 @@ use std::path::{Path, PathBuf};
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
-    DETAIL_FILE, INDEX_FILE, PROCESS_FOLDER, RECOVERY, RING_FILE, is_numbered, number,
+    DETAIL_FILE, INDEX_FILE, PROCESS_FOLDER, RECOVERY, RING_FILE, has_extension, is_numbered,
+    number,
 };
 use crate::index::IndexReader;
 use crate::manifest::Manifest;
-use crate::source::{Input, OpenOptions};
+use crate::platform;
+use crate::source::{Identity, Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
 use crate::thread::{self, ThreadReader};
 
@@ -397,7 +399,6 @@ impl Folders {
 /// a folder with threads or their files. Does not follow a symlink at `path` itself.
 #[must_use]
 pub fn is_part_of_trace(path: &Path) -> bool {
-    const FILES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
     let Some(name) = path.file_name().map(OsStr::to_string_lossy) else {
         return false;
     };
@@ -410,8 +411,62 @@ pub fn is_part_of_trace(path: &Path) -> bool {
         files.any(|file| fs::symlink_metadata(folder.join(file)).is_ok())
             || Folders::list(folder).is_ok_and(|folders| !folders.threads.is_empty())
     };
-    let is_file = FILES.contains(&&*name) || is_numbered(&name, RECOVERY.0, RECOVERY.1);
-    (is_file || name.starts_with(THREAD_FOLDER)) && is_trace()
+    (is_file_name(&name) || name.starts_with(THREAD_FOLDER)) && is_trace()
+}
+
+/// Returns whether a session has files of this name: a manifest, a recovery's report or a thread's
+/// file.
+fn is_file_name(name: &str) -> bool {
+    [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE].contains(&name)
+        || is_numbered(name, RECOVERY.0, RECOVERY.1)
+}
+
+/// Returns whether the file at `path` is a file of one of these traces, even by another name: a
+/// symlink or a hard link. A trace is a file, or a folder with traces below it.
+///
+/// # Errors
+///
+/// Those of the operating system. An unreadable folder of a trace is an error if the file has
+/// several names, because one of them may be in that folder.
+pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
+    let found = match fs::metadata(path) {
+        Ok(found) if found.is_file() => found,
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => return Ok(false),
+    };
+    let own = fs::canonicalize(path)?;
+    if traces
+        .iter()
+        .any(|trace| fs::canonicalize(trace).is_ok_and(|trace| trace == own))
+    {
+        return Ok(true);
+    }
+    if !platform::has_other_names(&found) {
+        return Ok(false);
+    }
+    let own = Identity::of(&found);
+    let mut folders = Vec::new();
+    for trace in traces {
+        match fs::metadata(trace) {
+            Ok(found) if found.is_dir() => folders.push(trace.clone()),
+            Ok(found) if Identity::of(&found) == own => return Ok(true),
+            _ => {}
+        }
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let (file_type, name) = (entry.file_type()?, entry.file_name());
+            if file_type.is_dir() {
+                folders.push(entry.path());
+            } else if (is_file_name(&name.to_string_lossy()) || has_extension(Path::new(&name)))
+                && Identity::of(&entry.metadata()?) == own
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Returns whether a folder contains a manifest, readable or not, or a thread's folder.

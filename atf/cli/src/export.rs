@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use atf::analyze::Options;
-use atf::session::is_part_of_trace;
+use atf::session::{is_file_of, is_part_of_trace};
 use atf_export::{Error, Form, Process, Summary, export, flame};
 use tempfile::NamedTempFile;
 
@@ -34,6 +34,14 @@ pub(crate) struct Selection<'a> {
     pub(crate) symbols: Option<&'a Path>,
 }
 
+impl Selection<'_> {
+    /// Returns the paths that are read.
+    fn inputs(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
+        let symbols = self.symbols.map(Path::to_path_buf);
+        paths.iter().cloned().chain(symbols).collect()
+    }
+}
+
 /// An open trace and the selected part of it.
 struct Opened {
     parts: Vec<Part>,
@@ -46,7 +54,7 @@ pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selecti
         Ok(opened) => opened,
         Err(state) => return Ok(state),
     };
-    let summary = write_to(out, |out| {
+    let summary = write_to(out, &selection.inputs(paths), |out| {
         export(&opened.processes(), &opened.options, form, out)
     })?;
     Ok(opened.tell(&summary, &mut Told::default()))
@@ -84,15 +92,19 @@ pub(crate) fn flamegraph(
     };
     let after = opened.processes();
     let mut told = Told::default();
+    let mut inputs = selection.inputs(paths);
     let Some(before) = before else {
-        let summary = write_to(out, |out| flame::write(&after, &opened.options, title, out))?;
+        let summary = write_to(out, &inputs, |out| {
+            flame::write(&after, &opened.options, title, out)
+        })?;
         return Ok(opened.tell(&summary, &mut told));
     };
     let earlier = match Opened::new(slice::from_ref(before), selection)? {
         Ok(earlier) => earlier,
         Err(state) => return Ok(state),
     };
-    let summaries = write_to(out, |out| {
+    inputs.push(before.clone());
+    let summaries = write_to(out, &inputs, |out| {
         let first = (&earlier.processes()[..], &earlier.options);
         flame::write_difference(first, (&after, &opened.options), title, out)
     })?;
@@ -156,10 +168,11 @@ impl Opened {
     }
 }
 
-/// Writes to standard output or a file. A new file gets its final name only when it is complete, so
+/// Writes to standard output or a file, which must not be one of the inputs. A new file gets its final name only when it is complete, so
 /// a failure leaves no file.
 fn write_to<T>(
     path: &Path,
+    inputs: &[PathBuf],
     write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
 ) -> Result<T, Failure> {
     if path.as_os_str() == "-" {
@@ -174,6 +187,10 @@ fn write_to<T>(
         return Err(Failure::Usage(format!("{}: {message}", path.display())));
     }
     let at = |error: Error| Failure::Usage(format!("{}: {error}", path.display()));
+    if is_file_of(inputs, path).map_err(|error| at(error.into()))? {
+        let message = "one of the files to read; choose another one";
+        return Err(Failure::Usage(format!("{}: {message}", path.display())));
+    }
     // Never replace a device or a pipe with a file.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let file = File::create(path).map_err(|error| at(error.into()))?;

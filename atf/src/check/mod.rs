@@ -59,6 +59,7 @@ use std::path::Path;
 
 use crate::FileKind;
 use crate::detail::DetailReader;
+pub use crate::files::has_extension;
 use crate::index::IndexReader;
 pub(crate) use finding::Findings;
 pub use finding::{FileReport, Finding, Kind, Place, Summary};
@@ -66,7 +67,6 @@ pub use output::Output;
 pub use parallel::check_all;
 pub use problem::{Fact, rule_of, rule_of_fact, rule_of_file, text_with_rule};
 pub use verdict::Verdict;
-pub use walk::has_extension;
 
 /// Checks a file, a thread's folder, a session, or a folder with any of these below it, and passes
 /// the results to `output`. A damaged file does not hide the others.

@@ -10,7 +10,9 @@ use super::session::Session;
 use super::{detail, index, manifest, thread};
 use crate::FileKind;
 use crate::detail::DetailReader;
-use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, THREAD_FOLDER, is_unfinished};
+use crate::files::{
+    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, THREAD_FOLDER, has_extension, is_unfinished,
+};
 use crate::index::IndexReader;
 use crate::session::is_session;
 
@@ -174,13 +176,4 @@ fn is_elsewhere(path: &Path, in_session: bool) -> bool {
     let is_reported = in_session && name.to_string_lossy().starts_with(THREAD_FOLDER);
     let is_set_aside = || name == "unreadable" && path.with_file_name("recovery.json").is_file();
     is_reported || is_set_aside() || is_unfinished(name)
-}
-
-/// Returns whether a path has one of the file extensions that the sources use.
-#[must_use]
-pub fn has_extension(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    ["atf", "ati2", "atd2"]
-        .iter()
-        .any(|known| extension == *known)
 }

@@ -1,6 +1,6 @@
 //! Files on Unix.
 
-use std::fs::{self, File, FileType, Permissions};
+use std::fs::{self, File, FileType, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -42,6 +42,11 @@ pub(super) fn special(file_type: FileType) -> Option<&'static str> {
         t if t.is_block_device() => Some("block device"),
         _ => None,
     }
+}
+
+/// Returns whether a file has several names (hard links).
+pub(crate) fn has_other_names(metadata: &Metadata) -> bool {
+    metadata.nlink() > 1
 }
 
 /// The permissions of a file or folder.

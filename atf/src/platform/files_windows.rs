@@ -1,6 +1,6 @@
 //! Files on Windows.
 
-use std::fs::{File, FileType};
+use std::fs::{File, FileType, Metadata};
 use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
@@ -28,6 +28,11 @@ pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
 /// Returns nothing, because std does not report the type of a special file.
 pub(super) fn special(_file_type: FileType) -> Option<&'static str> {
     None
+}
+
+/// Returns `false`, because std does not report hard links.
+pub(crate) fn has_other_names(_metadata: &Metadata) -> bool {
+    false
 }
 
 /// Permissions of a file or folder. Empty, because new files inherit them from their folder.

@@ -93,6 +93,8 @@ pub fn run(options: &Options) -> Result<u8, String> {
         targets.push(Target { form, file });
     }
     let targets = Target::chosen(&targets, Form::Text).map_err(|error| error.to_string())?;
+    let spared = targets.iter().try_for_each(|target| target.spare(&paths));
+    spared.map_err(|error| error.to_string())?;
     let reports = Reports::open(targets, deny).map_err(|error| error.to_string())?;
     let mut run = Run::new(reports);
     let available = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);

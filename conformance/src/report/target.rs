@@ -100,16 +100,32 @@ impl Target {
         file.map(drop).map_err(|error| self.failure(&error))
     }
 
+    /// Refuses to overwrite a file of the traces that are checked, whatever its name.
+    pub(crate) fn spare(&self, traces: &[PathBuf]) -> io::Result<()> {
+        let Some(path) = &self.file else {
+            return Ok(());
+        };
+        match session::is_file_of(traces, path) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(self.over_trace()),
+            Err(error) => Err(self.failure(&error)),
+        }
+    }
+
+    fn over_trace(&self) -> io::Error {
+        let error = io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "refusing to write a report over part of a trace",
+        );
+        self.failure(&error)
+    }
+
     /// Refuses to overwrite part of a trace, even through symlinks.
     fn check_place(&self, path: &Path) -> io::Result<()> {
         let mut place = path.to_owned();
         for _ in 0..=MOST_LINKS {
             if has_extension(&place) || session::is_part_of_trace(&place) {
-                let error = io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    "refusing to write a report over part of a trace",
-                );
-                return Err(self.failure(&error));
+                return Err(self.over_trace());
             }
             // The report may create the file that a symlink names, so the file need not exist.
             let Ok(linked) = fs::read_link(&place) else {

@@ -142,6 +142,36 @@ fn a_report_never_overwrites_part_of_a_trace() {
         assert_eq!(status, 2, "{name}");
         assert!(messages.contains("over part of a trace"), "{messages}");
     }
+    fs::copy(&index, folder.path().join("odd")).unwrap();
+    #[cfg(unix)]
+    for (name, file) in [
+        ("hard.json", &index),
+        ("second_hard.json", &trace.join("manifest.json")),
+    ] {
+        fs::hard_link(file, folder.path().join(name)).unwrap();
+        for path in ["trace", "."] {
+            let before = fs::read(folder.path().join(name)).unwrap();
+            let report = format!("json={name}");
+            let output = check(folder.path(), &[path, "--report", &report]);
+            let (status, _, messages) = texts(&output);
+            assert_eq!(status, 2, "{name}");
+            assert!(messages.contains("over part of a trace"), "{messages}");
+            assert_eq!(fs::read(folder.path().join(name)).unwrap(), before);
+        }
+    }
+    // A file with an unusual name, by any of its names.
+    for report in ["json=odd", "json=./trace/../odd"] {
+        let output = check(folder.path(), &["odd", "--report", report]);
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 2, "{report}");
+        assert!(messages.contains("over part of a trace"), "{messages}");
+    }
+    assert_eq!(fs::read(folder.path().join("odd")).unwrap(), before);
+    // Other reports may have several names, even below the trace.
+    fs::write(folder.path().join("old.json"), "").unwrap();
+    fs::hard_link(folder.path().join("old.json"), trace.join("old.json")).unwrap();
+    let output = check(folder.path(), &["trace", "--report", "json=old.json"]);
+    assert_eq!(texts(&output).0, 0);
     // Linux follows 40 links in a row.
     #[cfg(unix)]
     for links in 38..=42 {
