@@ -1,13 +1,17 @@
 //! Tests the guarantees of `docs/safety.md` for events and payloads that look like parts of the
 //! format. Events and payloads may contain anything from the traced program's memory, even a trace.
 
+use std::fs;
+
 use atf::Completeness;
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
+use atf::session::SessionReader;
+use atf::thread::ThreadReader;
 use proptest::prelude::*;
 
 use crate::{details, events, expected};
-use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile, padded};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile, padded, ring_after};
 
 /// Generates all or part of a magic, a header, a footer whose numbers may match, or zeros.
 fn part() -> impl Strategy<Value = Vec<u8>> {
@@ -129,6 +133,54 @@ proptest! {
             prop_assert!(read >= whole, "{} of {} at {} bytes", read, whole, size);
             prop_assert!(read <= whole + 1, "{} of {} at {} bytes", read, whole, size);
         }
+    }
+
+    /// A thread whose writer was killed has all events, wherever the kill journal continues the
+    /// files.
+    #[test]
+    fn a_kill_journal_continues_the_files_whatever_they_hold(
+        index in index_file(),
+        detail in detail_file(),
+        places in prop::array::uniform4(any::<prop::sample::Index>()),
+    ) {
+        let version = index.version;
+        let index = index.placeholder();
+        let detail = DetailFile::of(version, detail.events).placeholder();
+        let files = [index.without_footer(), detail.without_footer()];
+        // The journal starts between two events. Some of its bytes may be in the file already.
+        let starts = [
+            64 + 32 * places[0].index(index.events.len() + 1),
+            usize::try_from(detail.places()[places[1].index(detail.events.len() + 1)]).unwrap(),
+        ];
+        let ends = [0, 1].map(|it| starts[it] + places[2 + it].index(files[it].len() - starts[it] + 1));
+        let folder = tempfile::tempdir().unwrap();
+        let ring = ring_after(version, index.thread_id, [&files[0], &files[1]], starts);
+        fs::write(folder.path().join("index.atf"), &files[0][..ends[0]]).unwrap();
+        fs::write(folder.path().join("detail.atf"), &files[1][..ends[1]]).unwrap();
+        fs::write(folder.path().join("ring.atf"), ring).unwrap();
+        let thread = ThreadReader::open(folder.path()).unwrap();
+        prop_assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
+        prop_assert_eq!(events(thread.index()), expected(&index));
+        prop_assert_eq!(details(thread.detail().unwrap(), &detail), &detail.events[..]);
+    }
+
+    /// A merge has each thread's events, in the order of time.
+    #[test]
+    fn a_merge_has_all_events_whatever_they_hold(files in prop::collection::vec(index_file(), 1..4)) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut all = Vec::new();
+        for (id, file) in (0..).zip(&files) {
+            let path = folder.path().join(format!("thread_{id}"));
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("index.atf"), file.without_footer()).unwrap();
+            all.extend((0_u64..).zip(expected(file)).map(|(seq, event)| (id, seq, event)));
+        }
+        all.sort_by_key(|(thread, seq, event)| (event.timestamp_ns, *thread, *seq));
+        let session = SessionReader::open(folder.path()).unwrap();
+        let merge = session.merge();
+        let merged = merge.events().filter_map(Result::ok);
+        let merged: Vec<_> = merged.map(|it| (it.thread, it.seq, it.event)).collect();
+        prop_assert_eq!(merged, all);
     }
 
     /// If there is a checksum, a flipped bit in the events is always noticed.

@@ -8,7 +8,7 @@ mod ring;
 
 pub use detail::{DetailFile, DetailRecord};
 pub use index::{EventRecord, IndexFile};
-pub use ring::{RingArea, RingFile};
+pub use ring::{RingArea, RingFile, ring_after};
 
 /// Appends values in little-endian order.
 #[derive(Default)]

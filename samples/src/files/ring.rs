@@ -1,6 +1,6 @@
 //! Builds `ring.atf`. No source describes this file; the layout is from its page in the reference.
 
-use super::Bytes;
+use super::{Bytes, crc32c};
 
 /// A ring to write; its fields need not be consistent.
 #[derive(Debug, Clone)]
@@ -53,4 +53,21 @@ impl RingFile {
         }
         bytes.0
     }
+}
+
+/// Returns the ring of a killed writer that had yet to write the bytes of both files from `starts`
+/// on.
+pub fn ring_after(version: u8, thread_id: u32, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
+    let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
+    let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));
+    let mut out = Bytes::default();
+    out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
+    out.u32(thread_id).u32(0);
+    out.u64(index.len() as u64).u64(starts[0] as u64);
+    out.u64(index.len() as u64);
+    out.u32(checksums[0]).u32(checksums[1]);
+    out.u64(detail.len() as u64).u64(starts[1] as u64);
+    out.u64(detail.len() as u64).raw(&[0; 56]);
+    out.raw(index).raw(detail);
+    out.0
 }
