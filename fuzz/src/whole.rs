@@ -5,14 +5,15 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
-use atf::follow::{Polled, SessionFollower};
-use atf::index::IndexEvent;
+use atf::detail::DetailReader;
+use atf::follow::{DetailFollower, Polled, SessionFollower};
+use atf::index::{IndexEvent, IndexReader};
 use atf::merge::MergedEvent;
 use atf::rewrite::{ConvertOptions, RecoverOptions, convert, recover};
 use atf::session::{SessionReader, ThreadEntry};
 use atf::spans::{CallStack, Paired, Spans};
-use atf::thread::{INDEX_FILE, ThreadReader};
-use atf::{OpenOptions, Wire};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
+use atf::{Completeness, OpenOptions, Wire};
 use atf_conformance::{FileReport, Output, Verdict, check::check};
 
 use crate::scratch::scratch;
@@ -23,7 +24,8 @@ use crate::scratch::scratch;
 /// - Merges, partitions and merges with small buffers return the same events as a simple merge. A
 ///   time range contains exactly the events within it.
 /// - Calls are paired in the same way in a merge and in a single thread.
-/// - Followers return a prefix of each thread's events.
+/// - Followers return exactly the events of each finalized file, once each and in order, and then
+///   its end; of any other file, they return the first events.
 /// - A reader opens every file that the checker accepts and reports no problem with it.
 /// - A recovered session, converted to the other wire version and back, has the same events and payloads.
 pub fn session(data: &[u8]) {
@@ -203,23 +205,60 @@ fn followed(session: &SessionReader) {
     let mut follower = SessionFollower::new(session.path());
     let threads = follower.poll_threads().expect("a folder of our own");
     for thread in threads {
-        let mut events = thread.follow_index();
-        let mut given = Vec::new();
-        while let Ok(Polled::New(event)) = events.poll_event() {
-            given.push(event);
-        }
-        let Ok(index) = atf::index::IndexReader::open(thread.path().join(INDEX_FILE)) else {
+        let mut follower = thread.follow_index();
+        let (given, end) = drained(|| follower.poll_event());
+        let Ok(index) = IndexReader::open(thread.path().join(INDEX_FILE)) else {
             continue;
         };
         let all: Vec<_> = index.events_in(..).map_while(Result::ok).collect();
-        // Followers do not read the ring, and cannot be certain yet about zeros at the end.
-        let common = given.len().min(all.len());
-        same(
-            "followed",
-            &all[..common].to_vec(),
-            &given[..common].to_vec(),
-        );
+        if is_whole(index.completeness(), &index.disagreements()) || end == End::Finalized {
+            same("followed", &(&all, End::Finalized), &(&given, end));
+        } else {
+            // Followers do not read the ring, and hold back what is not certain yet.
+            assert!(all.starts_with(&given), "{all:#?}\n{given:#?}");
+        }
+        let mut follower = DetailFollower::new(thread.path().join(DETAIL_FILE));
+        let (given, end) = drained(|| follower.poll());
+        let Ok(detail) = DetailReader::open(thread.path().join(DETAIL_FILE)) else {
+            continue;
+        };
+        let all: Vec<_> = detail.events_in(..).map_while(Result::ok).collect();
+        if is_whole(detail.completeness(), &detail.disagreements()) || end == End::Finalized {
+            same("followed", &(&all, End::Finalized), &(&given, end));
+        } else {
+            assert!(all.starts_with(&given), "{all:#?}\n{given:#?}");
+        }
     }
+}
+
+/// The last result of a follower.
+#[derive(Debug, PartialEq)]
+enum End {
+    Finalized,
+    NotYet,
+    Error,
+}
+
+/// Polls a follower until it returns nothing new.
+fn drained<T>(mut poll: impl FnMut() -> atf::Result<Polled<T>>) -> (Vec<T>, End) {
+    let mut given = Vec::new();
+    loop {
+        let end = match poll() {
+            Ok(Polled::New(event)) => {
+                given.push(event);
+                continue;
+            }
+            Ok(Polled::Finalized) => End::Finalized,
+            Ok(Polled::NotYet) => End::NotYet,
+            Err(_) => End::Error,
+        };
+        return (given, end);
+    }
+}
+
+/// Returns whether a file is finalized and does not contradict itself.
+fn is_whole(completeness: &Completeness, disagreements: &[atf::Error]) -> bool {
+    matches!(completeness, Completeness::Finalized) && disagreements.is_empty()
 }
 
 /// The verdicts of a check, by file.
@@ -294,6 +333,7 @@ fn converted(folder: &Path, scratch: &Path) {
         return;
     }
     let recovered = SessionReader::open(&out).expect("it was just written");
+    followed(&recovered);
     let expected = kept(&recovered);
     for [first, second] in [[Wire::V1, Wire::V2], [Wire::V2, Wire::V1]] {
         let options = ConvertOptions::default();

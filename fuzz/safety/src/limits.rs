@@ -35,18 +35,21 @@ pub enum Case {
     Holes,
     /// A folder nested so deeply that the path of its copy would be too long.
     Deep,
+    /// Files and folders whose names have as many bytes as a file system allows.
+    Names,
     /// Files that only their owner may read.
     Modes,
 }
 
 impl Case {
     /// All cases.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Files,
         Self::Size,
         Self::Memory,
         Self::Holes,
         Self::Deep,
+        Self::Names,
         Self::Modes,
     ];
 
@@ -64,6 +67,7 @@ impl Case {
             Self::Memory => memory(&session, has_bug),
             Self::Holes => holes(&session, &out, has_bug),
             Self::Deep => deep(&session, &out, has_bug),
+            Self::Names => names(&session, folder, has_bug),
             Self::Modes => modes(&session, &out, has_bug),
         }
     }
@@ -243,6 +247,39 @@ fn deep(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     }
     let count = recovered(session, out)?;
     holds(count == EVENTS, format!("{count} events are recovered"))
+}
+
+fn names(session: &Path, folder: &Path, has_bug: bool) -> io::Result<()> {
+    const LONGEST: usize = 255;
+    let padded = |start: &str, end: &str| {
+        let zeros = "0".repeat(LONGEST - start.len() - end.len());
+        format!("{start}{zeros}{end}")
+    };
+    let (out, long) = (folder.join(padded("out", "")), padded("", "x"));
+    // A thread that can be read, one that cannot, and files that belong to no thread.
+    fs::rename(
+        session.join("thread_0"),
+        session.join(padded("thread_", "1")),
+    )?;
+    let unreadable = padded("thread_", "2");
+    fs::create_dir(session.join(&unreadable))?;
+    fs::write(session.join(&unreadable).join("index.atf"), "unreadable")?;
+    fs::write(session.join(&unreadable).join(&long), "kept")?;
+    fs::write(session.join(&long), "kept")?;
+    // The folder of a recovery that names its unfinished output after the final one.
+    if has_bug {
+        fs::create_dir(out.with_extension("part"))?;
+    }
+    let opened = SessionReader::open(session).map_err(io::Error::other)?;
+    let count = opened.merge().events().filter(Result::is_ok).count() as u64;
+    holds(count == EVENTS, format!("{count} events are merged"))?;
+    let count = recovered(session, &out)?;
+    holds(count == EVENTS, format!("{count} events are recovered"))?;
+    let kept = fs::read(out.join("unreadable").join(unreadable).join(long))?;
+    holds(
+        kept == b"kept",
+        "a file of the unreadable thread is changed",
+    )
 }
 
 fn modes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {

@@ -113,6 +113,35 @@ fn an_output_among_the_trace_files_is_refused() {
     }
 }
 
+#[test]
+fn an_output_that_is_an_input_by_any_name_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let index = folder.path().join("index.atf");
+    let names = ["odd", "hard", "symbols.json"].map(|name| folder.path().join(name));
+    let [odd, hard, symbols] = names.each_ref();
+    let sample = atf_samples::folder().join("sample-small/session_20260105_101500/pid_4242");
+    fs::copy(sample.join("thread_0/index.atf"), odd).unwrap();
+    fs::copy(sample.join("manifest.json"), symbols).unwrap();
+    fs::copy(odd, &index).unwrap();
+    fs::hard_link(&index, hard).unwrap();
+    let mut cases = vec![(odd, odd), (odd, symbols)];
+    if cfg!(unix) {
+        cases.push((&index, hard));
+    }
+    for (input, out) in cases {
+        let before = fs::read(out).unwrap();
+        for command in [&["export", "--format", "csv"][..], &["flamegraph"]] {
+            let [input, out] = [input, out].map(|path| path.to_str().unwrap());
+            let more = ["--symbols", symbols.to_str().unwrap(), "--out", out, input];
+            let output = atf(folder.path(), &[command, &more].concat());
+            let (status, _, messages) = texts(&output);
+            assert_eq!(status, 2, "{messages}");
+            assert!(messages.contains("one of the files to read"), "{messages}");
+        }
+        assert_eq!(fs::read(out).unwrap(), before);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_symlink_to_a_trace_file_is_replaced_and_the_file_kept() {
