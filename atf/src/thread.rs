@@ -308,7 +308,8 @@ impl ThreadReader {
     /// of their own and prove no link wrong.
     fn dangling(&self, index: &IndexReader) -> Option<Error> {
         let count = self.detail().map_or(0, DetailReader::event_count);
-        dangling(index, count).filter(|_| self.detail_error().is_none())
+        let may_be_lost = may_be_lost(index, self.detail());
+        dangling(index, count, may_be_lost).filter(|_| self.detail_error().is_none())
     }
 
     fn wrong_flag(&self) -> Option<Error> {
@@ -393,14 +394,22 @@ fn has_finalized_details(folder: &Path, options: OpenOptions) -> bool {
 
 /// Returns the error for links to missing details, if the greatest link is known from a pass over
 /// all events.
-fn dangling(index: &IndexReader, count: u64) -> Option<Error> {
+fn dangling(index: &IndexReader, count: u64, may_be_lost: bool) -> Option<Error> {
     let greatest = index.known_scan()?.greatest_link?;
-    let error = || {
-        index
-            .input()
-            .error(ErrorKind::DanglingLinks { greatest, count })
+    let kind = ErrorKind::DanglingLinks {
+        greatest,
+        count,
+        may_be_lost,
     };
-    (greatest >= count).then(|| error().with_field("events"))
+    (greatest >= count).then(|| index.input().error(kind).with_field("events"))
+}
+
+/// Returns whether one end of a link may have been lost, because a file is unfinalized or damaged.
+pub(crate) fn may_be_lost(index: &IndexReader, detail: Option<&DetailReader>) -> bool {
+    let is_whole_detail = detail.is_none_or(|detail| {
+        detail.completeness().has_verified_footer() && detail.framing_problem().is_none()
+    });
+    !(index.completeness().has_verified_footer() && is_whole_detail)
 }
 
 /// Returns the problems of a thread's details and of the links to them, for an index that was
@@ -416,7 +425,7 @@ pub(crate) fn problems_beside(
         None => Ok(None),
     };
     if let Ok(Some(count)) = stated {
-        return dangling(index, count).into_iter().collect();
+        return dangling(index, count, false).into_iter().collect();
     }
     match ThreadReader::open_with(folder, options) {
         Ok(thread) => {

@@ -10,6 +10,7 @@ use super::content;
 use super::place::At;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::{Rule, table as rules};
+use crate::thread::may_be_lost;
 use crate::wire::Wire;
 
 /// A thread's two files, both open and of the same wire version.
@@ -25,11 +26,7 @@ impl<'a> Pair<'a> {
 
     /// Returns whether a link may dangle, because the other end may be lost.
     fn may_dangle(&self) -> bool {
-        let is_whole_index = self.index.completeness().has_verified_footer();
-        let is_whole_detail = self.detail.is_none_or(|detail| {
-            detail.completeness().has_verified_footer() && detail.framing_problem().is_none()
-        });
-        !(is_whole_index && is_whole_detail)
+        may_be_lost(self.index, self.detail)
     }
 
     /// Checks the links from index events to detail events. If the details have already proven all

@@ -92,6 +92,9 @@ fn index(problem: &Error) -> Option<&'static Rule> {
         ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_IFTR_003,
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_IFTR_004,
         ErrorKind::Gap { .. } => &rules::ATF_IEVT_006,
+        ErrorKind::DanglingLinks {
+            may_be_lost: true, ..
+        } => &rules::ATF_LINK_002,
         ErrorKind::DanglingLinks { .. } => &rules::ATF_LINK_001,
         ErrorKind::WrongDetailFlag { .. } => &rules::ATF_IHDR_018,
         ErrorKind::Disagrees { .. } => match field {

@@ -134,6 +134,9 @@ pub enum ErrorKind {
         greatest: u64,
         /// The number of detail events.
         count: u64,
+        /// Whether the missing details may have been lost, because one of the two files is
+        /// unfinalized or damaged.
+        may_be_lost: bool,
     },
 
     /// The footer's count does not match the bytes between header and footer.

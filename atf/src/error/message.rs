@@ -77,7 +77,9 @@ impl fmt::Display for ErrorKind {
                     "events are"
                 }
             ),
-            Self::DanglingLinks { greatest, count } => write!(
+            Self::DanglingLinks {
+                greatest, count, ..
+            } => write!(
                 f,
                 "links reach detail event {greatest}, but there are only {count}"
             ),

@@ -415,6 +415,26 @@ fn dangling_links_of_finalized_threads_are_in_the_text() {
     assert!(text.contains("says that thread 2 has details, but it has none"));
 }
 
+/// The rule on links to details depends on whether the details may have been lost.
+#[test]
+fn check_and_report_name_the_same_rule_for_links_to_missing_details() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    // In the second thread, one detail less was written than its events link to.
+    let detail = DetailFile::finalized(1, 2);
+    for (bytes, rule, other) in [
+        (detail.without_footer(), "ATF-LINK-002", "ATF-LINK-001"),
+        (detail.bytes(), "ATF-LINK-001", "ATF-LINK-002"),
+    ] {
+        let folder = session(Some(&whole));
+        fs::write(folder.path().join("s/thread_7/detail.atf"), bytes).unwrap();
+        let (_, findings, _) = run(&folder, &["check", "s"]);
+        let (_, _, messages) = run(&folder, &["report", "s"]);
+        for text in [findings, messages] {
+            assert!(text.contains(rule) && !text.contains(other), "{text}");
+        }
+    }
+}
+
 #[test]
 fn info_counts_each_link_once_and_no_hole_as_one() {
     let folder = TempDir::new().unwrap();
