@@ -307,6 +307,17 @@ fn every_path_in_the_architecture_exists() {
     assert!(count > 100, "only {count} paths");
 }
 
+/// Somebody who looks for the place of a change reads rows, not paragraphs.
+#[test]
+fn the_rows_of_the_architecture_are_short() {
+    let text = text(&root().join("ARCHITECTURE.md"));
+    let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 60, "only {} rows", rows.len());
+    for row in rows {
+        assert!(row.chars().count() <= 160, "{row}");
+    }
+}
+
 #[test]
 fn the_readme_lists_every_crate_that_is_not_internal_to_a_folder() {
     let readme = text(&root().join("README.md"));

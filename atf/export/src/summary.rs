@@ -13,7 +13,7 @@ pub struct Summary {
     pub lost_details: u64,
     /// Which events are missing or changed, and which threads were not read.
     pub problems: Vec<Problem>,
-    /// Whether a limit cut off parts of the trace. The output says so itself.
+    /// Whether a limit cut off parts of the trace. The output reports this too.
     pub is_cut: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a session knows about its threads, which tell it.
+//! A session's record of its threads, which report to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,14 +19,14 @@ pub(super) struct Shared {
     /// Threads renamed since a successor last copied the names.
     pub(super) named: BTreeSet<u32>,
     pub(super) threads: BTreeMap<u32, Entry>,
-    /// What the tracer reported about threads, including threads without a writer yet.
+    /// The tracer's reports about threads, including threads without a writer yet.
     pub(super) notes: BTreeMap<u32, ManifestThread>,
-    /// What the tracer reported about the session.
+    /// The tracer's reports about the session.
     pub(super) manifest: Manifest,
     pub(super) is_finalized: bool,
 }
 
-/// What the session knows about a thread.
+/// A session's record of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
     pub(super) has_detail: bool,

@@ -21,7 +21,7 @@ use crate::table::{Amount, Row};
 const EVENTS: u64 = 4_000_000;
 const THREADS: [u32; 4] = [4, 16, 64, 256];
 
-/// What a merge is compared with.
+/// The baseline of a merge.
 #[derive(Debug, Clone, Copy)]
 enum Baseline {
     Heap,
