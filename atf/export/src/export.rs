@@ -41,7 +41,7 @@ pub enum Form {
 /// - Firefox: the same, plus 60 bytes per distinct stack of a thread, for at most
 ///   [`max_nodes`](Options::max_nodes). A temporary file holds the thread's durations.
 /// - Perfetto: 2¹⁶ names.
-/// - Folded stacks: 330 bytes per node of the call tree, for at most 600,000 nodes.
+/// - Folded stacks: as for [`tree`](atf::analyze::tree()).
 ///
 /// # Errors
 ///

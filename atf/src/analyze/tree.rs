@@ -60,7 +60,7 @@ impl Tree {
 /// `options`.
 ///
 /// Memory: about 130 bytes per node of the result (at most [`max_nodes`](Options::max_nodes)
-/// nodes), and 40 MB for all threads that are being read, which merge their nodes into the result
+/// nodes), and 20 MB for all threads that are being read, which merge their nodes into the result
 /// as they go. Only open calls add to this: 30 MB per core for 262,144. If the tree reaches its
 /// limit, the trace is read again, one thread after another, so that the nodes do not depend on the
 /// number of cores.
@@ -102,7 +102,7 @@ fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Resul
 }
 
 /// How many nodes all threads that are being read keep before they merge them into the result.
-const NODES_OF_THREADS: usize = 1 << 19;
+const NODES_OF_THREADS: usize = 1 << 17;
 
 /// A tree to which calls are added.
 struct Growing {

@@ -208,6 +208,25 @@ proptest! {
         }
     }
 
+    /// With a low limit, threads merge few nodes at a time.
+    #[test]
+    fn a_tree_depends_neither_on_the_cores_nor_on_when_threads_merge(
+        threads in threads(),
+        fewer in 0..6_usize,
+    ) {
+        let (_folder, session) = session(&threads);
+        let tree = |limit: usize, jobs: usize| {
+            let options = Options::default().max_nodes(limit).jobs(NonZero::new(jobs));
+            analyze::tree(&session, &options).unwrap().nodes
+        };
+        let all = tree(1_000_000, 1);
+        for jobs in [1, 3] {
+            prop_assert_eq!(&tree(all.len(), jobs), &all);
+        }
+        let limit = all.len().saturating_sub(fewer);
+        prop_assert_eq!(tree(limit, 3), tree(limit, 1));
+    }
+
     #[test]
     fn what_no_row_has_is_added_up(threads in threads(), limit in 0..6_usize) {
         let (_folder, session) = session(&threads);

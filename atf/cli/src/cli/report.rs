@@ -44,9 +44,9 @@ All events are verified as they are read. Problems are written to standard error
 
 Memory: about 150 bytes per function and 1 to 3 KB for its durations, at most 16, for about five
 threads per core; open calls 28 MB per core for 262,144. If more are open, the outermost are given
-up and counted, and the exit status is 1. A tree has at most a million nodes of 200 bytes, and 130
-bytes per node of each of those threads. A million functions or pairs are told apart. Beyond a
-limit, the rest are combined in one row.
+up and counted, and the exit status is 1. A tree has at most a million nodes of 110 bytes, and 120
+more per node that is shown; threads that are being read add 20 MB. A million functions or pairs are
+told apart. Beyond a limit, the rest are combined in one row.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
 or a path that could not be read.
