@@ -13,7 +13,7 @@ use super::json::{Members, Place, Reader};
 use super::{Manifest, ManifestThread};
 use crate::clock::{MediaTime, TimingAnchor};
 use crate::error::{Error, ErrorKind, Result};
-use crate::source::{Input, OpenOptions};
+use crate::source::{Input, MANIFEST_LIMIT, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 impl Manifest {
@@ -50,7 +50,7 @@ impl Manifest {
     /// The size limit in bytes for reading files, unless
     /// [`manifest_limit`](OpenOptions::manifest_limit) sets another limit: 256 MiB, enough for the
     /// names of about two million functions.
-    pub const LIMIT: u64 = 256 << 20;
+    pub const LIMIT: u64 = MANIFEST_LIMIT;
 
     /// Reads a file, as [`parse`](Self::parse) does.
     ///
@@ -81,7 +81,7 @@ impl Manifest {
     }
 
     fn of(file: &Input, options: OpenOptions) -> Result<Self> {
-        let mut this = Self::parse(&whole(file, options)?);
+        let mut this = Self::parse(&whole(file, options.manifest_limit)?);
         let problems = std::mem::take(&mut this.problems).into_iter();
         this.problems = problems
             .map(|problem| problem.with_path(file.path()))
@@ -122,9 +122,8 @@ pub(super) fn without_mark(text: &str) -> &str {
 }
 
 /// Reads all bytes in steps, instead of allocating whatever size the file claims.
-fn whole(file: &Input, options: OpenOptions) -> Result<Vec<u8>> {
+fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     const STEP: usize = 64 << 10;
-    let limit = options.manifest_limit.unwrap_or(Manifest::LIMIT);
     let found = file.size();
     if found > limit {
         return Err(file.error(ErrorKind::ManifestTooLarge { found, limit }));
@@ -148,8 +147,8 @@ fn whole(file: &Input, options: OpenOptions) -> Result<Vec<u8>> {
 
 /// Reads the bytes of a session's manifest.
 pub(crate) fn bytes_in_session(path: &Path) -> Result<Vec<u8>> {
-    let options = OpenOptions::new();
-    whole(&Input::open_in_session(path, options)?, options)
+    let file = Input::open_in_session(path, OpenOptions::new())?;
+    whole(&file, MANIFEST_LIMIT)
 }
 
 /// Returns the members unknown to this crate, in order, each with its last value; `None` if the

@@ -18,6 +18,7 @@ pub(crate) use followed::Tail;
 pub(crate) use growing::Growing;
 pub(crate) use identity::Identity;
 pub(crate) use input::Input;
+pub(crate) use options::MANIFEST_LIMIT;
 pub use options::OpenOptions;
 pub(crate) use reopened::Reopened;
 pub use seekable::Seekable;

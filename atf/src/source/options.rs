@@ -2,6 +2,9 @@
 
 use crate::sys::MapPermit;
 
+/// The default size limit for a manifest in bytes.
+pub(crate) const MANIFEST_LIMIT: u64 = 256 << 20;
+
 /// Options for opening files, passed to `open_with` of [`IndexReader`](crate::index::IndexReader),
 /// [`DetailReader`](crate::detail::DetailReader), [`ThreadReader`](crate::thread::ThreadReader) and
 /// [`SessionReader`](crate::session::SessionReader).
@@ -30,8 +33,7 @@ use crate::sys::MapPermit;
 pub struct OpenOptions {
     pub(crate) map: Option<MapPermit>,
     pub(crate) follow_links: bool,
-    /// The default is [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT).
-    pub(crate) manifest_limit: Option<u64>,
+    pub(crate) manifest_limit: u64,
     /// Whether to first read whole files to find unreadable ranges, which then read as zeros (see
     /// [`Input::unreadable`](super::Input::unreadable)). Not for mapped files.
     pub(crate) around_errors: bool,
@@ -55,7 +57,7 @@ impl OpenOptions {
         Self {
             map: None,
             follow_links: false,
-            manifest_limit: None,
+            manifest_limit: MANIFEST_LIMIT,
             around_errors: false,
             detail_in_memory: 0,
             scan: false,
@@ -84,11 +86,12 @@ impl OpenOptions {
     /// Sets the size limit for `manifest.json` in bytes; the default is
     /// [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT). A larger manifest counts as
     /// unreadable: events are read without it, and
-    /// [`Manifest::problems`](crate::manifest::Manifest::problems) reports [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes
-    /// up to 64 times its size in memory.
+    /// [`Manifest::problems`](crate::manifest::Manifest::problems) reports
+    /// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes up to 64
+    /// times its size in memory.
     #[must_use]
     pub const fn manifest_limit(mut self, bytes: u64) -> Self {
-        self.manifest_limit = Some(bytes);
+        self.manifest_limit = bytes;
         self
     }
 }
