@@ -15,9 +15,14 @@ objects! {
 }
 
 names! {
-    Kind { Index = "index", Detail = "detail", Ring = "ring", Manifest = "manifest", Folder = "folder" }
     Party { Writer = "writer", Reader = "reader", Validator = "validator" }
     ReaderDoes { Ignore = "ignore", Warn = "warn", Recover = "recover", Reject = "reject" }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl Serialize for Verdict {

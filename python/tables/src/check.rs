@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use atf::check::{self, FileReport, Kind, Output};
+use atf::check::{self, FileReport, Output};
 
 use crate::error::Error;
 use crate::names::Names;
@@ -141,7 +141,7 @@ fn push(found: &Found, rows: &mut Rows) -> Result<(), Error> {
         let rule = finding.map(|finding| finding.rule);
         rows.push(&[
             Cell::from(&*path),
-            kind(report.kind).into(),
+            report.kind.name().into(),
             report.verdict().name().into(),
             report.events.into(),
             report.details.into(),
@@ -154,14 +154,4 @@ fn push(found: &Found, rows: &mut Rows) -> Result<(), Error> {
         ])?;
     }
     Ok(())
-}
-
-const fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Index => "index",
-        Kind::Detail => "detail",
-        Kind::Ring => "ring",
-        Kind::Manifest => "manifest",
-        Kind::Folder => "folder",
-    }
 }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use atf::Error as AtfError;
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::manifest::ManifestThread;
 use atf::session::{SessionReader, ThreadEntry};
-use atf::Error as AtfError;
 
 use crate::error::Error;
 use crate::options::Options;

@@ -39,8 +39,8 @@ refused.
 
 Memory: 60 MB for 262,144 open calls, whatever the number of events. If more calls are open, all end
 there. speedscope and firefox: 100 bytes per function; firefox: 60 bytes per distinct stack of a
-thread, for up to a million stacks, and a temporary file. folded: 140 MB for a call tree of a million
-nodes, 1024 functions deep.
+thread, for up to a million stacks, and a temporary file. folded: 140 MB for a call tree of a
+million nodes, 1024 functions deep.
 
 FILE gets its name when it is complete, and replaces an older one.
 
