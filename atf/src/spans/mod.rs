@@ -128,14 +128,23 @@ impl Span {
     /// event ended extends to the end of the range.
     ///
     /// ```
-    /// # use atf::spans::{Depth, Span, SpanEnd};
-    /// # let (function_id, depth) = (7, Depth::Derived(1));
-    /// # let (start_seq, end_seq, end) = (0, Some(1), SpanEnd::Return);
-    /// # let (start_ns, end_ns) = (100, Some(250));
-    /// # let span = Span { function_id, depth, start_seq, end_seq, end, start_ns, end_ns };
+    /// use atf::spans::{Paired, Spans};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let folder = folder.path();
+    /// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
+    /// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+    /// #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
+    /// # }
+    /// # writer.finalize()?;
+    ///
+    /// let index = atf::index::IndexReader::open(folder.join("index.atf"))?;
+    /// let Some(Ok(Paired::Span(span))) = Spans::new(index.events()).next() else {
+    ///     panic!("a call and its return");
+    /// };
     /// // A call from 100 to 250.
     /// assert_eq!(span.ns_within(&(200..300)), 50);
     /// assert_eq!(span.ns_within(&(300..400)), 0);
+    /// # Ok::<(), atf::Error>(())
     /// ```
     #[must_use]
     pub fn ns_within(&self, range: &Range<u64>) -> u64 {
