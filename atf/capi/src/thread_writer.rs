@@ -1,4 +1,4 @@
-//! A thread's writer behind its handle, and the handling of its failures.
+//! The object that a thread writer's handle refers to, and how its failures are handled.
 
 use std::ffi::CString;
 

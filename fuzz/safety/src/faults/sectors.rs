@@ -9,7 +9,7 @@ use std::path::Path;
 use atf::detail::DetailReader;
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report};
 use atf::thread::{Linked, ThreadReader};
-use atf_samples::files::{Bytes, DetailFile, DetailRecord, IndexFile, crc32c};
+use atf_samples::files::{DetailFile, DetailRecord, IndexFile, ring_after};
 use atf_samples::tree;
 
 use super::recovering::not_found;
@@ -175,7 +175,7 @@ impl Session {
             let (events, details) = IN_FILES;
             let starts = [Self::place(events).start, places[details].1.start];
             let starts = starts.map(|start| usize::try_from(start).unwrap_or(0));
-            in_ring = ring(version, [&index, &detail], starts);
+            in_ring = ring_after(version, 7, [&index, &detail], starts);
             let mut offset = RING;
             for (file, bytes, start) in [
                 ("index.atf", &index, starts[0]),
@@ -332,23 +332,6 @@ impl Session {
             )),
         }
     }
-}
-
-/// Returns a `ring.atf` that contains the bytes of both files from `starts` on, laid out as in the
-/// reference.
-fn ring(version: u8, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
-    let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
-    let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));
-    let mut out = Bytes::default();
-    out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
-    out.u32(7).u32(0);
-    out.u64(index.len() as u64).u64(starts[0] as u64);
-    out.u64(index.len() as u64);
-    out.u32(checksums[0]).u32(checksums[1]);
-    out.u64(detail.len() as u64).u64(starts[1] as u64);
-    out.u64(detail.len() as u64).raw(&[0; 56]);
-    out.raw(index).raw(detail);
-    out.0
 }
 
 /// Formats one line per event, with the payload of its detail.
