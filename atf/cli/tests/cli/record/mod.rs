@@ -533,12 +533,14 @@ fn a_terminal_s_interrupt_reaches_the_program_once() {
     let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
         return;
     };
-    // Runs the command in a new terminal, and passes on what is written to its standard input.
+    // Runs the command in a new terminal, and passes on what is written to its standard input. Its
+    // shell gives way to the command, since some shells end with their own status when interrupted.
     let record = record(&folder, &[], &["./program"]);
     let words = [record.get_program()].into_iter().chain(record.get_args());
     let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
+    let line = format!("exec {}", words.join(" "));
     let mut command = Command::new("script");
-    command.args(["-q", "-e", "-c", &words.join(" "), "/dev/null"]);
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]);
     command.current_dir(folder.path()).stdin(Stdio::piped());
     let spawned = command.stdout(Stdio::piped()).spawn();
     let Ok(mut child) = spawned else {
