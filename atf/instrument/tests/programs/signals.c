@@ -131,6 +131,7 @@ static PLAIN __attribute__((noinline)) void fill_stack(void) {
 
 // Sets its own handler temporarily, and sends itself the signal during and after that time.
 static PLAIN void in_between(int number) {
+    signal(number, SIG_DFL); // As in `end_by`.
     leaf();
     void (*before)(int) = signal(number, nothing);
     raise(number);
