@@ -21,3 +21,6 @@ pub mod hostile;
 #[cfg(target_os = "linux")]
 pub mod limits;
 pub mod races;
+mod shard;
+
+pub use shard::Shard;

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Barrier;
@@ -45,12 +46,12 @@ pub struct Tally {
 /// A function that receives each event or error. In a test, the function contains a planted bug.
 pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
 
-/// Runs `count` races, each on a new file.
+/// Runs races, each on a new file. Its number determines what changes and where.
 ///
 /// # Errors
 ///
 /// Returns an error if the temporary folder cannot be created.
-pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
+pub fn run(races: Range<usize>, sees: Sees<'_>) -> io::Result<Tally> {
     let folder = TempDir::new()?;
     let path = folder.path().join("index.atf");
     let detail = folder.path().join("detail.atf");
@@ -60,7 +61,7 @@ pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
     let expected: Result<Vec<_>, _> = expected.events().collect();
     let expected = expected.map_err(io::Error::other)?;
     let mut tally = Tally::default();
-    for race in 0..count {
+    for race in races {
         fs::write(&path, &index_bytes)?;
         fs::write(&detail, &detail_bytes)?;
         let changes = [
@@ -69,7 +70,7 @@ pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
             Change::Zeros,
             Change::Replace,
         ];
-        let change = changes[usize::try_from(race % 4).unwrap_or(0)];
+        let change = changes[race % 4];
         let (is_done, is_open) = (AtomicBool::new(false), Barrier::new(2));
         tally.races += 1;
         let outcome = thread::scope(|scope| {
@@ -91,7 +92,7 @@ pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
                 panic::catch_unwind(AssertUnwindSafe(read))
             });
             is_open.wait();
-            let changed = [&path, &detail].map(|path| make(change, path, race));
+            let changed = [&path, &detail].map(|path| make(change, path, race as u64));
             is_done.store(true, Ordering::Release);
             (reading.join(), changed)
         });

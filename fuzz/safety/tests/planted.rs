@@ -8,7 +8,7 @@ use assert_cmd::Command;
 use atf::FileKind;
 use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
-use atf_safety::races;
+use atf_safety::{Shard, races};
 
 /// The clean files of wire version 1, renamed so that not every mutation is recovered.
 static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
@@ -24,7 +24,13 @@ static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
 });
 
 fn attack(subject: &dyn Subject) -> Tally {
-    exhaustive::run(subject, &CLEAN, Scope::Quick, NonZero::<usize>::MIN)
+    exhaustive::run(
+        subject,
+        &CLEAN,
+        Scope::Quick,
+        Shard::WHOLE,
+        NonZero::<usize>::MIN,
+    )
 }
 
 /// Returns the first fault of each file in one string.
@@ -299,9 +305,9 @@ fn memory_allocated_by_a_file_s_count_is_found() {
 
 #[test]
 fn a_reader_that_does_not_expect_a_file_to_change_is_found() {
-    let good = races::run(8, &|_, _| {}).unwrap();
+    let good = races::run(0..8, &|_, _| {}).unwrap();
     assert_eq!(good.faults, [""; 0]);
-    let bug = races::run(8, &|_, event| assert!(event.is_ok(), "cannot fail")).unwrap();
+    let bug = races::run(0..8, &|_, event| assert!(event.is_ok(), "cannot fail")).unwrap();
     assert!(bug.faults.iter().any(|fault| fault.contains("panics")));
 }
 
@@ -310,7 +316,13 @@ static SESSIONS: LazyLock<Vec<exhaustive::Session>> =
     LazyLock::new(|| exhaustive::sessions().into_iter().take(2).collect());
 
 fn manifests(subject: &dyn Subject) -> Tally {
-    exhaustive::run_manifests(subject, &SESSIONS, Scope::Quick, NonZero::<usize>::MIN)
+    exhaustive::run_manifests(
+        subject,
+        &SESSIONS,
+        Scope::Quick,
+        Shard::WHOLE,
+        NonZero::<usize>::MIN,
+    )
 }
 
 #[test]

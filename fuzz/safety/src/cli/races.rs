@@ -3,19 +3,27 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use atf_safety::races;
+use atf_safety::{Shard, races};
 
 /// Options of `races`.
 #[derive(clap::Args)]
 pub(super) struct Options {
     /// The number of races
     #[arg(long, default_value_t = 200)]
-    count: u64,
+    count: usize,
+    /// Run one of several parts, such as 3/16
+    #[arg(
+        long,
+        value_name = "NUMBER/COUNT",
+        default_value = "1/1",
+        hide_default_value = true
+    )]
+    shard: Shard,
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
     let start = Instant::now();
-    let tally = match races::run(options.count, &|_, _| {}) {
+    let tally = match races::run(options.shard.of(options.count), &|_, _| {}) {
         Ok(tally) => tally,
         Err(error) => {
             eprintln!("atf-safety: {error}");

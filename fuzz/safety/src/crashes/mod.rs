@@ -21,6 +21,7 @@ use atf::index::{IndexEvent, IndexReader};
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf::write::{Detail, Durability, Event, ThreadWriter, WriteOptions};
 use atf::{Checksum, DetailEventType, EventKind, Wire};
+use atf_samples::files::DetailFile;
 
 pub use journal::{Journal, Op, States};
 
@@ -29,9 +30,18 @@ pub const SECTORS: [usize; 2] = [512, 4096];
 /// The number of events in each thread. Every other event has a detail. The footers of the first
 /// and last index files cross a sector boundary.
 const COUNTS: [u64; 3] = [93, 96, 125];
-/// The number of events to flush at a time.
-const FLUSHED: u64 = 8;
+/// The number of details to flush at a time, each with its pair of events.
+const FLUSHED: usize = 4;
 const THREAD: &str = "thread_7";
+
+/// What a thread records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Numbers and bytes of an ordinary program.
+    Plain,
+    /// Numbers and bytes that look like parts of the format.
+    Format,
+}
 
 /// The counts and broken guarantees of a run.
 #[derive(Debug, Default)]
@@ -80,32 +90,36 @@ pub struct IndexReading {
     pub is_good: bool,
 }
 
-/// Reads every state of a writer's files, for each wire version and durability. If a file has more
-/// than `limit` states at a step, reads a random sample of `limit` states.
+/// Reads every state of a writer's files, for each wire version, content and durability. If a file
+/// has more than `limit` states at a step, reads a random sample of `limit` states.
 pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
     let mut tally = Tally::default();
+    let files = |sector| [INDEX_FILE, DETAIL_FILE].map(|name| (sector, name));
+    let durabilities = [
+        Durability::None,
+        Durability::Finalize,
+        Durability::EachFlush,
+    ];
     for &wire in Wire::ALL {
-        let durabilities = [
-            Durability::None,
-            Durability::Finalize,
-            Durability::EachFlush,
-        ];
-        let each = |durability| COUNTS.map(|count| (durability, count));
-        for (durability, count) in durabilities.into_iter().flat_map(each) {
-            let journal = write(wire, durability, count);
-            for sector in SECTORS {
-                for name in [INDEX_FILE, DETAIL_FILE] {
-                    let ops = journal.ops(&Path::new(THREAD).join(name));
-                    let case = format!("{wire}, {durability:?}, {count} events, {sector}, {name}");
-                    let mut run = Run {
-                        reads,
-                        wire,
-                        count,
-                        limit,
-                        seen: HashSet::new(),
-                        tally: &mut tally,
-                    };
-                    run.file(name, &ops, sector, &case);
+        for content in [Content::Plain, Content::Format] {
+            for count in COUNTS {
+                let thread = Thread::new(wire, content, count);
+                for durability in durabilities {
+                    let journal = thread.write(durability);
+                    for (sector, name) in SECTORS.into_iter().flat_map(files) {
+                        let ops = journal.ops(&Path::new(THREAD).join(name));
+                        let case = format!(
+                            "{wire}, {content:?}, {count} events, {durability:?}, {sector}, {name}"
+                        );
+                        let mut run = Run {
+                            reads,
+                            thread: &thread,
+                            limit,
+                            seen: HashSet::new(),
+                            tally: &mut tally,
+                        };
+                        run.file(name, &ops, sector, &case);
+                    }
                 }
             }
         }
@@ -113,52 +127,97 @@ pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
     tally
 }
 
-fn event(seq: u64) -> Event {
-    Event::new(
-        0x0004_62d5_3c8a_0000 + seq * 1000,
-        0x0644_4fc1_0000_0001 + seq / 2,
-        match seq % 2 {
-            0 => EventKind::CALL,
-            _ => EventKind::RETURN,
-        },
-        1,
-    )
+/// What a writer writes: events, and a payload for every other event.
+struct Thread {
+    wire: Wire,
+    events: Vec<Event>,
+    payloads: Vec<Vec<u8>>,
 }
 
-/// Returns a detail's payload, which varies in size and contains no zero bytes.
-fn payload(seq: u64) -> Vec<u8> {
+impl Thread {
+    fn new(wire: Wire, content: Content, count: u64) -> Self {
+        let payload = |detail| match content {
+            Content::Plain => plain_payload(detail),
+            Content::Format => format_payload(wire, detail),
+        };
+        Self {
+            wire,
+            events: (0..count).map(|seq| event(content, seq)).collect(),
+            payloads: (0..count.div_ceil(2)).map(payload).collect(),
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.events.len() as u64
+    }
+
+    /// Writes the thread, flushing frequently, and records each step.
+    fn write(&self, durability: Durability) -> Journal {
+        let journal = Journal::default();
+        let options = WriteOptions::default()
+            .wire(self.wire)
+            .durability(durability);
+        let run = || -> atf::Result<()> {
+            let storage = Arc::new(journal.clone());
+            let mut writer = ThreadWriter::create_on(storage, THREAD, 7, &options)?;
+            for (at, pair) in self.events.chunks(2).enumerate() {
+                let detail = Detail::new(DetailEventType::FUNCTION_CALL, &self.payloads[at]);
+                writer.write_with_detail(&pair[0], &detail)?;
+                if let Some(event) = pair.get(1) {
+                    writer.write(event)?;
+                }
+                if at % FLUSHED == FLUSHED - 1 {
+                    writer.flush()?;
+                }
+            }
+            writer.finalize().map(drop)
+        };
+        #[allow(clippy::expect_used, reason = "memory never fails")]
+        run().expect("files in memory");
+        journal
+    }
+}
+
+fn event(content: Content, seq: u64) -> Event {
+    let kind = match seq % 2 {
+        0 => EventKind::CALL,
+        _ => EventKind::RETURN,
+    };
+    let (time, function) = match content {
+        Content::Plain => (
+            0x0004_62d5_3c8a_0000 + seq * 1000,
+            0x0644_4fc1_0000_0001 + seq / 2,
+        ),
+        // The first four bytes are a footer's magic.
+        Content::Format => {
+            let magic = u64::from(u32::from_le_bytes(*b"2ITA"));
+            (magic | (seq + 1) << 32, seq << 32)
+        }
+    };
+    Event::new(time, function, kind, 1)
+}
+
+/// Returns bytes that vary in number, without zeros, so that each zero shows a missing sector.
+fn plain_payload(detail: u64) -> Vec<u8> {
+    let seq = 2 * detail;
     let byte = u8::try_from(seq % 255).unwrap_or(0) + 1;
     vec![byte; usize::try_from(seq % 90).unwrap_or(0) + 8]
 }
 
-/// Writes a thread, flushing frequently, and records each step.
-fn write(wire: Wire, durability: Durability, count: u64) -> Journal {
-    let journal = Journal::default();
-    let options = WriteOptions::default().wire(wire).durability(durability);
-    let run = || -> atf::Result<()> {
-        let mut writer = ThreadWriter::create_on(Arc::new(journal.clone()), THREAD, 7, &options)?;
-        for seq in 0..count {
-            let payload = payload(seq);
-            let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload);
-            match seq % 2 {
-                0 => writer.write_with_detail(&event(seq), &detail).map(drop)?,
-                _ => writer.write(&event(seq)).map(drop)?,
-            }
-            if seq % FLUSHED == FLUSHED - 1 {
-                writer.flush()?;
-            }
-        }
-        writer.finalize().map(drop)
-    };
-    #[allow(clippy::expect_used, reason = "memory never fails")]
-    run().expect("files in memory");
-    journal
+/// Returns part of a detail file that ends before this detail.
+fn format_payload(wire: Wire, detail: u64) -> Vec<u8> {
+    let file = DetailFile::finalized(wire.version(), detail);
+    match detail % 4 {
+        0 => file.footer(),
+        1 => [b"2DTA".to_vec(), vec![0; 60]].concat(),
+        2 => file.header(),
+        _ => [vec![0; 40], file.footer()].concat(),
+    }
 }
 
 struct Run<'a> {
     reads: &'a dyn Reads,
-    wire: Wire,
-    count: u64,
+    thread: &'a Thread,
     limit: u64,
     seen: HashSet<u64>,
     tally: &'a mut Tally,
@@ -202,7 +261,7 @@ impl Run<'_> {
     }
 
     fn index(&self, bytes: &[u8], lasting: usize) -> Result<(), String> {
-        let lasting = (lasting.saturating_sub(64) as u64 / 32).min(self.count);
+        let lasting = (lasting.saturating_sub(64) as u64 / 32).min(self.thread.count());
         let Some(reading) = self.reads.index(bytes) else {
             return match lasting {
                 0 => Ok(()),
@@ -212,17 +271,21 @@ impl Run<'_> {
             };
         };
         let found = reading.events.len() as u64;
-        if found < lasting || (reading.is_good && found != self.count) {
+        if found < lasting || (reading.is_good && found != self.thread.count()) {
             return Err(format!("{found} events, but {lasting} were synchronized"));
         }
         for (seq, found) in (0..).zip(&reading.events) {
-            let expected = event(seq);
-            let is_right = seq < self.count
-                && found.timestamp_ns == expected.timestamp_ns
-                && found.function_id == expected.function_id
-                && found.event_kind == expected.event_kind
-                && found.call_depth == (self.wire == Wire::V1).then_some(expected.call_depth)
-                && found.detail_seq == (seq % 2 == 0).then_some(seq / 2);
+            let written = usize::try_from(seq)
+                .ok()
+                .and_then(|seq| self.thread.events.get(seq));
+            let depth = |event: &Event| (self.thread.wire == Wire::V1).then_some(event.call_depth);
+            let is_right = written.is_some_and(|written| {
+                found.timestamp_ns == written.timestamp_ns
+                    && found.function_id == written.function_id
+                    && found.event_kind == written.event_kind
+                    && found.call_depth == depth(written)
+                    && found.detail_seq == (seq % 2 == 0).then_some(seq / 2)
+            });
             let is_hole = reading.holes.iter().any(|hole| hole.contains(&seq));
             let may_be_missing = is_hole && seq >= lasting && !reading.is_good;
             if !is_right && !may_be_missing {
@@ -234,10 +297,10 @@ impl Run<'_> {
 
     fn detail(&mut self, bytes: &[u8], lasting: usize) -> Result<(), String> {
         let text = |error: atf::Error| error.to_string();
-        let details = self.count.div_ceil(2);
+        let details = self.thread.payloads.len() as u64;
         let mut end = 64;
-        let ends = (0..details).map(|seq| {
-            end += 24 + payload(2 * seq).len();
+        let ends = self.thread.payloads.iter().map(|payload| {
+            end += 24 + payload.len();
             end
         });
         let lasting = ends.take_while(|end| *end <= lasting).count() as u64;
@@ -262,11 +325,14 @@ impl Run<'_> {
         }
         for found in detail.events_in(..) {
             let found = found.map_err(text)?;
+            let at = usize::try_from(found.seq).unwrap_or(usize::MAX);
+            let Some(payload) = self.thread.payloads.get(at) else {
+                return Err(format!("detail {} is {found:?}", found.seq));
+            };
             let (seq, header) = (2 * found.seq, found.header);
-            let payload = payload(seq);
-            let is_right = found.seq < details
-                && header.index_seq == seq
-                && header.timestamp == event(seq).timestamp_ns
+            let time = self.thread.events[2 * at].timestamp_ns;
+            let is_right = header.index_seq == seq
+                && header.timestamp == time
                 && header.thread_id == 7
                 && header.event_type == DetailEventType::FUNCTION_CALL
                 && found.payload_size() == payload.len() as u64;
@@ -274,13 +340,13 @@ impl Run<'_> {
             // time.
             let is_told = !is_good
                 && found.seq >= lasting
-                && (header.index_seq != seq || header.timestamp != event(seq).timestamp_ns);
+                && (header.index_seq != seq || header.timestamp != time);
             if !is_right && !is_told {
                 return Err(format!("detail {} is {found:?}", found.seq));
             }
             let given = detail.payload(&found, 1 << 20).map_err(text)?;
-            if is_right && given != payload {
-                let is_zeroed = given.iter().zip(&payload).all(|(a, b)| a == b || *a == 0);
+            if is_right && given != *payload {
+                let is_zeroed = given.iter().zip(payload).all(|(a, b)| a == b || *a == 0);
                 if is_good || found.seq < lasting || !is_zeroed {
                     return Err(format!("the payload of detail {} is {given:?}", found.seq));
                 }

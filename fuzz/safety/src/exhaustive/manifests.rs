@@ -16,6 +16,8 @@ use atf::session::MANIFEST_FILE;
 use atf_conformance::corpus::{self, Case};
 use tempfile::TempDir;
 
+use crate::Shard;
+
 use super::recovered::{broken_rules, folder};
 use super::subject::{Events, Subject};
 use super::{Mutation, Scope, Tally, workers};
@@ -59,16 +61,17 @@ pub fn sessions() -> Vec<Session> {
     corpus::cases().into_iter().filter_map(session).collect()
 }
 
-/// Attacks all sessions, using `threads` threads.
+/// Attacks a shard of `sessions`, using `threads` threads.
 pub fn run(
     subject: &dyn Subject,
     sessions: &[Session],
     scope: Scope,
+    shard: Shard,
     threads: NonZero<usize>,
 ) -> Tally {
     workers::run(
         threads,
-        sessions,
+        &sessions[shard.of(sessions.len())],
         || (),
         |session, (), tally| {
             let name = format!("{}/{}", session.case.name, session.manifest);

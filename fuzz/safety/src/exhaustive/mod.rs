@@ -26,6 +26,8 @@ use std::num::NonZero;
 
 use atf::FileKind;
 
+use crate::Shard;
+
 pub use explained::EXPLAINED;
 pub use files::{File, files};
 use invariants::{cut, flipped};
@@ -108,8 +110,14 @@ impl Tally {
     }
 }
 
-/// Attacks `files`, using `threads` threads.
-pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero<usize>) -> Tally {
+/// Attacks a shard of `files`, using `threads` threads.
+pub fn run(
+    subject: &dyn Subject,
+    files: &[File],
+    scope: Scope,
+    shard: Shard,
+    threads: NonZero<usize>,
+) -> Tally {
     let attack = Attack::new(subject, files, scope);
     let jobs: Vec<_> = files
         .iter()
@@ -124,12 +132,17 @@ pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero
             (0..count).step_by(CHUNK).map(part)
         })
         .collect();
-    workers::run(threads, &jobs, Scratch::new, |job, scratch, tally| {
-        let (file, base, range) = job;
-        for at in range.clone() {
-            attack.one(file, base, at, scratch, tally);
-        }
-    })
+    workers::run(
+        threads,
+        &jobs[shard.of(jobs.len())],
+        Scratch::new,
+        |job, scratch, tally| {
+            let (file, base, range) = job;
+            for at in range.clone() {
+                attack.one(file, base, at, scratch, tally);
+            }
+        },
+    )
 }
 
 /// The results of reading and checking an unmodified file.

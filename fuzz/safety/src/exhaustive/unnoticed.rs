@@ -28,8 +28,24 @@ pub fn text(bits: &BTreeMap<(String, u8, String), u64>) -> String {
 # The rest of a session, its other files and folder names, reveals them all.
 "
     .to_owned();
-    for ((kind, wire, field), bits) in bits {
-        let _ = writeln!(text, "{kind} v{wire} {field} {bits:#x}");
+    for (key, bits) in bits {
+        let _ = writeln!(text, "{}{bits:#x}", prefix(key));
     }
     text
+}
+
+/// Returns whether a committed list contains these bits, and possibly more.
+#[must_use]
+pub fn are_listed(bits: &BTreeMap<(String, u8, String), u64>, list: &str) -> bool {
+    bits.iter().all(|(key, bits)| {
+        let mask = list
+            .lines()
+            .find_map(|line| line.strip_prefix(&prefix(key)));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.strip_prefix("0x")?, 16).ok());
+        mask.is_some_and(|mask| bits & !mask == 0)
+    })
+}
+
+fn prefix((kind, wire, field): &(String, u8, String)) -> String {
+    format!("{kind} v{wire} {field} ")
 }
