@@ -5,9 +5,9 @@ use std::io;
 use std::process::Child;
 use std::thread;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_process};
 use signal_hook::consts::{
-    SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGURG, SIGUSR1, SIGUSR2, SIGWINCH,
+    SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGURG, SIGUSR1, SIGUSR2, SIGWINCH,
 };
 use signal_hook::iterator::Signals;
 
@@ -19,7 +19,7 @@ pub(super) struct Held(Signals);
 pub(super) fn listen() -> io::Result<Held> {
     let ignored = ignored()?;
     let all = [
-        SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGURG, SIGWINCH, SIGCONT,
+        SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGURG, SIGWINCH, SIGTSTP, SIGCONT,
     ];
     let held = all
         .into_iter()
@@ -37,17 +37,20 @@ fn ignored() -> io::Result<u64> {
 
 impl Held {
     /// Passes signals on to the child. A terminal sends some to all processes in its foreground, so
-    /// the child has these already.
+    /// the child has these already. Both processes stop and continue together.
     pub(super) fn pass_to(self, child: &Child) {
         let child = Pid::from_child(child);
         let Self(mut signals) = self;
         thread::spawn(move || {
             for number in signals.forever() {
                 let signal = Signal::from_named_raw(number);
-                let is_sent_to_both = matches!(number, SIGINT | SIGQUIT | SIGWINCH);
+                let is_sent_to_both = matches!(number, SIGINT | SIGQUIT | SIGWINCH | SIGTSTP);
                 if let Some(signal) = signal.filter(|_| !(is_sent_to_both && is_in_foreground())) {
                     // The child may have ended in the meantime.
                     let _ = kill_process(child, signal);
+                }
+                if number == SIGTSTP {
+                    let _ = kill_process(getpid(), Signal::STOP);
                 }
             }
         });

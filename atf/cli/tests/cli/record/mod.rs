@@ -3,8 +3,11 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -457,12 +460,16 @@ fn signalled(record: &mut Command, signal: &str) -> Output {
     // The program's first output means that it is ready.
     let output = child.stdout.as_mut().unwrap();
     output.read_exact(&mut [0]).unwrap();
+    send(signal, &child.id().to_string());
+    child.wait_with_output().unwrap()
+}
+
+fn send(signal: &str, process: &str) {
     let kill = Command::new("kill")
-        .args(["-s", signal, &child.id().to_string()])
+        .args(["-s", signal, process])
         .status()
         .unwrap();
     assert!(kill.success());
-    child.wait_with_output().unwrap()
 }
 
 #[test]
@@ -537,6 +544,39 @@ fn signals_are_passed_to_the_program() {
         let status = output.status.code();
         assert_eq!(status, Some(50 + number.cast_signed()), "{signal}");
     }
+}
+
+#[test]
+fn the_program_stops_and_continues_with_the_recorder() {
+    let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
+        return;
+    };
+    let mut command = record(&folder, &[], &["./program"]);
+    // In the background of any terminal.
+    let mut child = command
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    let id = child.id().to_string();
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    send("TSTP", &id);
+    let start = Instant::now();
+    for process in [&id, children.trim()] {
+        while !is_stopped(process) {
+            assert!(start.elapsed() < Duration::from_secs(60), "{process}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    send("CONT", &id);
+    assert_eq!(child.wait().unwrap().code(), Some(50 + 18));
+}
+
+/// Returns whether a process is stopped.
+fn is_stopped(process: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.contains(") T ")
 }
 
 #[test]
