@@ -119,6 +119,7 @@ pub mod manifest;
 pub mod merge;
 mod parallel;
 mod platform;
+mod reader;
 pub mod record;
 pub mod rewrite;
 mod ring;

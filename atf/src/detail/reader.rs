@@ -1,19 +1,17 @@
 //! Reads `detail.atf`.
 
 use std::ops::Range;
-use std::path::Path;
 
 use super::framing::EventOffsets;
 use super::framing::Tap;
 use super::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
 use crate::checksum::Checksum;
-use crate::completeness::{Completeness, CountSource};
 use crate::error::{Error, ErrorKind, Result};
-use crate::footer::{FOOTER_SIZE, Placed};
 use crate::header;
-use crate::source::{Input, OpenOptions, ReadAt};
+use crate::reader::reader_methods;
+use crate::source::Input;
 use crate::window::SharedWindow;
-use crate::wire::{Wire, offset};
+use crate::wire::offset;
 
 /// Reads a `detail.atf` of either wire version, finalized or not.
 ///
@@ -55,47 +53,9 @@ pub struct DetailReader {
 /// The largest read, in bytes, that uses the lookups' window.
 const SMALL: usize = 1 << 10;
 
+reader_methods!(DetailReader, DetailHeader, DetailFooter, framing);
+
 impl DetailReader {
-    /// Opens a file for positioned reads, without mapping it.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`FileSource::open`](crate::FileSource::open) and
-    /// [`from_source`](Self::from_source).
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, OpenOptions::new())
-    }
-
-    /// Opens a file with `options`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open).
-    pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
-        Self::new(Input::open(path.as_ref(), options)?)
-    }
-
-    /// Reads bytes in memory.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`from_source`](Self::from_source).
-    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Self::new(Input::from_bytes(bytes.into()))
-    }
-
-    /// Reads from any source that supports positioned reads.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::NothingWritten`] for an empty source, [`ErrorKind::TooShort`] at the source's
-    /// end, those of [`DetailHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
-    /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] if a read
-    /// fails.
-    pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
-        Self::new(Input::new(source))
-    }
-
     pub(crate) fn new(input: Input) -> Result<Self> {
         Self::tapped(input, &mut |_, _| ())
     }
@@ -122,71 +82,10 @@ impl DetailReader {
         }
     }
 
-    /// Returns the header.
-    #[must_use]
-    pub fn header(&self) -> &DetailHeader {
-        &self.header
-    }
-
-    /// Returns the bytes of the header, including reserved bytes.
-    #[must_use]
-    pub fn header_bytes(&self) -> &[u8; DetailHeader::SIZE] {
-        &self.header_bytes
-    }
-
-    /// Returns the wire version.
-    #[must_use]
-    pub fn wire(&self) -> Wire {
-        self.header.wire
-    }
-
-    /// Returns the verified footer.
-    #[must_use]
-    pub fn footer(&self) -> Option<&DetailFooter> {
-        self.placed().map(|placed| &placed.footer)
-    }
-
-    /// Returns the bytes of the verified footer, including reserved bytes.
-    #[must_use]
-    pub fn footer_bytes(&self) -> Option<&[u8; FOOTER_SIZE]> {
-        self.placed().map(|placed| &placed.bytes)
-    }
-
-    /// Returns the offset of the verified footer in bytes from the start of the file.
-    #[must_use]
-    pub fn footer_offset(&self) -> Option<u64> {
-        self.placed().map(|placed| placed.offset)
-    }
-
-    /// Returns the number of bytes after the verified footer, where there should be none.
-    #[must_use]
-    pub fn bytes_after_footer(&self) -> u64 {
-        self.placed()
-            .map_or(0, |placed| self.input.size().saturating_sub(placed.end()))
-    }
-
-    /// Returns the size in bytes that the file had when it was opened.
-    #[must_use]
-    pub fn file_size(&self) -> u64 {
-        self.input.size()
-    }
-
     /// Returns the number of readable events.
     #[must_use]
     pub fn event_count(&self) -> u64 {
         self.framing.offsets.len() as u64
-    }
-
-    /// Returns where [`event_count`](Self::event_count) comes from.
-    #[must_use]
-    pub fn count_source(&self) -> CountSource {
-        self.framing.count_source
-    }
-
-    /// Returns how the file ends.
-    #[must_use]
-    pub fn completeness(&self) -> &Completeness {
-        &self.framing.completeness
     }
 
     /// Returns why the events stop before the end of their section: [`ErrorKind::BadTotalLength`]
@@ -194,17 +93,6 @@ impl DetailReader {
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
         self.framing.problem.as_ref()
-    }
-
-    /// Returns how many events are missing according to a rewritten header, because the file was
-    /// truncated or damaged after it was finalized. 0 if a verified footer has the count.
-    #[must_use]
-    pub fn missing_events(&self) -> u64 {
-        if self.completeness().has_verified_footer() || self.header.is_placeholder() {
-            0
-        } else {
-            self.header.event_count.saturating_sub(self.event_count())
-        }
     }
 
     /// Returns the offset after the last event, in bytes from the start of the file.
@@ -257,16 +145,14 @@ impl DetailReader {
     ///
     /// Those of [`checksum`](Self::checksum).
     pub fn problems(&self) -> Result<Vec<Error>> {
-        let missing = self.missing_events();
-        let stated = self.event_count().saturating_add(missing);
-        let missing = (missing > 0).then(|| {
-            let offset = offset!(self.header.wire, DetailHeader.event_count);
-            self.input
-                .events_missing(self.event_count(), stated, offset)
-        });
         let completeness = self.completeness();
         let is_cut = self.header.stated_end().is_some();
-        let mut problems = completeness.problems(&self.input, self.events_end(), missing, is_cut);
+        let mut problems = completeness.problems(
+            &self.input,
+            self.events_end(),
+            self.missing_events_error(),
+            is_cut,
+        );
         problems.extend(self.framing_problem().cloned());
         let footer = self.footer_offset().unwrap_or_default();
         problems.extend(self.checksum()?.problem(&self.input, footer));
@@ -481,9 +367,5 @@ impl DetailReader {
         });
         let field = format!("events[{seq}].total_length");
         error.with_field(field).with_offset(offset)
-    }
-
-    fn placed(&self) -> Option<&Placed<DetailFooter>> {
-        self.framing.footer.as_ref()
     }
 }

@@ -1,7 +1,6 @@
 //! Reads `index.atf`.
 
 use std::ops::RangeBounds;
-use std::path::Path;
 use std::sync::OnceLock;
 
 use super::event::EVENT_SIZE;
@@ -10,13 +9,13 @@ use super::section::Section;
 use super::slice::clamp;
 use super::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Scan};
 use crate::checksum::Checksum;
-use crate::completeness::{Completeness, CountSource};
 use crate::error::{Error, ErrorKind, Result};
-use crate::footer::{FOOTER_SIZE, Placed};
+use crate::footer::Placed;
 use crate::header;
-use crate::source::{Input, OpenOptions, ReadAt};
+use crate::reader::reader_methods;
+use crate::source::Input;
 use crate::window::SharedWindow;
-use crate::wire::{Wire, offset};
+use crate::wire::offset;
 
 /// Reads an `index.atf` of either wire version, finalized or not.
 ///
@@ -62,47 +61,9 @@ pub struct IndexReader {
     pub(super) lookups: SharedWindow,
 }
 
+reader_methods!(IndexReader, IndexHeader, IndexFooter, section);
+
 impl IndexReader {
-    /// Opens a file for positioned reads, without mapping it.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`FileSource::open`](crate::FileSource::open) and
-    /// [`from_source`](Self::from_source).
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, OpenOptions::new())
-    }
-
-    /// Opens a file with `options`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open).
-    pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
-        Self::new(Input::open(path.as_ref(), options)?)
-    }
-
-    /// Reads bytes in memory.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`from_source`](Self::from_source).
-    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Self::new(Input::from_bytes(bytes.into()))
-    }
-
-    /// Reads from any source that supports positioned reads.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::NothingWritten`] for an empty source, [`ErrorKind::TooShort`] at the source's
-    /// end, those of [`IndexHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
-    /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] if a read
-    /// fails.
-    pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
-        Self::new(Input::new(source))
-    }
-
     pub(crate) fn input(&self) -> &Input {
         &self.input
     }
@@ -133,83 +94,11 @@ impl IndexReader {
         }
     }
 
-    /// Returns the header.
-    #[must_use]
-    pub fn header(&self) -> &IndexHeader {
-        &self.header
-    }
-
-    /// Returns the bytes of the header, including reserved bytes.
-    #[must_use]
-    pub fn header_bytes(&self) -> &[u8; IndexHeader::SIZE] {
-        &self.header_bytes
-    }
-
-    /// Returns the wire version.
-    #[must_use]
-    pub fn wire(&self) -> Wire {
-        self.header.wire
-    }
-
-    /// Returns the verified footer.
-    #[must_use]
-    pub fn footer(&self) -> Option<&IndexFooter> {
-        self.placed().map(|placed| &placed.footer)
-    }
-
-    /// Returns the bytes of the verified footer, including reserved bytes.
-    #[must_use]
-    pub fn footer_bytes(&self) -> Option<&[u8; FOOTER_SIZE]> {
-        self.placed().map(|placed| &placed.bytes)
-    }
-
-    /// Returns the offset of the verified footer in bytes from the start of the file.
-    #[must_use]
-    pub fn footer_offset(&self) -> Option<u64> {
-        self.placed().map(|placed| placed.offset)
-    }
-
-    /// Returns the number of bytes after the verified footer, where there should be none.
-    #[must_use]
-    pub fn bytes_after_footer(&self) -> u64 {
-        self.placed()
-            .map_or(0, |placed| self.input.size().saturating_sub(placed.end()))
-    }
-
-    /// Returns the size in bytes that the file had when it was opened.
-    #[must_use]
-    pub fn file_size(&self) -> u64 {
-        self.input.size()
-    }
-
     /// Returns the number of readable events.
     #[must_use]
     #[inline]
     pub fn event_count(&self) -> u64 {
         self.section.event_count
-    }
-
-    /// Returns where [`event_count`](Self::event_count) comes from.
-    #[must_use]
-    pub fn count_source(&self) -> CountSource {
-        self.section.count_source
-    }
-
-    /// Returns how the file ends.
-    #[must_use]
-    pub fn completeness(&self) -> &Completeness {
-        &self.section.completeness
-    }
-
-    /// Returns how many events are missing according to a rewritten header, because the file was
-    /// truncated or damaged after it was finalized. 0 if a verified footer has the count.
-    #[must_use]
-    pub fn missing_events(&self) -> u64 {
-        if self.completeness().has_verified_footer() || self.header.is_placeholder() {
-            0
-        } else {
-            self.header.event_count.saturating_sub(self.event_count())
-        }
     }
 
     /// Returns the offset after the last event, in bytes from the start of the file.
@@ -304,16 +193,14 @@ impl IndexReader {
     /// [`events`](Self::events) ends with these problems.
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
-        let missing = self.missing_events();
-        let stated = self.event_count().saturating_add(missing);
-        let missing = (missing > 0).then(|| {
-            let offset = offset!(self.header.wire, IndexHeader.event_count);
-            self.input
-                .events_missing(self.event_count(), stated, offset)
-        });
         let completeness = self.completeness();
         let is_cut = self.header.is_bounded();
-        let mut problems = completeness.problems(&self.input, self.events_end(), missing, is_cut);
+        let mut problems = completeness.problems(
+            &self.input,
+            self.events_end(),
+            self.missing_events_error(),
+            is_cut,
+        );
         let footer = self.footer_offset().unwrap_or_default();
         problems.extend(
             self.known_checksum()
@@ -410,9 +297,5 @@ impl IndexReader {
     #[inline]
     pub(super) fn decode(&self, bytes: &[u8; IndexEvent::SIZE]) -> IndexEvent {
         IndexEvent::decode(self.header.wire, self.header.thread_id, bytes)
-    }
-
-    fn placed(&self) -> Option<&Placed<IndexFooter>> {
-        self.section.footer.as_ref()
     }
 }
