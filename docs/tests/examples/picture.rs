@@ -1,4 +1,4 @@
-//! The README's picture: the commands' terminal output as SVG.
+//! The README's pictures: commands' terminal output as SVG, and a flame graph.
 
 use std::{env, fs};
 
@@ -25,13 +25,23 @@ fn the_picture_shows_what_the_commands_print() {
         screen += &String::from_utf8_lossy(&output.stdout);
     }
     let picture = Term::new().palette(WIN10_CONSOLE).render_svg(&screen);
-    let path = root().join("docs/picture.svg");
+    is_committed("docs/picture.svg", &picture);
+}
+
+#[test]
+fn the_flame_graph_is_the_one_that_the_command_draws() {
+    let output = Sandbox::new().sh("atf flamegraph --thread 2 samples/sample-small");
+    is_committed("docs/flame.svg", &String::from_utf8_lossy(&output.stdout));
+}
+
+fn is_committed(file: &str, picture: &str) {
+    let path = root().join(file);
     if env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
-        fs::write(&path, &picture).expect("docs/picture.svg can be written");
+        fs::write(&path, picture).expect("the picture can be written");
     }
-    let committed = fs::read_to_string(&path).expect("docs/picture.svg can be read");
+    let committed = fs::read_to_string(&path).expect("the picture can be read");
     assert!(
         committed == picture,
-        "docs/picture.svg is stale; rewrite it: ATF_BLESS=1 cargo test -p atf-docs picture"
+        "{file} is stale; rewrite it: ATF_BLESS=1 cargo test -p atf-docs picture"
     );
 }
