@@ -326,6 +326,12 @@ impl IndexFollower {
         } else {
             u64::MAX
         };
+        // A damaged file may end in a footer that is not where an event would begin.
+        let last = size.saturating_sub(FOOTER_SIZE as u64);
+        let is_footer = !matches!(
+            judge::<IndexFooter>(input, header.wire, header.events_offset, last)?,
+            Verdict::NoFooter
+        );
         self.has_footer = false;
         let (records, _) = bytes.as_chunks::<{ IndexEvent::SIZE }>();
         let first_timestamp = self
@@ -348,6 +354,7 @@ impl IndexFollower {
             }
             let seq = self.count.saturating_add(count as u64);
             if place >= bound
+                || is_footer && end > last && place != last
                 || may_begin_footer(record, seq, first_timestamp)
                     && self.may_be_footer(input, header, rest, place)?
             {
