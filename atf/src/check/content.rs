@@ -1,12 +1,23 @@
-//! The rules about the content of a single event. The checker applies them; recovery keeps events
-//! that break them unchanged.
+//! The rules about the content of a single event, and about a thread's id. The checker applies them;
+//! recovery keeps what breaks them unchanged.
 
 use super::finding::{Findings, Place};
 use super::place::At;
 use super::rules::table as rules;
 use crate::detail::{DetailEvent, FunctionPayload};
-use crate::index::IndexEvent;
-use crate::wire::{CallEffect, DetailFunctionPayload, Wire};
+use crate::index::{IndexEvent, IndexHeader};
+use crate::wire::{CallEffect, DetailFunctionPayload, Record, Wire};
+
+/// Checks that the header of an index has the id of the thread's folder.
+pub(crate) fn thread_id(header: &IndexHeader, folder_id: u32, findings: &mut impl Findings) {
+    let found = header.thread_id;
+    if found != folder_id {
+        let at = At::header(Record::IndexHeader, header.wire);
+        findings.add(&rules::ATF_SESS_001, at.field("thread_id"), || {
+            format!("{found}, the folder is thread_{folder_id}")
+        });
+    }
+}
 
 /// Checks an index event of the thread `thread_id`, and its order relative to the event `before`.
 pub(crate) fn event(

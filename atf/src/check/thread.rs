@@ -15,6 +15,7 @@ use super::one_pass::OnePass;
 use super::output::{Output, add_problem, linked, place_of, refused, without_path};
 use super::{detail, index, ring};
 use crate::check::Verdict;
+use crate::check::content;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
@@ -117,10 +118,8 @@ fn whole(
     let mut index = Draft::of(thread, INDEX_FILE, Kind::Index);
     index.fill(|report| {
         times = index::check(thread.index(), one_pass.into_events(), report)?;
-        if let Some(id) = expected.id.filter(|id| *id != header.thread_id) {
-            report.add(&rules::ATF_SESS_001, at.field("thread_id"), || {
-                format!("{}, but the folder is thread_{id}", header.thread_id)
-            });
+        if let Some(folder_id) = expected.id {
+            content::thread_id(header, folder_id, report);
         }
         let clock = header.clock_type.0;
         if let Some((other, first)) = expected.clock.filter(|(other, _)| *other != clock) {

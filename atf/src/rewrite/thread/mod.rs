@@ -128,8 +128,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         progress: &'a mut Progress<'b>,
     ) -> Result<Self, Failure> {
         let header = pair.index.header();
-        let thread_id = notes::thread_id(pair, report)?;
         let target = job.wire.unwrap_or(header.wire);
+        let thread_id = notes::thread_id(pair, target, report)?;
         let options = WriteOptions {
             wire: target,
             arch: header.arch,

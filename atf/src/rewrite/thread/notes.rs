@@ -13,7 +13,11 @@ use crate::wire::{Wire, offset};
 
 /// Returns the id for the new header. This is the old header's id, unless the folder's name and
 /// either an event or the detail file agree on another id. In that case, the old header is damaged.
-pub(super) fn thread_id(pair: Pair<'_>, report: &mut ThreadReport) -> crate::Result<u32> {
+pub(super) fn thread_id(
+    pair: Pair<'_>,
+    target: Wire,
+    report: &mut ThreadReport,
+) -> crate::Result<u32> {
     let found = pair.index.header().thread_id;
     let Some(folder_id) = pair.folder_id.filter(|id| *id != found) else {
         return Ok(found);
@@ -26,20 +30,24 @@ pub(super) fn thread_id(pair: Pair<'_>, report: &mut ThreadReport) -> crate::Res
         Some(event) => Some(event.thread_id),
         None => pair.detail.map(|detail| detail.header().thread_id),
     };
-    let offset = offset!(pair.index.wire(), IndexHeader.thread_id) as u64;
-    let place = || {
-        let found = format!("{found}, the folder is thread_{folder_id}");
-        Place::new(INDEX_FILE, "header.thread_id", Some(offset)).found(found)
-    };
     if witness == Some(folder_id) {
-        report.notes.add(NoteKind::HeaderDisagrees, place);
+        let offset = offset!(pair.index.wire(), IndexHeader.thread_id) as u64;
+        report.notes.add(NoteKind::HeaderDisagrees, || {
+            let found = format!("{found}, the folder is thread_{folder_id}");
+            Place::new(INDEX_FILE, "header.thread_id", Some(offset)).found(found)
+        });
         return Ok(folder_id);
     }
-    report.notes.add_broken(&rules::ATF_SESS_001, place);
+    let mut contents = Contents {
+        notes: &mut report.notes,
+        file: INDEX_FILE,
+        target,
+    };
+    content::thread_id(pair.index.header(), folder_id, &mut contents);
     Ok(found)
 }
 
-/// Collects findings about the events in one file.
+/// Collects findings about the content of one file.
 struct Contents<'a> {
     notes: &'a mut Notes,
     file: &'static str,
