@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::{Depth, Paired, Span, SpanEnd, Unmatched};
 use crate::index::IndexEvent;
-use crate::wire::CallEffect;
+use crate::wire::{CallEffect, EventKind};
 
 /// The open calls of one thread: pairs its events one by one, starting with the first. To pair only
 /// part of them, see [In a range of time](crate::spans#in-a-range-of-time).
@@ -57,6 +57,8 @@ struct OpenCall {
     start_seq: u64,
     start_ns: u64,
     depth: Depth,
+    /// The kind of the event that opened the call.
+    kind: EventKind,
 }
 
 impl Default for CallStack {
@@ -119,6 +121,16 @@ impl CallStack {
         self.end_all(SpanEnd::Interrupted, ended);
     }
 
+    /// Removes the open calls and returns them, inner ones first, each with the kind of the event
+    /// that opened it.
+    pub(crate) fn take_open(&mut self) -> Vec<(EventKind, Span)> {
+        let open = std::mem::replace(self, Self::with_limit(self.limit)).open;
+        let calls = open.into_iter().rev();
+        calls
+            .map(|call| (call.kind, call.span(SpanEnd::Open, None)))
+            .collect()
+    }
+
     fn end_all(&mut self, how: SpanEnd, mut ended: impl FnMut(Paired)) {
         while let Some(call) = self.open.pop_back() {
             ended(Paired::Span(call.span(how, None)));
@@ -140,6 +152,7 @@ impl CallStack {
             start_seq: seq,
             start_ns: event.timestamp_ns,
             depth,
+            kind: event.event_kind,
         });
         if let Some(counts) = &mut self.counts {
             let count = counts.entry(event.function_id).or_default();

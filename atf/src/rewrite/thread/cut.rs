@@ -9,7 +9,7 @@ use crate::index::IndexEvent;
 use crate::manifest::Cut;
 use crate::rewrite::job::{CutRange, Failure};
 use crate::rewrite::report::{NoteKind, Place};
-use crate::spans::{CallStack, Depth, Paired, Span};
+use crate::spans::{CallStack, Depth, Span};
 use crate::wire::EventKind;
 
 /// Where an event is relative to a cut.
@@ -106,12 +106,10 @@ impl Cutting {
     }
 
     fn repeat_calls(&mut self, added: &mut Added) {
-        let mut open = self.take_open(added);
-        open.reverse();
-        for call in open {
+        for (event_kind, call) in self.take_open(added).into_iter().rev() {
             let event = IndexEvent {
                 timestamp_ns: self.from_ns,
-                event_kind: EventKind::CALL,
+                event_kind,
                 ..blank(&call)
             };
             self.stack.push(0, &event, |_| {});
@@ -121,7 +119,7 @@ impl Cutting {
     }
 
     fn add_returns(&mut self, added: &mut Added) {
-        for call in self.take_open(added) {
+        for (_, call) in self.take_open(added) {
             self.returns = self.returns.saturating_add(1);
             added.events.push(IndexEvent {
                 timestamp_ns: self.to_ns,
@@ -132,14 +130,9 @@ impl Cutting {
     }
 
     /// Takes the open calls, innermost first, and counts the calls that were given up.
-    fn take_open(&mut self, added: &mut Added) -> Vec<Span> {
+    fn take_open(&mut self, added: &mut Added) -> Vec<(EventKind, Span)> {
         let count = self.stack.depth();
-        let mut open = Vec::new();
-        self.stack.finish(|paired| {
-            if let Paired::Span(span) = paired {
-                open.push(span);
-            }
-        });
+        let open = self.stack.take_open();
         let given_up = count.saturating_sub(open.len() as u64);
         added.given_up = added.given_up.saturating_add(given_up);
         open
