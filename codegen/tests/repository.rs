@@ -1,6 +1,7 @@
 //! Checks this repository's own files: they match their schemas, cited tests exist, and there are
 //! no unwanted dependencies.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -189,14 +190,35 @@ fn every_cited_test_benchmark_and_section_exists() {
     }
 }
 
-/// The experiment itself runs at night; this test finds the edit that breaks its patch. Each hunk
-/// must fit exactly one place, whatever its line numbers.
+/// The experiments themselves run at night; this test finds the edit that breaks a patch. Each hunk
+/// must fit exactly one place, whatever its line numbers. ARCHITECTURE.md lists the files.
 #[test]
-fn the_patch_of_the_third_wire_version_applies() {
-    let patch = text(&root().join("spec/experiments/wire3/code.patch"));
-    let files: Vec<_> = patch.split("--- a/").skip(1).collect();
-    assert!(files.len() > 5, "only {} files", files.len());
-    for file in files {
+fn the_patches_of_the_experiments_apply_and_change_the_listed_files() {
+    let architecture = text(&root().join("ARCHITECTURE.md"));
+    let mut sizes = Vec::new();
+    for entry in fs::read_dir(root().join("spec/experiments")).expect("the experiments") {
+        let folder = entry.expect("an experiment").path();
+        let patch = folder.join("code.patch");
+        let changed = if patch.exists() {
+            patched_files(&text(&patch))
+        } else {
+            BTreeSet::new()
+        };
+        let name = folder.file_name().expect("a name").to_string_lossy();
+        let head = format!("| `{name}` |");
+        let row = architecture.lines().find_map(|row| row.strip_prefix(&head));
+        let row = row.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row of {name}"));
+        let listed = row.split('`').skip(1).step_by(2).flat_map(expanded);
+        assert_eq!(listed.collect::<BTreeSet<_>>(), changed, "{name}");
+        sizes.push(changed.len());
+    }
+    sizes.sort_unstable();
+    assert!(matches!(sizes[..], [0, .., 1..=10]), "{sizes:?}");
+}
+
+/// Returns the files that a patch changes.
+fn patched_files(patch: &str) -> BTreeSet<String> {
+    let files = patch.split("--- a/").skip(1).map(|file| {
         let (name, rest) = file.split_once('\n').expect("a hunk");
         let code = text(&root().join(name));
         for hunk in rest.split("\n@@ ").skip(1) {
@@ -208,7 +230,9 @@ fn the_patch_of_the_third_wire_version_applies() {
             let old = old.concat();
             assert_eq!(code.matches(&old).count(), 1, "{name} has not once:\n{old}");
         }
-    }
+        name.to_owned()
+    });
+    files.collect()
 }
 
 #[test]

@@ -65,6 +65,21 @@ fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
     assert!(!cases.contains("ihdr-010"), "{cases}");
 }
 
+/// `.ci/experiment` builds what is generated, at night.
+#[test]
+fn every_experiment_has_a_valid_spec_and_changes_generated_files() {
+    let mut count = 0;
+    for entry in fs::read_dir(real_spec().join("experiments")).expect("the experiments") {
+        let folder = entry.expect("an experiment").path();
+        let overlay = folder.to_str().expect("a path in UTF-8");
+        let ran = run(&real_spec(), &["--overlay", overlay, "generate", "--check"]);
+        assert_eq!((ran.status, &*ran.stderr), (1, ""), "{overlay}");
+        assert!(ran.stdout.contains("stale: atf/src/"), "{}", ran.stdout);
+        count += 1;
+    }
+    assert!(count >= 5, "only {count} experiments");
+}
+
 #[test]
 fn a_third_wire_version_is_an_overlay() {
     let overlay = experiment("wire3");

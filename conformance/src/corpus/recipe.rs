@@ -1,5 +1,7 @@
 //! Recipes. Each is an edit of the clean session with the finding that the edit must cause.
 
+use std::borrow::Cow;
+
 use super::effects::effect;
 use super::flags::flag_of;
 use super::trace::{DETAIL, INDEX, Trace};
@@ -16,7 +18,7 @@ pub struct Recipe {
     /// The wire versions that have the case.
     pub wires: &'static [u8],
     /// A short description that becomes part of the slug.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The expected finding of the first rule; `None` if the session follows the rule.
     pub found: Option<Found>,
     /// Other rules that the edit inevitably breaks, by file.
@@ -69,7 +71,7 @@ pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     Recipe {
         rules: vec![rule],
         wires: atf::Wire::VERSIONS,
-        name,
+        name: name.into(),
         found: None,
         also: Vec::new(),
         flags: Vec::new(),
@@ -107,11 +109,27 @@ pub(super) fn whole(
 }
 
 /// Makes a recipe whose edit breaks the rule.
-pub(super) fn breaks(rule: &'static str, name: &'static str, edit: fn(&mut Trace)) -> Breaking {
+pub(super) fn breaks(
+    rule: &'static str,
+    name: impl Into<Cow<'static, str>>,
+    edit: fn(&mut Trace),
+) -> Breaking {
     Breaking(Recipe {
+        name: name.into(),
         flags: flag_of(rule).into_iter().collect(),
-        ..meets(rule, name, edit)
+        ..meets(rule, "", edit)
     })
+}
+
+/// Returns the first value after those that the spec defines, so that no recipe changes if the spec
+/// gets another value.
+///
+/// If the spec defines a value by mistake, the corpus changes, and so does its digest, which
+/// `spec/editions.yaml` records.
+pub(super) fn first_unknown<T: Copy + Into<u64>>(known: &[T]) -> u8 {
+    let last = known.iter().map(|value| (*value).into()).max();
+    let next = last.unwrap_or_default() + 1;
+    next.try_into().expect("recipes store the value in a byte")
 }
 
 /// Returns the file that a rule's cases read by default; empty for the whole session.
@@ -278,7 +296,7 @@ impl Recipe {
     #[must_use]
     pub fn slug(&self) -> String {
         if self.is_named {
-            return slug(self.name);
+            return slug(&self.name);
         }
         let first = self.rules.first().copied().unwrap_or_default();
         let rule = first.trim_start_matches("ATF-");
@@ -383,9 +401,9 @@ impl Recipe {
         case
     }
 
-    fn title(&self) -> &'static str {
+    fn title(&self) -> &str {
         if self.title.is_empty() {
-            self.name
+            &self.name
         } else {
             self.title
         }

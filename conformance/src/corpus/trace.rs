@@ -316,15 +316,18 @@ impl Trace {
         self.patch(INDEX, self.offset_of(field), bytes);
     }
 
-    /// Returns the offset of a field of an index file, such as `header.event_size` or
-    /// `events[2].detail_seq`.
+    /// Returns the offset of a field of thread 7's index file, such as `header.event_size`,
+    /// `events[2].detail_seq` or `footer.reserved`.
     pub(super) fn offset_of(&self, field: &str) -> usize {
         let (record, name) = field.split_once('.').expect("RECORD.FIELD");
-        let seq = record.strip_prefix("events[");
-        let (record, start) = match seq.and_then(|rest| rest.strip_suffix(']')) {
-            None => (Record::IndexHeader, 0),
-            Some(seq) => {
-                let seq: usize = seq.parse().expect("a position");
+        let (record, start) = match record {
+            "header" => (Record::IndexHeader, 0),
+            "footer" => (Record::IndexFooter, 256),
+            event => {
+                let seq = event
+                    .strip_prefix("events[")
+                    .and_then(|rest| rest.strip_suffix(']'));
+                let seq: usize = seq.and_then(|seq| seq.parse().ok()).expect("a position");
                 (Record::IndexEvent, 64 + 32 * seq)
             }
         };

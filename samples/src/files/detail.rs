@@ -130,11 +130,11 @@ impl DetailFile {
         for event in &self.events {
             out.u32(24 + u32::try_from(event.payload.len()).unwrap());
             out.u16(event.event_type).u16(0);
-            if self.version == 2 {
-                out.u64(event.index_seq);
-            } else {
+            if self.version == 1 {
                 out.u32(u32::try_from(event.index_seq).unwrap())
                     .u32(self.thread_id);
+            } else {
+                out.u64(event.index_seq);
             }
             out.u64(event.timestamp).raw(&event.payload);
         }

@@ -4,7 +4,9 @@
 
 use crate::Verdict::{Accept, Reject};
 
-use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use atf::DetailEventType;
+
+use crate::corpus::recipe::{Recipe, breaks, first_unknown, holds, meets};
 use crate::corpus::trace::{DETAIL, Trace};
 use atf_samples::files::DetailRecord;
 
@@ -51,9 +53,15 @@ fn lengths() -> Vec<Recipe> {
 fn fields() -> Vec<Recipe> {
     vec![
         holds("ATF-DEVT-003", "types 3 and 4"),
-        breaks("ATF-DEVT-003", "5", |t| {
-            t.details(|details| details[0].event_type = 5);
-        })
+        breaks(
+            "ATF-DEVT-003",
+            first_unknown(DetailEventType::MEMBERS).to_string(),
+            |t| {
+                t.details(|details| {
+                    details[0].event_type = first_unknown(DetailEventType::MEMBERS).into();
+                });
+            },
+        )
         .at(DETAIL, "events[0].event_type", 68, Accept)
         .also(DETAIL, "ATF-LINK-007"),
         breaks("ATF-DEVT-003", "2, of an exception", |t| {

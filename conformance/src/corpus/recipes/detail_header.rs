@@ -5,7 +5,9 @@
 
 use crate::Verdict::{Accept, Recover, Reject};
 
-use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use atf::{Arch, Os, Wire};
+
+use crate::corpus::recipe::{Recipe, breaks, first_unknown, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, Trace};
 
 pub(super) fn recipes() -> Vec<Recipe> {
@@ -69,12 +71,14 @@ fn start() -> Vec<Recipe> {
             5,
             Reject,
         ),
-        breaks("ATF-DHDR-004", "3", |t| t.patch(DETAIL, 5, &[3])).at(
-            DETAIL,
-            "header.version",
-            5,
-            Reject,
-        ),
+        breaks(
+            "ATF-DHDR-004",
+            first_unknown(Wire::VERSIONS).to_string(),
+            |t| {
+                t.patch(DETAIL, 5, &[first_unknown(Wire::VERSIONS)]);
+            },
+        )
+        .at(DETAIL, "header.version", 5, Reject),
         meets("ATF-DHDR-005", "65, and the footer proves it", |t| {
             t.detail(|file| file.events_offset = 65);
             t.shift(DETAIL, 1);
@@ -106,16 +110,24 @@ fn platform() -> Vec<Recipe> {
         breaks("ATF-DHDR-006", "0", |t| t.patch(DETAIL, 6, &[0]))
             .at(DETAIL, "header.arch", 6, Accept)
             .also(DETAIL, "ATF-LINK-010"),
-        breaks("ATF-DHDR-006", "3", |t| t.patch(DETAIL, 6, &[3]))
-            .at(DETAIL, "header.arch", 6, Accept)
-            .also(DETAIL, "ATF-LINK-010"),
+        breaks(
+            "ATF-DHDR-006",
+            first_unknown(Arch::MEMBERS).to_string(),
+            |t| t.patch(DETAIL, 6, &[first_unknown(Arch::MEMBERS)]),
+        )
+        .at(DETAIL, "header.arch", 6, Accept)
+        .also(DETAIL, "ATF-LINK-010"),
         meets("ATF-DHDR-007", "5, which S1 and S4 leave out", |t| {
             t.platform(5, 2);
         })
         .titled("5, which S1 and S4 do not list"),
-        breaks("ATF-DHDR-007", "6", |t| t.patch(DETAIL, 7, &[6]))
-            .at(DETAIL, "header.os", 7, Accept)
-            .also(DETAIL, "ATF-LINK-010"),
+        breaks(
+            "ATF-DHDR-007",
+            first_unknown(Os::MEMBERS).to_string(),
+            |t| t.patch(DETAIL, 7, &[first_unknown(Os::MEMBERS)]),
+        )
+        .at(DETAIL, "header.os", 7, Accept)
+        .also(DETAIL, "ATF-LINK-010"),
         holds("ATF-DHDR-008", "zeros"),
         breaks("ATF-DHDR-008", "flags", |t| t.patch(DETAIL, 11, &[0x80])).at(
             DETAIL,

@@ -5,7 +5,9 @@
 
 use crate::Verdict::{Accept, Recover};
 
-use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use atf::EventKind;
+
+use crate::corpus::recipe::{Recipe, breaks, first_unknown, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, T};
 
 /// Makes an event of zeros that, according to the checksum, was written: time 0, an unknown kind,
@@ -38,9 +40,13 @@ pub(super) fn recipes() -> Vec<Recipe> {
             t.events(|events| events[4].kind = 0);
         })
         .at_field(INDEX, "events[4].event_kind", Accept),
-        breaks("ATF-IEVT-002", "4", |t| {
-            t.events(|events| events[4].kind = 4);
-        })
+        breaks(
+            "ATF-IEVT-002",
+            first_unknown(EventKind::MEMBERS).to_string(),
+            |t| {
+                t.events(|events| events[4].kind = first_unknown(EventKind::MEMBERS));
+            },
+        )
         .at_field(INDEX, "events[4].event_kind", Accept),
         breaks("ATF-IEVT-002", "a call in the lowest byte only", |t| {
             t.patch_event(192 + 21, &[1]);

@@ -120,7 +120,7 @@ fn fields() -> Vec<Recipe> {
         breaks("ATF-IFTR-008", "the last byte", |t| {
             t.patch(INDEX, 319, &[1]);
         })
-        .at(INDEX, "footer.reserved", 296, Accept),
+        .at_field(INDEX, "footer.reserved", Accept),
         holds("ATF-IFTR-009", "the end"),
         breaks("ATF-IFTR-009", "one byte", |t| t.append(INDEX, &[0]))
             .at(INDEX, "footer", 320, Accept),

@@ -12,7 +12,9 @@
 
 use crate::Verdict::{Accept, Recover, Reject};
 
-use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use atf::{Arch, Clock, Os, Wire};
+
+use crate::corpus::recipe::{Recipe, breaks, first_unknown, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace};
 
 pub(super) fn recipes() -> Vec<Recipe> {
@@ -79,12 +81,14 @@ fn start() -> Vec<Recipe> {
             5,
             Reject,
         ),
-        breaks("ATF-IHDR-004", "3", |t| t.patch(INDEX, 5, &[3])).at(
-            INDEX,
-            "header.version",
-            5,
-            Reject,
-        ),
+        breaks(
+            "ATF-IHDR-004",
+            first_unknown(Wire::VERSIONS).to_string(),
+            |t| {
+                t.patch(INDEX, 5, &[first_unknown(Wire::VERSIONS)]);
+            },
+        )
+        .at(INDEX, "header.version", 5, Reject),
     ]
 }
 
@@ -156,27 +160,39 @@ fn platform() -> Vec<Recipe> {
         breaks("ATF-IHDR-008", "0", |t| t.patch(INDEX, 6, &[0]))
             .at(INDEX, "header.arch", 6, Accept)
             .also(DETAIL, "ATF-LINK-010"),
-        breaks("ATF-IHDR-008", "3", |t| t.patch(INDEX, 6, &[3]))
-            .at(INDEX, "header.arch", 6, Accept)
-            .also(DETAIL, "ATF-LINK-010"),
+        breaks(
+            "ATF-IHDR-008",
+            first_unknown(Arch::MEMBERS).to_string(),
+            |t| t.patch(INDEX, 6, &[first_unknown(Arch::MEMBERS)]),
+        )
+        .at(INDEX, "header.arch", 6, Accept)
+        .also(DETAIL, "ATF-LINK-010"),
         meets("ATF-IHDR-009", "1", |t| t.platform(1, 1)),
         meets("ATF-IHDR-009", "5", |t| t.platform(5, 2)),
         breaks("ATF-IHDR-009", "0", |t| t.patch(INDEX, 7, &[0]))
             .at(INDEX, "header.os", 7, Accept)
             .also(DETAIL, "ATF-LINK-010"),
-        breaks("ATF-IHDR-009", "6", |t| t.patch(INDEX, 7, &[6]))
-            .at(INDEX, "header.os", 7, Accept)
-            .also(DETAIL, "ATF-LINK-010"),
+        breaks(
+            "ATF-IHDR-009",
+            first_unknown(Os::MEMBERS).to_string(),
+            |t| t.patch(INDEX, 7, &[first_unknown(Os::MEMBERS)]),
+        )
+        .at(INDEX, "header.os", 7, Accept)
+        .also(DETAIL, "ATF-LINK-010"),
         meets("ATF-IHDR-010", "1", |t| t.platform(3, 1)),
         holds("ATF-IHDR-010", "3"),
         breaks("ATF-IHDR-010", "0", |t| t.patch(INDEX, 16, &[0]))
             .at(INDEX, "header.clock_type", 16, Accept)
             .also(MANIFEST, "ATF-MANI-009")
             .also(OTHER, "ATF-SESS-005"),
-        breaks("ATF-IHDR-010", "4", |t| t.patch(INDEX, 16, &[4]))
-            .at(INDEX, "header.clock_type", 16, Accept)
-            .also(MANIFEST, "ATF-MANI-009")
-            .also(OTHER, "ATF-SESS-005"),
+        breaks(
+            "ATF-IHDR-010",
+            first_unknown(Clock::MEMBERS).to_string(),
+            |t| t.patch(INDEX, 16, &[first_unknown(Clock::MEMBERS)]),
+        )
+        .at(INDEX, "header.clock_type", 16, Accept)
+        .also(MANIFEST, "ATF-MANI-009")
+        .also(OTHER, "ATF-SESS-005"),
         meets("ATF-IHDR-011", "boottime on Android", |t| t.platform(2, 3)),
         meets("ATF-IHDR-011", "qpc on Windows", |t| t.platform(5, 2)),
         breaks("ATF-IHDR-011", "mach_continuous on Linux", |t| {
