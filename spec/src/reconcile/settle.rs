@@ -215,7 +215,8 @@ impl<'a> Subject<'a> {
         let why = format!("{key} is {value} in wire version {}", claim.wire);
         let fault = Diagnostic::error(self.value_place(key, claim), why);
         let says = format!("the sources say {}", claim.value);
-        Some(with_claims(fault.label(says), claims))
+        let fault = with_claims(fault.label(says), claims);
+        Some(fault.help("follow the sources, or add a source that claims your value"))
     }
 
     /// Returns the faults of a disagreement. There are none if a suitable decision settles it and
