@@ -19,7 +19,9 @@ mod random;
 mod registers;
 mod synth;
 mod walk;
+mod write;
 
 pub use registers::Registers;
-pub use synth::{Shape, Synth, Written};
+pub use synth::{Shape, Synth};
 pub use walk::{SynthEvent, ThreadEvents};
+pub use write::Written;

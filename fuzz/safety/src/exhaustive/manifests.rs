@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use atf::session::MANIFEST_FILE;
 use atf_conformance::corpus::{self, Case};
@@ -172,25 +172,4 @@ fn same(how: &str, before: &Events, now: &Events) -> Result<(), String> {
     } else {
         Err(format!("{how} were {before:?}, now {now:?}"))
     }
-}
-
-/// Reads all events of all threads in a session, and looks up the name of every function.
-pub(super) fn events(path: &Path) -> Result<Events, String> {
-    let session = atf::session::SessionReader::open(path).map_err(|error| error.to_string())?;
-    let symbols = session.symbols();
-    let mut events = Events::new();
-    for entry in session.threads() {
-        let Ok(index) = entry.open_index() else {
-            continue;
-        };
-        let mut count = 0;
-        for event in index.events_in(..) {
-            let event = event.map_err(|error| error.to_string())?;
-            // Any name is fine, because the manifest has been mutated.
-            let _ = symbols.function(event.function_id).to_string();
-            count += 1;
-        }
-        events.insert(entry.id(), count);
-    }
-    Ok(events)
 }
