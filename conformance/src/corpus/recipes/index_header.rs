@@ -12,7 +12,7 @@
 
 use crate::Verdict::{Accept, Recover, Reject};
 
-use atf::{Arch, Clock, Os, Wire};
+use atf::{Arch, Clock, IndexFlags, Os, Wire};
 
 use crate::corpus::recipe::{Recipe, breaks, first_unknown, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace};
@@ -226,7 +226,8 @@ fn platform() -> Vec<Recipe> {
         .only(&[1]),
         holds("ATF-IHDR-013", "has_detail_file"),
         breaks("ATF-IHDR-013", "the next bit", |t| {
-            t.index(|file| file.flags = 3);
+            let next = first_unknown(IndexFlags::MEMBERS).next_power_of_two();
+            t.index(|file| file.flags |= u32::from(next));
         })
         .at(INDEX, "header.flags", 8, Accept),
         breaks("ATF-IHDR-013", "the last bit", |t| {
