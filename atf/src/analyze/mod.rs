@@ -53,6 +53,7 @@ mod durations;
 mod functions;
 mod last;
 mod pairs;
+mod places;
 mod table;
 mod tree;
 mod unit;

@@ -58,7 +58,7 @@ impl Pairs {
 
 /// Returns who called whom: each pair of caller and callee with its calls and times.
 ///
-/// Memory: about 150 bytes per pair, for each thread read in parallel; at most
+/// Memory: about 100 bytes per pair, for each thread read in parallel; at most
 /// [`max_nodes`](Options::max_nodes) pairs are listed separately.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
 //! Adds up times per key, where calls may nest in calls with the same key.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 
+use super::places::{Keyed, Places};
 use super::walk::Ended;
 
 /// Calls and times of a function or a pair of functions.
@@ -46,8 +46,8 @@ impl Times {
 /// The times per key. Keys beyond a limit share one row.
 #[derive(Debug)]
 pub(super) struct Table<K, V> {
-    places: HashMap<K, Place>,
     rows: Vec<Row<K, V>>,
+    places: Places,
     /// The sums over keys without a row.
     others: Row<(), V>,
     limit: usize,
@@ -67,6 +67,14 @@ struct Row<K, V> {
     value: V,
 }
 
+impl<K: Hash + Eq, V> Keyed for Row<K, V> {
+    type Key = K;
+
+    fn key(&self) -> &K {
+        &self.key
+    }
+}
+
 impl<K, V: Default> Row<K, V> {
     fn new(key: K) -> Self {
         Self {
@@ -82,8 +90,8 @@ impl<K, V: Default> Row<K, V> {
 impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            places: HashMap::new(),
             rows: Vec::new(),
+            places: Places::default(),
             others: Row::new(()),
             limit,
         }
@@ -91,16 +99,14 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
 
     /// Returns a key's place, adding a row for the key if there is room.
     pub(super) fn place(&mut self, key: K) -> Place {
-        if let Some(place) = self.places.get(&key) {
-            return *place;
+        if let Some(place) = self.places.find(&self.rows, &key) {
+            return Some(place);
         }
         let next = u32::try_from(self.rows.len()).ok();
-        let place = next.filter(|_| self.rows.len() < self.limit);
-        if place.is_some() {
-            self.rows.push(Row::new(key));
-            self.places.insert(key, place);
-        }
-        place
+        let place = next.filter(|_| self.rows.len() < self.limit)?;
+        self.rows.push(Row::new(key));
+        self.places.add(&self.rows);
+        Some(place)
     }
 
     pub(super) fn value(&mut self, place: Place) -> &mut V {

@@ -1,11 +1,11 @@
 //! Merges the calls of all threads into one tree.
 
 use std::cmp::Reverse;
-use std::hash::{BuildHasher, RandomState};
 use std::mem;
 use std::num::NonZero;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::places::{Keyed, Places};
 use super::table::Times;
 use super::walk::{Began, Ended, Observer};
 use super::{Options, ThreadTotals, Threads, Totals, run};
@@ -114,13 +114,13 @@ struct Growing {
     rest: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Branch {
     key: Key,
     times: Times,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     function_id: u64,
     parent: u32,
@@ -130,10 +130,31 @@ struct Key {
 
 const ROOT: u32 = 0;
 
+impl Branch {
+    fn new(key: Key) -> Self {
+        let times = Times::default();
+        Self { key, times }
+    }
+}
+
+impl Keyed for Branch {
+    type Key = Key;
+
+    fn key(&self) -> &Key {
+        &self.key
+    }
+}
+
 impl Growing {
     fn new(limit: usize) -> Self {
+        let root = Key {
+            function_id: 0,
+            // Not a position, so no function has this key.
+            parent: u32::MAX,
+            is_rest: false,
+        };
         Self {
-            nodes: vec![Branch::default()],
+            nodes: vec![Branch::new(root)],
             places: Places::default(),
             limit: limit.min(MOST_NODES),
             rest: 0,
@@ -182,10 +203,7 @@ impl Growing {
         if place.is_some() || next.is_none() {
             return place;
         }
-        self.nodes.push(Branch {
-            key,
-            ..Branch::default()
-        });
+        self.nodes.push(Branch::new(key));
         self.places.add(&self.nodes);
         next
     }
@@ -260,63 +278,6 @@ impl Growing {
 
 /// The greatest limit: positions of nodes, including those for the rest, are 32-bit numbers.
 const MOST_NODES: usize = 1 << 30;
-
-/// Finds nodes by key. A hash table of positions, a fifth of a `HashMap` with the keys.
-#[derive(Debug, Default)]
-struct Places {
-    hasher: RandomState,
-    /// Positions of nodes, [`ROOT`] for an empty slot. The length is 0 or a power of two.
-    slots: Vec<u32>,
-}
-
-impl Places {
-    /// Returns the position of the key's node.
-    fn find(&self, nodes: &[Branch], key: &Key) -> Option<u32> {
-        self.probe(key)
-            .find_map(|slot| {
-                let place = *self.slots.get(slot)?;
-                // An empty slot ends the search.
-                (place == ROOT || nodes.get(place as usize)?.key == *key).then_some(place)
-            })
-            .filter(|place| *place != ROOT)
-    }
-
-    /// Adds the last node.
-    fn add(&mut self, nodes: &[Branch]) {
-        // At most two thirds of the slots are taken.
-        if nodes.len().saturating_mul(3) > self.slots.len().saturating_mul(2) {
-            let size = self.slots.len().saturating_mul(2).max(64);
-            self.slots = vec![ROOT; size];
-            for place in 1..nodes.len() {
-                self.insert(nodes, place);
-            }
-        } else {
-            self.insert(nodes, nodes.len().saturating_sub(1));
-        }
-    }
-
-    fn insert(&mut self, nodes: &[Branch], place: usize) {
-        let Some(node) = nodes.get(place) else { return };
-        let free = self
-            .probe(&node.key)
-            .find(|slot| self.slots.get(*slot) == Some(&ROOT));
-        if let (Some(free), Ok(place)) = (
-            free.and_then(|free| self.slots.get_mut(free)),
-            u32::try_from(place),
-        ) {
-            *free = place;
-        }
-    }
-
-    /// Returns the slots in which the key may be, in the order of the search.
-    fn probe(&self, key: &Key) -> impl Iterator<Item = usize> + use<> {
-        let mask = self.slots.len().wrapping_sub(1);
-        // A table has fewer than 2³² slots.
-        let low = self.hasher.hash_one(key) & u64::from(u32::MAX);
-        let first = usize::try_from(low).unwrap_or_default();
-        (0..self.slots.len()).map(move |at| first.wrapping_add(at) & mask)
-    }
-}
 
 /// Adds a thread's calls to a tree of its own, and merges it into the tree of all threads whenever
 /// it has many nodes.

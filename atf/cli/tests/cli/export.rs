@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{atf, clean, expected, lines, texts};
 
-const FORMS: [&str; 6] = [
+pub(crate) const FORMS: [&str; 6] = [
     "chrome",
     "perfetto",
     "speedscope",

@@ -11,6 +11,8 @@ mod follow;
 mod info;
 mod last;
 mod media;
+#[cfg(target_os = "linux")]
+mod memory;
 mod open;
 #[cfg(target_os = "linux")]
 mod reads;

@@ -1,0 +1,137 @@
+//! The peak memory of reports and exports, according to the system: at most 256 MiB for 100 million
+//! events.
+
+use std::collections::BTreeSet;
+use std::iter;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use atf::EventKind;
+use atf::write::{Detail, Event, SessionWriter, WriteOptions};
+use tempfile::TempDir;
+
+use super::export::FORMS;
+
+const LIMIT: u64 = 256 << 20;
+const EVENTS: u64 = 100_000_000;
+const THREADS: u32 = 4;
+
+/// Runs `atf` and returns its peak memory in bytes.
+fn peak(folder: &Path, arguments: &[&str]) -> u64 {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf"));
+    command.current_dir(folder).args(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let path = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    // The system drops the figure when the process ends, so the last millisecond is not seen.
+    let status = loop {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        if let Some(kib) = line.and_then(|line| line.trim().strip_suffix(" kB")) {
+            peak = 1024 * kib.parse::<u64>().unwrap();
+        }
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None => thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    // The status is 1 if a call tree or the stacks reached their limit.
+    let is_done = status.code().is_some_and(|status| status <= 1);
+    assert!(is_done && peak > 0, "{arguments:?}: {status}, {peak} bytes");
+    peak
+}
+
+/// Returns the commands whose memory grows with the call tree, up to a limit.
+fn with_trees(path: &str) -> Vec<Vec<&str>> {
+    let export = |form| vec!["export", "--out", "out", path, "--format", form];
+    vec![
+        vec!["report", "--tree", path],
+        vec!["report", "--callees", "0x1", path],
+        vec!["flamegraph", "--out", "out", path],
+        vec!["flamegraph", "--out", "out", "--diff", path, path],
+        export("folded"),
+        export("firefox"),
+    ]
+}
+
+/// Returns all commands that report or export a trace.
+fn all(path: &str) -> Vec<Vec<&str>> {
+    let exports = FORMS.map(|form| vec!["export", "--out", "out", path, "--format", form]);
+    let others = [
+        vec!["report", path],
+        vec!["report", "--by-thread", path],
+        vec!["last", path],
+        vec!["diff", path, path],
+    ];
+    let all = with_trees(path).into_iter().chain(exports).chain(others);
+    let all: BTreeSet<_> = all.collect();
+    all.into_iter().collect()
+}
+
+/// Writes a session with these calls and returns of functions in each thread. Function 1 has
+/// details.
+fn session<I: Iterator<Item = (u64, EventKind)>>(path: &Path, events: impl Fn(u64) -> I) {
+    let writer = SessionWriter::create(path, &WriteOptions::default()).unwrap();
+    for id in 0..THREADS {
+        let mut thread = writer.thread(id).unwrap();
+        let mut now_ns = 1_000;
+        for (function, kind) in events(id.into()) {
+            now_ns += 1 << (function % 20);
+            let event = Event::new(now_ns, function, kind, 1);
+            if function == 1 {
+                // Registers without a stack.
+                let mut payload = [0; 100];
+                payload[0] = 1;
+                let detail = Detail::new(kind.detail_type(), &payload);
+                thread.write_with_detail(&event, &detail).unwrap();
+            } else {
+                thread.write(&event).unwrap();
+            }
+        }
+        thread.finalize().unwrap();
+    }
+    writer.finalize().unwrap();
+}
+
+#[test]
+fn memory_does_not_grow_with_events() {
+    const COUNTS: [u64; 2] = [100_000, 1_000_000];
+    let folder = TempDir::new().unwrap();
+    for (name, count) in ["few", "many"].into_iter().zip(COUNTS) {
+        let stack = || (1..=5).map(|function| (function, EventKind::CALL));
+        let back = || (1..=5).rev().map(|function| (function, EventKind::RETURN));
+        let rounds = count / u64::from(THREADS) / 10;
+        session(&folder.path().join(name), |_| {
+            (0..rounds).flat_map(move |_| stack().chain(back()))
+        });
+    }
+    for (few, many) in all("few").iter().zip(all("many")) {
+        let peaks = [peak(folder.path(), few), peak(folder.path(), &many)];
+        let per_event = peaks[1].saturating_sub(peaks[0]) as f64 / (COUNTS[1] - COUNTS[0]) as f64;
+        let of_all = peaks[1] as f64 + per_event * (EVENTS - COUNTS[1]) as f64;
+        assert!(of_all <= LIMIT as f64, "{many:?}: {peaks:?} bytes");
+    }
+}
+
+/// The tree of the calls in this trace has more nodes than the commands keep.
+#[test]
+fn a_call_tree_that_reaches_its_limit_fits() {
+    let folder = TempDir::new().unwrap();
+    session(&folder.path().join("s"), |thread| {
+        let around = |outer, inner: Vec<_>| {
+            let call = iter::once((outer, EventKind::CALL));
+            call.chain(inner).chain([(outer, EventKind::RETURN)])
+        };
+        let inner =
+            || (2_000..3_024).flat_map(|it| [(it, EventKind::CALL), (it, EventKind::RETURN)]);
+        let outer = 256 * thread..256 * (thread + 1);
+        outer.flat_map(move |it| around(1_000 + it, inner().collect()))
+    });
+    for command in with_trees("s") {
+        let peak = peak(folder.path(), &command);
+        assert!(peak <= LIMIT, "{command:?}: {peak} bytes");
+    }
+}

@@ -1,0 +1,66 @@
+//! Finds rows by key, with a fifth of the memory of a `HashMap` that also has the keys.
+
+use std::hash::{BuildHasher as _, Hash, RandomState};
+
+/// A row of a table, or a node of a tree.
+pub(super) trait Keyed {
+    type Key: Hash + Eq;
+
+    fn key(&self) -> &Self::Key;
+}
+
+/// The positions of rows in a list, by their keys' hashes. The list is not part of it.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    hasher: RandomState,
+    /// One more than a row's position; 0 for an empty slot. The length is 0 or a power of two.
+    slots: Vec<u32>,
+}
+
+impl Places {
+    /// Returns the position of the key's row.
+    pub(super) fn find<R: Keyed>(&self, rows: &[R], key: &R::Key) -> Option<u32> {
+        for slot in self.probe(key) {
+            // An empty slot ends the search.
+            let place = self.slots.get(slot)?.checked_sub(1)?;
+            if rows.get(place as usize)?.key() == key {
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    /// Adds the last row.
+    pub(super) fn add<R: Keyed>(&mut self, rows: &[R]) {
+        // At most two thirds of the slots are taken.
+        if rows.len().saturating_mul(3) > self.slots.len().saturating_mul(2) {
+            let size = self.slots.len().saturating_mul(2).max(64);
+            self.slots = vec![0; size];
+            (1..=rows.len()).for_each(|count| self.insert(rows, count));
+        } else {
+            self.insert(rows, rows.len());
+        }
+    }
+
+    /// Inserts the last of the first `count` rows.
+    fn insert<R: Keyed>(&mut self, rows: &[R], count: usize) {
+        let row = count.checked_sub(1).and_then(|last| rows.get(last));
+        let free = row.and_then(|row| {
+            self.probe(row.key())
+                .find(|slot| self.slots.get(*slot) == Some(&0))
+        });
+        let free = free.and_then(|free| self.slots.get_mut(free));
+        if let (Some(free), Ok(count)) = (free, u32::try_from(count)) {
+            *free = count;
+        }
+    }
+
+    /// Returns the slots in which the key may be, in the order of the search.
+    fn probe<K: Hash>(&self, key: &K) -> impl Iterator<Item = usize> + use<K> {
+        let mask = self.slots.len().wrapping_sub(1);
+        // A table has fewer than 2³² slots.
+        let low = self.hasher.hash_one(key) & u64::from(u32::MAX);
+        let first = usize::try_from(low).unwrap_or_default();
+        (0..self.slots.len()).map(move |at| first.wrapping_add(at) & mask)
+    }
+}
