@@ -21,6 +21,18 @@ pub struct Durations {
     octaves: Vec<Octave>,
 }
 
+/// A part of a histogram, from [`Durations::buckets`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bucket {
+    /// The shortest duration that it counts, in nanoseconds.
+    pub from_ns: u64,
+    /// The longest duration that it counts, in nanoseconds.
+    pub to_ns: u64,
+    /// How many durations it counts; at least one.
+    pub count: u64,
+}
+
 /// The durations from one power of two to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Octave {
@@ -75,17 +87,39 @@ impl Durations {
         let wanted = u128::from(self.count).saturating_mul(permille.into());
         let rank = wanted.div_ceil(1000).max(1);
         let mut seen = 0_u128;
-        for octave in &self.octaves {
-            for (bucket, count) in (0..).zip(octave.counts.iter()) {
-                seen = seen.saturating_add((*count).into());
-                if seen >= rank {
-                    let middle = middle(octave.power, bucket);
-                    return Some(middle.clamp(self.min_ns, self.max_ns));
+        let bucket = self.buckets().find(|bucket| {
+            seen = seen.saturating_add(bucket.count.into());
+            seen >= rank
+        });
+        // Counts that reached the greatest number add up to less than all durations.
+        let Some(Bucket { from_ns, to_ns, .. }) = bucket else {
+            return self.max_ns();
+        };
+        let middle = from_ns.midpoint(to_ns);
+        Some(middle.clamp(self.min_ns, self.max_ns))
+    }
+
+    /// Returns the histogram: the buckets that count at least one duration, by ascending duration.
+    /// Their limits are the same in every trace, so histograms can be compared and added.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
+        let all_equal = (self.octaves.is_empty() && self.count > 0).then(|| {
+            let (power, bucket) = place(self.min_ns);
+            (power, bucket as u64, self.count)
+        });
+        let counts = self.octaves.iter().flat_map(|octave| {
+            let counts = (0..).zip(octave.counts.iter());
+            counts.map(|(bucket, count)| (octave.power, bucket, *count))
+        });
+        let all = all_equal.into_iter().chain(counts);
+        all.filter(|(.., count)| *count > 0)
+            .map(|(power, bucket, count)| {
+                let (from_ns, to_ns) = limits(power, bucket);
+                Bucket {
+                    from_ns,
+                    to_ns,
+                    count,
                 }
-            }
-        }
-        // All durations are equal.
-        self.max_ns()
+            })
     }
 
     pub(super) fn add(&mut self, ns: u64) {
@@ -176,14 +210,14 @@ const fn bucket(bits: u64) -> usize {
     bits as usize
 }
 
-/// Returns the middle of a bucket.
-fn middle(power: u32, bucket: u64) -> u64 {
+/// Returns the shortest and the longest duration in a bucket.
+fn limits(power: u32, bucket: u64) -> (u64, u64) {
     let Some(shift) = power.checked_sub(1) else {
-        return bucket;
+        return (bucket, bucket);
     };
     let low = (BUCKETS as u64 | bucket).wrapping_shl(shift);
     let width = 1_u64.wrapping_shl(shift);
-    low.saturating_add(width.saturating_sub(1) / 2)
+    (low, low.saturating_add(width.saturating_sub(1)))
 }
 
 #[cfg(test)]
@@ -201,7 +235,9 @@ mod tests {
         });
         for ns in near.chain([0, u64::MAX]) {
             let (power, bucket) = place(ns);
-            let middle = middle(power, bucket as u64);
+            let (from_ns, to_ns) = limits(power, bucket as u64);
+            assert!((from_ns..=to_ns).contains(&ns), "{ns} {from_ns} {to_ns}");
+            let middle = from_ns.midpoint(to_ns);
             assert!(middle.abs_diff(ns) <= ns / 64, "{ns} {middle}");
             assert!(ns >= 64 || middle == ns, "{ns} {middle}");
         }
@@ -227,5 +263,26 @@ mod tests {
         }
         assert_eq!((all.min_ns(), all.max_ns()), (Some(7), Some(1_000_003)));
         assert_eq!(Durations::default().quantile_ns(500), None);
+    }
+
+    #[test]
+    fn the_histogram_counts_each_duration_in_the_bucket_around_it() {
+        let mut durations = Durations::default();
+        assert_eq!(durations.buckets().next(), None);
+        let found = |durations: &Durations| {
+            let buckets = durations.buckets();
+            buckets
+                .map(|it| (it.from_ns, it.to_ns, it.count))
+                .collect::<Vec<_>>()
+        };
+        durations.add(1_001);
+        durations.add(1_001);
+        assert_eq!(found(&durations), [(992, 1_007, 2)]);
+        for ns in [7, 1_008, u64::MAX] {
+            durations.add(ns);
+        }
+        let last = (63 << 58, u64::MAX, 1);
+        let expected = [(7, 7, 1), (992, 1_007, 2), (1_008, 1_023, 1), last];
+        assert_eq!(found(&durations), expected);
     }
 }

@@ -77,7 +77,7 @@ use self::walk::{Observer, Walk};
 
 pub use calls::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, calls};
 pub use diff::{Change, Diff, Figures, Run, Spread, Subject, diff};
-pub use durations::Durations;
+pub use durations::{Bucket, Durations};
 pub use functions::{FunctionTimes, Functions, functions};
 pub use last::{Last, LastOfThread, last};
 pub use pairs::{Pair, Pairs, pairs};

@@ -24,7 +24,11 @@ time goes back, its clock stands still until the time is later again.
 the part of its time that lies within the range. With --clock media, these and all other times and
 durations are those of the recording that the session's timing anchors name, as for `atf export`.
 FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
-the whole name, or a part of a name. --callers and --callees have a table per function that matches.
+the whole name, or a part of a name. --callers, --callees and --histogram have a table per function
+that matches.
+
+--histogram counts calls by their durations, without open calls. A row spans a power of two; with
+--json and --csv, a 32nd of one. The limits of rows are the same in every trace.
 
 --tree merges equal stacks of callers, over all threads. Nodes with less than --min-percent of the
 time in the tree are left out with all nodes below them.
@@ -101,6 +105,9 @@ pub(super) struct Options {
     /// Show what this function calls
     #[arg(long, value_name = "FUNCTION", conflicts_with = "tree")]
     callees: Option<Pattern>,
+    /// Show how long the calls of this function take
+    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["tree", "callers", "callees"])]
+    histogram: Option<Pattern>,
     /// Take function names from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
@@ -113,17 +120,22 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let view = match (&options.callers, &options.callees) {
-        (Some(function), _) => View::Callers(function.clone()),
-        (None, Some(function)) => View::Callees(function.clone()),
-        (None, None) if options.tree => View::Tree {
+    let view = if let Some(function) = &options.callers {
+        View::Callers(function.clone())
+    } else if let Some(function) = &options.callees {
+        View::Callees(function.clone())
+    } else if let Some(function) = &options.histogram {
+        View::Histogram(function.clone())
+    } else if options.tree {
+        View::Tree {
             depth: options.depth.unwrap_or(u32::MAX),
             min_percent: options.min_percent,
-        },
-        (None, None) => View::Functions,
+        }
+    } else {
+        View::Functions
     };
     let sort = match view {
-        View::Functions | View::Tree { .. } => Sort::Own,
+        View::Functions | View::Tree { .. } | View::Histogram(_) => Sort::Own,
         View::Callers(_) | View::Callees(_) => Sort::Total,
     };
     let report = Report {

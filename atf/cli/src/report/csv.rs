@@ -106,6 +106,18 @@ impl<W: Write> Sink for Csv<W> {
                     self.line(&row.concat())?;
                 }
             }
+            Rows::Histograms(rows, _) => {
+                self.columns("function_id,function,from_ns,to_ns,calls")?;
+                for row in rows {
+                    let function = function(row.function);
+                    for bucket in row.value.durations.buckets() {
+                        let numbers = [bucket.from_ns, bucket.to_ns, bucket.count];
+                        let numbers = numbers.map(|number| number.to_string());
+                        let row: &[&[String]] = &[&place, &function, &numbers];
+                        self.line(&row.concat())?;
+                    }
+                }
+            }
             Rows::Tree(rows, _) => {
                 self.columns("depth,function_id,function,calls,open,self_ns,total_ns")?;
                 for row in rows {
@@ -131,13 +143,13 @@ impl<W: Write> Sink for Csv<W> {
         // The table has no columns for these values.
         let place = Place(section);
         let cut = match &section.rows {
-            Rows::Functions(_, cut) | Rows::Tree(_, cut) => cut.rows,
+            Rows::Functions(_, cut) | Rows::Histograms(_, cut) | Rows::Tree(_, cut) => cut.rows,
             Rows::Pairs(_, all) => all.iter().map(|rows| rows.cut.rows).sum(),
         };
         if cut > 0 {
             let how = match section.rows {
                 Rows::Tree(..) => "--min-percent 0 without --depth",
-                Rows::Functions(..) | Rows::Pairs(..) => "--limit 0",
+                Rows::Functions(..) | Rows::Histograms(..) | Rows::Pairs(..) => "--limit 0",
             };
             let rows = Counted(cut, "row");
             complain(format_args!("{place}: {rows} not shown; {how} shows all"));

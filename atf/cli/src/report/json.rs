@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use atf::analyze::{Node, Times, Totals};
+use atf::analyze::{Bucket, FunctionTimes, Node, Times, Totals};
 use serde::Serialize;
 
 use super::rows::{Cut, Row, Rows};
@@ -37,6 +37,11 @@ struct Table<'a> {
 enum Content<'a> {
     Functions {
         functions: Vec<FunctionRow<'a>>,
+        #[serde(flatten)]
+        cut: Left,
+    },
+    Histograms {
+        histograms: Vec<Histogram<'a>>,
         #[serde(flatten)]
         cut: Left,
     },
@@ -81,6 +86,20 @@ struct FunctionRow<'a> {
     p99_ns: Option<U64>,
     max_ns: Option<U64>,
     unmatched: U64,
+}
+
+#[derive(Serialize)]
+struct Histogram<'a> {
+    #[serde(flatten)]
+    row: FunctionRow<'a>,
+    buckets: Vec<BucketRow>,
+}
+
+#[derive(Serialize)]
+struct BucketRow {
+    from_ns: U64,
+    to_ns: U64,
+    calls: U64,
 }
 
 #[derive(Serialize)]
@@ -162,23 +181,39 @@ impl From<&Cut> for Left {
     }
 }
 
+fn function_row<'a>(row: &'a Row<'_, FunctionTimes>) -> Option<FunctionRow<'a>> {
+    let durations = &row.value.durations;
+    Some(FunctionRow {
+        function: row.function?.into(),
+        times: (&row.value.times).into(),
+        min_ns: durations.min_ns().map(U64),
+        median_ns: durations.quantile_ns(500).map(U64),
+        p99_ns: durations.quantile_ns(990).map(U64),
+        max_ns: durations.max_ns().map(U64),
+        unmatched: row.value.unmatched.into(),
+    })
+}
+
 fn content<'a>(rows: &'a Rows<'_>) -> Content<'a> {
     match rows {
-        Rows::Functions(rows, cut) => {
-            let row = |row: &'a Row<'_, atf::analyze::FunctionTimes>| {
-                let durations = &row.value.durations;
-                Some(FunctionRow {
-                    function: row.function?.into(),
-                    times: (&row.value.times).into(),
-                    min_ns: durations.min_ns().map(U64),
-                    median_ns: durations.quantile_ns(500).map(U64),
-                    p99_ns: durations.quantile_ns(990).map(U64),
-                    max_ns: durations.max_ns().map(U64),
-                    unmatched: row.value.unmatched.into(),
+        Rows::Functions(rows, cut) => Content::Functions {
+            functions: rows.iter().filter_map(function_row).collect(),
+            cut: cut.into(),
+        },
+        Rows::Histograms(rows, cut) => {
+            let bucket = |bucket: Bucket| BucketRow {
+                from_ns: bucket.from_ns.into(),
+                to_ns: bucket.to_ns.into(),
+                calls: bucket.count.into(),
+            };
+            let histogram = |row: &'a Row<'_, FunctionTimes>| {
+                Some(Histogram {
+                    row: function_row(row)?,
+                    buckets: row.value.durations.buckets().map(bucket).collect(),
                 })
             };
-            Content::Functions {
-                functions: rows.iter().filter_map(row).collect(),
+            Content::Histograms {
+                histograms: rows.iter().filter_map(histogram).collect(),
                 cut: cut.into(),
             }
         }

@@ -63,6 +63,8 @@ pub(crate) enum View {
     Callers(Pattern),
     /// The callees of a function.
     Callees(Pattern),
+    /// How long the calls of a function take.
+    Histogram(Pattern),
 }
 
 /// The options of `report`.
@@ -173,7 +175,9 @@ impl Report<'_> {
     fn analyze(&self, part: &Part, options: &Options) -> Result<Found, Failure> {
         let threads = part.threads();
         Ok(match self.view {
-            View::Functions => Found::Functions(analyze::functions(threads, options)?),
+            View::Functions | View::Histogram(_) => {
+                Found::Functions(analyze::functions(threads, options)?)
+            }
             View::Tree { .. } => Found::Tree(analyze::tree(threads, options)?),
             View::Callers(_) | View::Callees(_) => Found::Pairs(analyze::pairs(threads, options)?),
         })

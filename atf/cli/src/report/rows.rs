@@ -31,6 +31,8 @@ pub(crate) enum Sort {
 /// The rows of one table.
 pub(super) enum Rows<'a> {
     Functions(Vec<Row<'a, FunctionTimes>>, Cut),
+    /// A histogram of the calls' durations for each matching function.
+    Histograms(Vec<Row<'a, FunctionTimes>>, Cut),
     Tree(Vec<Row<'a, Node>>, Cut),
     /// A table for each matching function, with the pairs in which that function is the callee or
     /// the caller.
@@ -70,12 +72,25 @@ impl Report<'_> {
                     function: Some(part.function(it.function_id)),
                     value: it.clone(),
                 };
-                let mut rows: Vec<_> = found.functions.iter().map(row).collect();
+                let pattern = match &self.view {
+                    View::Histogram(pattern) => Some(pattern),
+                    _ => None,
+                };
+                let functions = found.functions.iter();
+                let functions = functions
+                    .filter(|it| pattern.is_none_or(|pattern| fits(part, pattern, it.function_id)));
+                let mut rows: Vec<_> = functions.map(row).collect();
                 let max_ns = |it: &FunctionTimes| it.durations.max_ns();
                 sort(self.sort, &mut rows, |it| it.times, max_ns);
                 let mut cut = self.cut(&mut rows);
                 cut.others = found.others.as_ref().map(|others| others.times);
-                Rows::Functions(rows, cut)
+                match pattern {
+                    Some(pattern) => {
+                        complain_if_none(&rows, pattern);
+                        Rows::Histograms(rows, cut)
+                    }
+                    None => Rows::Functions(rows, cut),
+                }
             }
             Found::Tree(found) => {
                 let (depth, min_percent) = match self.view {
@@ -89,13 +104,13 @@ impl Report<'_> {
                 let (what, pattern) = match &self.view {
                     View::Callees(pattern) => ("callees", pattern),
                     View::Callers(pattern) => ("callers", pattern),
-                    View::Functions | View::Tree { .. } => return Rows::Pairs("", Vec::new()),
+                    View::Functions | View::Tree { .. } | View::Histogram(_) => {
+                        return Rows::Pairs("", Vec::new());
+                    }
                 };
                 let is_callees = what == "callees";
                 let functions = matching(part, &found.pairs, pattern);
-                if functions.is_empty() {
-                    complain(format_args!("no function matches {pattern}"));
-                }
+                complain_if_none(&functions, pattern);
                 let of = |id| {
                     let pairs: Vec<&Pair> = if is_callees {
                         found.callees(id).collect()
@@ -159,14 +174,24 @@ fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
         .iter()
         .flat_map(|pair| [Some(pair.callee), pair.caller]);
     let ids = ids.flatten().filter(|id| seen.insert(*id));
-    ids.filter(|id| match pattern {
-        Pattern::Id(wanted) => wanted == id,
+    ids.filter(|id| fits(part, pattern, *id)).collect()
+}
+
+/// Returns whether a function matches a pattern.
+fn fits(part: &Part, pattern: &Pattern, id: u64) -> bool {
+    match pattern {
+        Pattern::Id(wanted) => *wanted == id,
         pattern => part
-            .function(*id)
+            .function(id)
             .name
             .is_some_and(|name| pattern.fits(name)),
-    })
-    .collect()
+    }
+}
+
+fn complain_if_none<T>(functions: &[T], pattern: &Pattern) {
+    if functions.is_empty() {
+        complain(format_args!("no function matches {pattern}"));
+    }
 }
 
 /// Returns the nodes above a depth that have at least a minimum share of the total time and whose

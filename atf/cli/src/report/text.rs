@@ -1,5 +1,6 @@
 //! Writes human-readable tables.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -13,6 +14,8 @@ use crate::dump::Shown;
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Span, time_goes_back};
 
+/// The length of a histogram's longest bar.
+const LONGEST: u64 = 40;
 /// The depth beyond which nodes are not indented further.
 const DEEPEST: u32 = 60;
 
@@ -104,6 +107,39 @@ impl<W: Write> Text<W> {
             self.function(None, &modules, other, &open(times))?;
         }
         self.more(cut.rows, "function", "--limit 0 shows all")
+    }
+
+    fn histogram(&mut self, row: &Row<'_, FunctionTimes>, modules: &Modules<'_>) -> Written {
+        let (strong, durations) = (self.colours.strong, &row.value.durations);
+        write!(self.out, "{strong}durations of{strong:#}")?;
+        self.function(row.function, modules, "", &open(&row.value.times))?;
+        self.columns(&["from", "to", "calls"], "histogram")?;
+        // The calls by powers of two.
+        let mut counts = BTreeMap::new();
+        for bucket in durations.buckets() {
+            let sum = counts
+                .entry(bucket.from_ns.checked_ilog2())
+                .or_insert(0_u64);
+            *sum = sum.saturating_add(bucket.count);
+        }
+        let most = counts.values().copied().max().unwrap_or(0);
+        let powers = counts.keys().flatten().copied();
+        let between = powers.clone().min().zip(powers.max());
+        for power in between.map_or(0..0, |(first, last)| first..last + 1) {
+            counts.entry(Some(power)).or_insert(0);
+        }
+        for (power, count) in counts {
+            let (from_ns, to_ns) = match power {
+                Some(power) => (1 << power, u64::MAX >> (63 - power)),
+                None => (0, 0),
+            };
+            self.ns(Some(from_ns))?;
+            self.ns(Some(to_ns))?;
+            let bar = u128::from(count) * u128::from(LONGEST) / u128::from(most.max(1));
+            let bar = "#".repeat(usize::try_from(bar).unwrap_or(0));
+            writeln!(self.out, "{}", format!("{count:>11}  {bar}").trim_end())?;
+        }
+        Ok(())
     }
 
     fn tree(&mut self, rows: &[Row<'_, Node>], cut: &Cut) -> Written {
@@ -242,6 +278,13 @@ impl<W: Write> Sink for Text<W> {
         }
         match &section.rows {
             Rows::Functions(rows, cut) => self.functions(rows, cut)?,
+            Rows::Histograms(rows, cut) => {
+                let modules = modules(rows);
+                for row in rows {
+                    self.histogram(row, &modules)?;
+                }
+                self.more(cut.rows, "function", "--limit 0 shows all")?;
+            }
             Rows::Tree(rows, cut) => self.tree(rows, cut)?,
             Rows::Pairs(what, all) => {
                 all.iter().try_for_each(|rows| self.pairs(what, rows))?;

@@ -143,6 +143,10 @@ fn reports_match_the_golden_files() {
             ],
         ),
         (
+            "report-histogram.txt",
+            &["--histogram", "=_$s4Demo0render2", "sample-crashed"],
+        ),
+        (
             "report-callees.txt",
             &["--callees", "*1parse9", "--sort", "name", "sample-small"],
         ),
@@ -241,6 +245,44 @@ fn the_tree_adds_up() {
         number(&cut["not_shown"]),
         (nodes.len() - outermost.len()) as u64
     );
+}
+
+#[test]
+fn a_histogram_counts_the_durations_of_the_spans() {
+    let path = "sample-crashed";
+    let spans = written(&atf_samples::folder(), &["dump", "--spans", "--json", path]);
+    let mut durations: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for span in lines(&spans).iter().filter(|span| span["end"] != "open") {
+        let of = durations.entry(number(&span["function_id"])).or_default();
+        of.push(number(&span["duration_ns"]));
+    }
+    let options = ["report", "--histogram", "*", "--limit", "0", path];
+    let text = written(
+        &atf_samples::folder(),
+        &[&options[..], &["--json"]].concat(),
+    );
+    let histograms = lines(&text)[0]["histograms"].as_array().unwrap().clone();
+    let mut rows = Vec::new();
+    for histogram in &histograms {
+        let id = number(&histogram["function_id"]);
+        let of = durations.remove(&id).unwrap_or_default();
+        let buckets = histogram["buckets"].as_array().unwrap();
+        for bucket in buckets {
+            let [from_ns, to_ns, calls] =
+                ["from_ns", "to_ns", "calls"].map(|key| number(&bucket[key]));
+            let within = of.iter().filter(|ns| (from_ns..=to_ns).contains(*ns));
+            assert_eq!(within.count() as u64, calls, "{histogram}");
+            rows.push(format!("{from_ns},{to_ns},{calls}"));
+        }
+        let calls: u64 = buckets.iter().map(|bucket| number(&bucket["calls"])).sum();
+        assert_eq!(calls, of.len() as u64, "{histogram}");
+    }
+    assert!(rows.len() > 100 && durations.is_empty(), "{durations:?}");
+    let text = written(&atf_samples::folder(), &[&options[..], &["--csv"]].concat());
+    for (line, row) in text.lines().skip(1).zip(&rows) {
+        assert!(line.ends_with(row), "{line} {row}");
+    }
+    assert_eq!(text.lines().count(), rows.len() + 1);
 }
 
 /// Writes a session with these events in one thread, and a manifest with a name for function 1.
@@ -378,6 +420,11 @@ fn what_cannot_be_told_is_refused_or_told() {
         ),
         (
             &["report", "--callers", "nothing", "sample-small"],
+            0,
+            "no function matches nothing",
+        ),
+        (
+            &["report", "--histogram", "nothing", "sample-small"],
             0,
             "no function matches nothing",
         ),
