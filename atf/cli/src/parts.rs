@@ -169,6 +169,14 @@ impl Part {
         Ok(options.clock(self.clock.clone()))
     }
 
+    /// Returns the timestamps in a range of times, or `None` if there are none.
+    pub(crate) fn timestamps(&self, (from_ns, to_ns): (u64, u64)) -> Option<(u64, u64)> {
+        match &self.clock {
+            Some(clock) => Some(clock.to_host_range(from_ns..=to_ns)?.into_inner()),
+            None => Some((from_ns, to_ns)),
+        }
+    }
+
     /// Returns the length of an analysed time range within the trace, or `None` for the whole
     /// trace.
     pub(crate) fn range_ns(&self, options: &Options) -> Option<u64> {

@@ -1,5 +1,7 @@
 //! The time of a recording, from several anchors.
 
+use std::ops::RangeInclusive;
+
 use super::TimingAnchor;
 
 /// Converts a session's timestamps to the time of a sound or screen recording in nanoseconds, using
@@ -21,6 +23,7 @@ use super::TimingAnchor;
 /// assert_eq!(clock.to_media_ns(2_010), Some(1_110));
 /// assert_eq!(clock.to_media_ns(999), None, "before the recording");
 /// assert_eq!(clock.to_host_ns(550), 1_500);
+/// assert_eq!(clock.to_host_range(550..=560), Some(1_500..=1_509));
 /// ```
 #[derive(Debug, Clone)]
 pub struct MediaClock {
@@ -71,6 +74,27 @@ impl MediaClock {
             Some(host) => u64::try_from(host).unwrap_or(u64::MAX),
             None => u64::MAX,
         }
+    }
+
+    /// Returns the range of exactly those timestamps that convert to a time in `media_ns`. Returns
+    /// `None` if there are none.
+    #[must_use]
+    pub fn to_host_range(&self, media_ns: RangeInclusive<u64>) -> Option<RangeInclusive<u64>> {
+        let start = self.first_from(*media_ns.start())?;
+        let next = media_ns.end().checked_add(1);
+        let end = match next.and_then(|next| self.first_from(next)) {
+            Some(next) => next.checked_sub(1)?,
+            None => u64::MAX,
+        };
+        (start <= end).then_some(start..=end)
+    }
+
+    /// Returns the first timestamp that converts to this time or a later one.
+    fn first_from(&self, media_ns: u64) -> Option<u64> {
+        let host_ns = self.to_host_ns(media_ns);
+        // Both directions round down, so it is this timestamp or the next one.
+        let found = convert(&self.points, |point| *point, host_ns)?;
+        host_ns.checked_add(u64::from(found < i128::from(media_ns)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod anchor;
 mod counter;
+mod media;
 mod timebase;
 
 use atf::clock;

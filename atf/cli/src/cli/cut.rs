@@ -7,8 +7,7 @@ use atf::rewrite::{CutOptions, cut};
 use atf::{Error, ErrorKind};
 
 use super::rewrite::Common;
-use super::selection::thread_id;
-use crate::clock::Clock;
+use super::selection::{ClockOption, thread_id};
 use crate::output::{Failure, Outcome, State, complain};
 use crate::parts::{Part, check_threads};
 use crate::time::Time;
@@ -17,6 +16,10 @@ const AFTER_HELP: &str = "\
 --from and --to are inclusive; TIME is as for `atf dump`. Events keep their details, and the
 manifest its names, modules, anchors and losses. Where time goes back, the events of a thread stay
 together.
+
+With --clock media, TIME is a time of the recording that the session's timing anchors name, as for
+`atf export`. The range is still in the manifest as times of the trace's own clock, which all events
+keep. Sessions in which the same range has different times are refused: cut them one by one.
 
 A thread with calls that are open at the start of the range begins with these calls, and one with
 calls that are open at its end ends with their returns, unless it has no events after that. So a
@@ -52,6 +55,8 @@ pub(super) struct Options {
     /// The end of the range
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     to: Option<Time>,
+    #[command(flatten)]
+    clock: ClockOption,
     /// Only this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
     thread: Vec<u32>,
@@ -59,7 +64,8 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let path = &options.common.path;
-    let parts = Part::all(slice::from_ref(path), &None, Clock::Trace)?.map_err(Failure::Input)?;
+    let parts =
+        Part::all(slice::from_ref(path), &None, options.clock.clock)?.map_err(Failure::Input)?;
     let (from_ns, to_ns) = range(options, &parts)?;
     let problems = parts.iter().flat_map(Part::problems);
     let is_gap = |error: &Error| matches!(error.kind(), ErrorKind::SegmentsMissing { .. });
@@ -91,13 +97,18 @@ fn range(options: &Options, parts: &[Part]) -> Result<(u64, u64), Failure> {
         let message = "the sessions start at different times: cut them one by one, or without +";
         return Err(Failure::Usage(format!("{}: {message}", path.display())));
     }
-    let start_ns = starts.first().copied().unwrap_or(0);
-    let resolve = |time: Time| time.resolve(start_ns);
-    let from_ns = options.from.map_or(0, resolve);
-    let to_ns = options.to.map_or(u64::MAX, resolve);
-    if from_ns > to_ns {
-        let message = format!("--from ({from_ns} ns) is after --to ({to_ns} ns)");
-        return Err(Failure::Usage(message));
+    let range = Time::range(options.from, options.to, starts.first().copied())?;
+    let found: BTreeSet<_> = parts.iter().map(|part| part.timestamps(range)).collect();
+    match (found.first(), found.len()) {
+        (None, _) => Ok(range),
+        (Some(Some(timestamps)), 1) => Ok(*timestamps),
+        (Some(None), 1) => {
+            let message = "--clock media: no timestamp is in the range";
+            Err(Failure::Usage(format!("{}: {message}", path.display())))
+        }
+        _ => {
+            let message = "--clock media: the range has other timestamps in each session: cut them one by one";
+            Err(Failure::Usage(format!("{}: {message}", path.display())))
+        }
     }
-    Ok((from_ns, to_ns))
 }

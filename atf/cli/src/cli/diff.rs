@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::selection::ClockOption;
 use crate::diff::{Comparison, Paths};
 use crate::output::Outcome;
 use crate::report::Form;
@@ -10,7 +11,8 @@ const AFTER_HELP: &str = "\
 Functions are matched by name and by the file name of their module, because ids differ between
 builds. A function without a name is matched by its id. Functions with the same name in one module
 are added up.
-Times are as in `atf report`. The function whose self time changed most is first.
+Times are as in `atf report`; with --clock media, they are those of each run's own recording. The
+function whose self time changed most is first.
 
 A PATH may be a session, which is one run; the folder of a run with several processes, which are
 added up; the folder of a run's segments; or a folder of several sessions, which are several runs.
@@ -62,6 +64,8 @@ pub(super) struct Options {
     /// Show this many functions; 0 for all
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     limit: usize,
+    #[command(flatten)]
+    clock: ClockOption,
     /// Take the names of functions before the change from this manifest
     #[arg(long, value_name = "MANIFEST")]
     before_symbols: Option<PathBuf>,
@@ -90,6 +94,7 @@ pub(super) fn run(options: &Options) -> Outcome {
             paths: after,
             symbols: options.after_symbols.as_deref(),
         },
+        clock: options.clock.clock,
         noise_percent: options.noise,
         limit: match options.limit {
             0 => usize::MAX,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use atf::Error;
-use atf::analyze::{self, Change, Diff, Options, Run, Subject, Totals};
+use atf::analyze::{self, Change, Diff, Run, Subject, Totals};
 
 use crate::clock::Clock;
 use crate::dump::Told;
@@ -23,6 +23,8 @@ use crate::text::{Printable, head, length_if_cut};
 pub(crate) struct Comparison<'a> {
     pub(crate) before: Paths<'a>,
     pub(crate) after: Paths<'a>,
+    /// The clock used for times.
+    pub(crate) clock: Clock,
     /// The largest difference, in percent, at which values of two single runs count as equal.
     pub(crate) noise_percent: u32,
     /// The maximum number of functions to show.
@@ -69,8 +71,8 @@ impl Comparison<'_> {
     pub(crate) fn run(&self) -> Outcome {
         let mut told = Told::default();
         let sides = [
-            Side::read(&self.before, &mut told)?,
-            Side::read(&self.after, &mut told)?,
+            Side::read(&self.before, self.clock, &mut told)?,
+            Side::read(&self.after, self.clock, &mut told)?,
         ];
         let [before, after] = match sides {
             [Ok(before), Ok(after)] => [before, after],
@@ -102,12 +104,16 @@ impl Comparison<'_> {
 
 impl Side {
     /// Reads the runs. The inner error means that a single thread or file cannot be read.
-    fn read(traces: &Paths<'_>, told: &mut Told) -> Result<Result<Self, Error>, Failure> {
+    fn read(
+        traces: &Paths<'_>,
+        clock: Clock,
+        told: &mut Told,
+    ) -> Result<Result<Self, Error>, Failure> {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();
         let mut found = Vec::new();
         for path in traces.paths {
-            let parts = match Part::all(slice::from_ref(path), &names, Clock::Trace)? {
+            let parts = match Part::all(slice::from_ref(path), &names, clock)? {
                 Ok(parts) => parts,
                 Err(error) => return Ok(Err(error)),
             };
@@ -117,7 +123,7 @@ impl Side {
             tell_unnamed(&parts);
             let mut before: Option<&Part> = None;
             for part in &parts {
-                let functions = analyze::functions(part.threads(), &Options::default())?;
+                let functions = analyze::functions(part.threads(), &part.options(None, None)?)?;
                 let is_same_run = before.is_some_and(|before: &Part| {
                     are_of_one_run([&before.path, &part.path].into_iter())
                 });

@@ -73,24 +73,16 @@ impl Clocks {
         }
     }
 
-    /// Returns the timestamps that convert to these times, and at most a few others.
+    /// Returns the timestamps that convert to these times in any session.
     pub(crate) fn timestamps(&self, times: &RangeInclusive<u64>) -> RangeInclusive<u64> {
-        let (from_ns, to_ns) = (*times.start(), *times.end());
-        let all = self.of_sessions.iter().map(|clock| {
-            let from_ns = match from_ns {
-                0 => 0,
-                from_ns => clock.to_host_ns(from_ns),
-            };
-            // Several timestamps can convert to the same recording time. The last of them comes
-            // just before the next time.
-            let to_ns = to_ns
-                .checked_add(1)
-                .map(|next_ns| clock.to_host_ns(next_ns));
-            (from_ns, to_ns.unwrap_or(u64::MAX))
-        });
-        let hull = all.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
-        let (from_ns, to_ns) = hull.unwrap_or((from_ns, to_ns));
-        from_ns..=to_ns
+        // The whole trace is read and verified, although no event is before the recording.
+        if !self.is_media() || *times == (0..=u64::MAX) {
+            return times.clone();
+        }
+        let clocks = self.of_sessions.iter();
+        let all = clocks.filter_map(|clock| clock.to_host_range(times.clone()));
+        let hull = all.reduce(|all, one| *all.start().min(one.start())..=*all.end().max(one.end()));
+        hull.unwrap_or(RangeInclusive::new(1, 0))
     }
 }
 

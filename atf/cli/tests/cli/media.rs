@@ -122,10 +122,9 @@ fn twice_as_fast() -> TempDir {
 
 /// Runs a command on the session with times on the recording's clock.
 fn in_media(folder: &TempDir, command: &[&str]) -> String {
-    clean(
-        folder.path(),
-        &[command, &["--clock", "media", "one"]].concat(),
-    )
+    let (name, rest) = command.split_first().unwrap();
+    let name = [*name, "--clock", "media"];
+    clean(folder.path(), &[&name[..], rest, &["one"]].concat())
 }
 
 fn times(text: &str) -> Vec<u64> {
@@ -216,6 +215,62 @@ fn report_and_last_show_the_time_of_a_recording() {
     let end = "  ended 0.000001800 s, with the last event of all threads\n";
     assert!(last.contains(end), "{last}");
     assert!(last.contains("    0.000000400        0  call"), "{last}");
+}
+
+#[test]
+fn diff_compares_the_times_of_recordings() {
+    let folder = twice_as_fast();
+    let same = [at(1_000, 0, 1_000_000_000)];
+    session(&folder.path().join("two"), ("send", 1_200, 1_900), &same);
+    let text = in_media(&folder, &["diff", "--all", "--json", "two"]);
+    let diff = &lines(&text)[0]["functions"][0];
+    let ns = |side: &str| number(&diff[side]["total_ns"]["median"]);
+    assert_eq!([ns("before"), ns("after")], [700, 1_400], "{text}");
+}
+
+#[test]
+fn cut_takes_the_events_at_times_of_a_recording() {
+    let folder = TempDir::new().unwrap();
+    // Ten timestamps convert to each time.
+    let slow = [at(1_000, 0, 1_000_000_000), at(2_000, 100, 1_000_000_000)];
+    session(&folder.path().join("one"), ("f", 1_199, 1_210), &slow);
+    session(&folder.path().join("two"), ("f", 1_200, 1_209), &slow);
+    let range = ["--from", "20", "--to", "20", "--clock", "media"];
+    let found = |name: &str| {
+        let out = format!("{name}.cut");
+        let arguments = [&["cut", name, "--out", &out][..], &range].concat();
+        clean(folder.path(), &arguments);
+        let manifest = std::fs::read_to_string(folder.path().join(&out).join("manifest.json"));
+        let manifest: Value = serde_json::from_str(&manifest.unwrap()).unwrap();
+        let cut = &manifest["threads"][0]["cut"];
+        assert_eq!([&cut["from_ns"], &cut["to_ns"]], [1_200, 1_209], "{cut}");
+        times(&clean(folder.path(), &["dump", "--json", &out]))
+    };
+    // A call that lasts from before the range to its end, and one that is within it.
+    assert_eq!(found("one"), [1_200, 1_209]);
+    assert_eq!(found("two"), [1_200, 1_209]);
+    let same = [at(1_000, 0, 1_000_000_000)];
+    session(&folder.path().join("both/a"), ("f", 1_200, 1_900), &slow);
+    session(&folder.path().join("both/b"), ("f", 1_200, 1_900), &same);
+    // Between two timestamps, the recording advances by 1000.
+    let fast = [
+        at(1_000, 0, 1_000_000_000),
+        at(2_000, 1_000_000, 1_000_000_000),
+    ];
+    session(&folder.path().join("fast"), ("f", 1_200, 1_900), &fast);
+    for (path, expected) in [
+        (
+            "both",
+            "has other timestamps in each session: cut them one by one",
+        ),
+        ("fast", "no timestamp is in the range"),
+    ] {
+        let arguments = [&["cut", path, "--out", "x"][..], &range].concat();
+        let output = atf(folder.path(), &arguments);
+        let (status, _, messages) = texts(&output);
+        assert!(status == 2 && messages.contains(expected), "{messages}");
+        assert!(!folder.path().join("x").exists());
+    }
 }
 
 #[test]
