@@ -43,7 +43,8 @@
 //!
 //! # Cost
 //!
-//! About 60 ns per event on one core. Memory does not grow with the number of events; each function
+//! About 60 ns per event on one core. Threads share the cores, but a single thread uses only one,
+//! however large it is: a call can only be paired once all earlier events are known. Memory does not grow with the number of events; each function
 //! documents what it grows with. At any one time, the results of about five threads per core are in
 //! memory.
 

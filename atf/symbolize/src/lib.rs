@@ -8,7 +8,8 @@
 //! while it is read, the result is an error or wrong names, nothing worse. A stated size larger
 //! than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file. If
 //! demangling a C++ name takes longer than a second, that name and all later C++ names in the file
-//! stay mangled.
+//! stay mangled. Swift names always stay mangled: the maintained crates wrap Swift's own demangler
+//! in C++, and untrusted names must not reach code that is not memory-safe.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -13,7 +13,8 @@ have `function_offsets: true`. Each module's file (ELF, or Mach-O of one archite
 at its path; then in each --debug-dir DIR and in /usr/lib/debug as DIR/path, DIR/name and
 DIR/.build-id/ab/cdef….debug. Its build id must be the module's uuid; without a uuid none is
 compared. A stripped file is used only if no other has all functions. Names of Rust and C++ are
-demangled.
+demangled; Swift's stay as they are, because all maintained demanglers are C++, which must not read
+names of untrusted files.
 
 The new manifest.json replaces the old one atomically and differs from it only in added names and in
 format_version. Nothing else may write the session meanwhile. Other files are not changed.
