@@ -60,7 +60,7 @@ def check(
 
 @dataclass(frozen=True)
 class Written:
-    """The output of `Session.to_parquet`."""
+    """The output of `Session.to_parquet` and `Session.to_arrow`."""
 
     folders: list[Path]
     files: int
@@ -214,14 +214,49 @@ class Session:
         read = _read(
             problems or self._problems, from_ns=from_ns, to_ns=to_ns, threads=threads
         )
+        return self._write("parquet", folder, tables, host, session, split, read)
+
+    def to_arrow(
+        self,
+        folder: StrPath,
+        *,
+        tables: Sequence[str] | None = None,
+        host: str | None = None,
+        session: str | None = None,
+        split: Literal["threads", "sessions"] = "threads",
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+        threads: Iterable[int] | None = None,
+        problems: AtEnd | None = None,
+    ) -> Written:
+        """Writes tables below `folder` as Arrow IPC files, `TABLE/[host=H/]session=S/[thread=N/]TABLE.arrow`.
+
+        The options and everything else are as for `to_parquet`. The files are not compressed, so that readers can map
+        them into memory instead of reading them.
+        """
+        read = _read(
+            problems or self._problems, from_ns=from_ns, to_ns=to_ns, threads=threads
+        )
+        return self._write("arrow", folder, tables, host, session, split, read)
+
+    def _write(
+        self,
+        form: Literal["parquet", "arrow"],
+        folder: StrPath,
+        tables: Sequence[str] | None,
+        host: str | None,
+        session: str | None,
+        split: str,
+        read: dict,
+    ) -> Written:
         write = {
+            "form": form,
             "tables": None if tables is None else list(tables),
             "host": host,
             "session": session,
             "split": split,
         }
-        written = self._session.write_parquet(folder, write, read)
-        return Written(**written)
+        return Written(**self._session.write_files(folder, write, read))
 
     def recover(self, out: StrPath, *, salvage: bool = False) -> Recovered:
         """Writes a repaired copy to `out`, which must not exist. The original is never modified.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use atf_tables::{AtEnd, Error, Options, ParquetOptions, Split, Table};
+use atf_tables::{AtEnd, Error, FileOptions, Form, Options, Split, Table};
 use pyo3::prelude::*;
 
 /// The part of a table to read.
@@ -38,10 +38,11 @@ impl ReadOptions {
     }
 }
 
-/// How to write Parquet files.
+/// How to write files.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct WriteOptions {
+    form: String,
     tables: Option<Vec<String>>,
     host: Option<String>,
     session: Option<String>,
@@ -49,8 +50,13 @@ pub(crate) struct WriteOptions {
 }
 
 impl WriteOptions {
-    pub(crate) fn options(self, read: Options) -> Result<ParquetOptions, Error> {
-        let mut options = ParquetOptions::default();
+    pub(crate) fn options(self, read: Options) -> Result<FileOptions, Error> {
+        let mut options = FileOptions::default();
+        options.form = match &*self.form {
+            "parquet" => Form::Parquet,
+            "arrow" => Form::Arrow,
+            other => return Err(expected("form", other, "'parquet' or 'arrow'")),
+        };
         if let Some(tables) = self.tables {
             options.tables = tables
                 .iter()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::ThreadEntry;
-use atf_tables::{Error, Options, Table as Kind, Written, write_parquet};
+use atf_tables::{Error, Options, Table as Kind, Written, write_files};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -64,7 +64,7 @@ impl Session {
         table().map_err(|error: Error| exception(py, &error))
     }
 
-    fn write_parquet<'py>(
+    fn write_files<'py>(
         &self,
         py: Python<'py>,
         folder: PathBuf,
@@ -73,7 +73,7 @@ impl Session {
     ) -> PyResult<Bound<'py, PyDict>> {
         let written = py.detach(|| {
             let options = write.options(read.options()?)?;
-            write_parquet(&self.session, folder, &options)
+            write_files(&self.session, folder, &options)
         });
         let written = written.map_err(|error| exception(py, &error))?;
         let Written {

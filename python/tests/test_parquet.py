@@ -1,4 +1,4 @@
-"""Parquet files contain the tables' rows and report missing data."""
+"""Parquet and Arrow files contain the tables' rows and report missing data."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import atf
 import duckdb
 import polars
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 from conftest import CRASHED, SMALL, expected_events
@@ -65,6 +66,50 @@ def test_an_incomplete_trace_is_written_and_says_so(tmp_path):
     (file,) = tmp_path.glob("problems/*/problems.parquet")
     kept = atf.open(CRASHED).to_parquet(tmp_path, session="again", tables=["events"], problems="keep")
     assert [problem.message for problem in kept.problems] == [problem.message for problem in caught.value.problems]
+
+
+def arrow_file(path):
+    return pa.ipc.open_file(pa.memory_map(str(path)))
+
+
+@pytest.mark.parametrize("name", ["events", "calls", "details", "functions", "report"])
+def test_arrow_files_have_the_rows_of_the_tables(tmp_path, name):
+    session = atf.open(SMALL)
+    written = session.to_arrow(tmp_path, tables=[name])
+    (folder,) = written.folders
+    rows = 0
+    for path in folder.rglob(f"{name}.arrow"):
+        file = arrow_file(path)
+        columns, threads = file.schema.names, None
+        if path.parent != folder:
+            threads = [int(path.parent.name.removeprefix("thread="))]
+        table = file.read_all()
+        assert table.equals(pa.table(session.table(name, columns=columns, threads=threads)))
+        assert file.metadata[b"atf.rows_complete"] == b"true"
+        rows += table.num_rows
+    assert rows == written.rows > 0
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_duckdb_polars_and_pyarrow_read_arrow_files(tmp_path):
+    session = atf.open(SMALL)
+    session.to_arrow(tmp_path, tables=["events"])
+    expected = len(expected_events(SMALL))
+    data = pyarrow.dataset.dataset(tmp_path / "events", format="ipc", partitioning="hive")
+    assert data.count_rows() == expected
+    assert duckdb.sql("SELECT count(DISTINCT thread) FROM data").fetchall() == [(3,)]
+    frame = polars.scan_ipc(f"{tmp_path}/events/**/*.arrow", hive_partitioning=True)
+    assert frame.select(polars.len()).collect().item() == expected
+
+
+def test_an_arrow_file_of_an_incomplete_trace_says_so(tmp_path):
+    with pytest.raises(atf.IncompleteError):
+        atf.open(CRASHED).to_arrow(tmp_path, tables=["events"])
+    (path,) = tmp_path.glob("events/*/thread=1/events.arrow")
+    file = arrow_file(path)
+    assert file.read_all().num_rows == 510
+    assert file.metadata[b"atf.rows_complete"] == b"false"
+    assert "footer" in file.metadata[b"atf.problems"].decode()
 
 
 def test_an_existing_session_is_not_overwritten(tmp_path):

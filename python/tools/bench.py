@@ -1,4 +1,4 @@
-"""Measures the speed and memory use of reading a session's tables, and the size of its Parquet files.
+"""Measures the speed and memory use of reading a session's tables, and the size of its files.
 
     atf synth --threads 4 --events 2500000 --details 0 --out trace
     python python/tools/bench.py trace
@@ -27,9 +27,9 @@ def collect(table):
     return pa.table(table).num_rows
 
 
-def parquet(name):
+def files(form, name):
     def write(session, folder):
-        written = session.to_parquet(folder, tables=[name])
+        written = getattr(session, f"to_{form}")(folder, tables=[name])
         return written.rows, written.bytes / written.rows
     return write
 
@@ -40,8 +40,10 @@ ROWS = {
     "events, plain text": lambda s, _: (drain(s.events(dictionaries=False)), None),
     "events as a pyarrow.Table": lambda s, _: (collect(s.events()), None),
     "calls, batch by batch": lambda s, _: (drain(s.calls()), None),
-    "events to Parquet": parquet("events"),
-    "calls to Parquet": parquet("calls"),
+    "events to Parquet": files("parquet", "events"),
+    "calls to Parquet": files("parquet", "calls"),
+    "events to Arrow files": files("arrow", "events"),
+    "calls to Arrow files": files("arrow", "calls"),
 }
 
 

@@ -169,7 +169,7 @@ impl Part {
         Ok(options.clock(self.clock.clone()))
     }
 
-    /// Returns the timestamps in a range of times, or `None` if there are none.
+    /// Returns the timestamps in a range of times, or `None` for an empty range.
     pub(crate) fn timestamps(&self, (from_ns, to_ns): (u64, u64)) -> Option<(u64, u64)> {
         match &self.clock {
             Some(clock) => Some(clock.to_host_range(from_ns..=to_ns)?.into_inner()),

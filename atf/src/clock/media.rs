@@ -76,8 +76,8 @@ impl MediaClock {
         }
     }
 
-    /// Returns the range of exactly those timestamps that convert to a time in `media_ns`. Returns
-    /// `None` if there are none.
+    /// Returns the range of exactly those timestamps that convert to a time in `media_ns`, or
+    /// `None` if no timestamp does.
     #[must_use]
     pub fn to_host_range(&self, media_ns: RangeInclusive<u64>) -> Option<RangeInclusive<u64>> {
         let start = self.first_from(*media_ns.start())?;

@@ -1,8 +1,8 @@
 //! ATF v2 traces as tables: Arrow record batches and Parquet files.
 //!
 //! [`Session::stream`] reads a [`Table`] of a session as record batches, with memory use that does
-//! not grow with the trace. [`write_parquet`] writes the tables of a session to a folder of Parquet
-//! files. From the files that [`pack`] writes, [`unpack`] restores the session's files byte for
+//! not grow with the trace. [`write_files`] writes the tables of a session to a folder of Parquet
+//! or Arrow files. From the files that [`pack`] writes, [`unpack`] restores the session's files byte for
 //! byte. `docs/tables.md` lists the columns.
 //!
 //! ```
@@ -43,11 +43,11 @@ mod column;
 mod details;
 mod error;
 mod events;
+mod files;
 mod listed;
 mod losses;
 mod names;
 mod options;
-mod parquet;
 mod problems;
 mod report;
 mod rows;
@@ -62,9 +62,9 @@ pub use archive::{PackOptions, Packed, UnpackOptions, Unpacked, pack, unpack};
 pub use check::check;
 pub use column::{Column, ColumnKind};
 pub use error::{Error, Incomplete, Problem, kind_name};
+pub use files::{FileOptions, Form, Split, Written, write_files};
 pub use losses::Loss;
 pub use options::{AtEnd, Options};
-pub use parquet::{ParquetOptions, Split, Written, write_parquet};
 pub use session::Session;
 pub use stream::{Outcome, Stream};
 pub use table::Table;

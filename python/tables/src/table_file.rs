@@ -1,19 +1,22 @@
-//! Writes one Parquet file with bounded memory use, and chooses its encodings.
+//! Writes one Parquet or Arrow file with bounded memory use, and chooses its encodings.
 
 use std::fs::{self, File};
+use std::io::{BufWriter, IntoInnerError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::parquet::arrow::ArrowWriter;
-use ::parquet::basic::{Compression, Encoding, ZstdLevel};
-use ::parquet::errors::ParquetError;
-use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::properties::WriterProperties;
-use ::parquet::schema::types::ColumnPath;
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 
 use crate::error::Error;
+use crate::files::Form;
 use crate::stage::output;
 use crate::table::Table;
 
@@ -23,9 +26,18 @@ const ROW_GROUP: usize = 1 << 20;
 /// payloads stay in memory.
 const PAYLOADS: usize = 64 << 20;
 
-/// A Parquet file that is being written.
+/// A file that is being written.
 pub(crate) struct TableFile {
     path: PathBuf,
+    writer: Writer,
+}
+
+enum Writer {
+    Parquet(Box<Parquet>),
+    Arrow(Box<FileWriter<BufWriter<File>>>),
+}
+
+struct Parquet {
     writer: ArrowWriter<File>,
     /// The size of the payloads in the current row group, in bytes.
     payloads: usize,
@@ -33,48 +45,83 @@ pub(crate) struct TableFile {
 
 impl TableFile {
     /// Creates the file and the folders above it.
-    pub(crate) fn create(table: Table, path: &Path, schema: &SchemaRef) -> Result<Self, Error> {
+    pub(crate) fn create(
+        table: Table,
+        form: Form,
+        path: &Path,
+        schema: &SchemaRef,
+    ) -> Result<Self, Error> {
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         let file = folder.and_then(|()| File::create(path));
         let file = file.map_err(|error| output(path, error))?;
-        let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties(table)?));
-        Ok(Self {
-            path: path.to_path_buf(),
-            writer: writer.map_err(|error| output(path, error))?,
-            payloads: 0,
-        })
+        let writer = match form {
+            Form::Parquet => {
+                let properties = Some(properties(table)?);
+                let writer = ArrowWriter::try_new(file, Arc::clone(schema), properties);
+                Writer::Parquet(Box::new(Parquet {
+                    writer: writer.map_err(|error| output(path, error))?,
+                    payloads: 0,
+                }))
+            }
+            Form::Arrow => {
+                let writer = FileWriter::try_new_buffered(file, schema);
+                Writer::Arrow(Box::new(writer.map_err(|error| output(path, error))?))
+            }
+        };
+        let path = path.to_path_buf();
+        Ok(Self { path, writer })
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let failed = |error: ParquetError| output(&self.path, error);
-        self.writer.write(batch).map_err(failed)?;
+        let path = &self.path;
+        match &mut self.writer {
+            Writer::Parquet(parquet) => parquet.write(batch).map_err(|error| output(path, error)),
+            Writer::Arrow(writer) => writer.write(batch).map_err(|error| output(path, error)),
+        }
+    }
+
+    /// Writes the metadata and returns the file's size in bytes.
+    pub(crate) fn close(
+        self,
+        metadata: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Result<u64, Error> {
+        let path = &self.path;
+        let file = match self.writer {
+            Writer::Parquet(mut parquet) => {
+                for (key, value) in metadata {
+                    let pair = KeyValue::new(key.to_owned(), value);
+                    parquet.writer.append_key_value_metadata(pair);
+                }
+                let file = parquet.writer.into_inner();
+                file.map_err(|error| output(path, error))?
+            }
+            Writer::Arrow(mut writer) => {
+                for (key, value) in metadata {
+                    writer.write_metadata(key, value);
+                }
+                let file = writer.finish().and_then(|()| writer.into_inner());
+                let file = file.map_err(|error: ArrowError| output(path, error))?;
+                let file = file.into_inner().map_err(IntoInnerError::into_error);
+                file.map_err(|error| output(path, error))?
+            }
+        };
+        let size = file.sync_all().and_then(|()| file.metadata());
+        Ok(size.map_err(|error| output(path, error))?.len())
+    }
+}
+
+impl Parquet {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
+        self.writer.write(batch)?;
         let columns = batch.columns().iter();
         let payloads = columns.filter(|column| *column.data_type() == DataType::Binary);
         let payloads: usize = payloads.map(Array::get_buffer_memory_size).sum();
         self.payloads = self.payloads.saturating_add(payloads);
         if self.payloads > PAYLOADS {
-            self.writer.flush().map_err(failed)?;
+            self.writer.flush()?;
             self.payloads = 0;
         }
         Ok(())
-    }
-
-    /// Writes the metadata and returns the file's size in bytes.
-    pub(crate) fn close(
-        mut self,
-        metadata: impl IntoIterator<Item = (&'static str, String)>,
-    ) -> Result<u64, Error> {
-        let path = &self.path;
-        for (key, value) in metadata {
-            let pair = KeyValue::new(key.to_owned(), value);
-            self.writer.append_key_value_metadata(pair);
-        }
-        let file = self
-            .writer
-            .into_inner()
-            .map_err(|error| output(path, error))?;
-        let size = file.sync_all().and_then(|()| file.metadata());
-        Ok(size.map_err(|error| output(path, error))?.len())
     }
 }
 

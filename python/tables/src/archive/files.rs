@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::encode::Encoding;
 use super::tree::{Entry, Kind};
 use crate::error::Error;
+use crate::files::Form;
 use crate::names::Names;
 use crate::options::Options;
 use crate::rows::{Cell, Rows};
@@ -96,7 +97,7 @@ impl Files {
         let options = Options::default();
         let schema = options.schema(Table::Files)?;
         let rows = Rows::new(Table::Files, &options, schema, &Arc::new(Names::default()))?;
-        let file = TableFile::create(Table::Files, path, rows.schema())?;
+        let file = TableFile::create(Table::Files, Form::Parquet, path, rows.schema())?;
         let (bytes, checksum) = Default::default();
         Ok(Self {
             rows,

@@ -15,10 +15,11 @@ use super::sink::Comparer;
 use super::tree::{self, Entry, Kind, below, set_mode};
 use super::{Layout, VERSION, bad};
 use crate::error::Error;
-use crate::options::{AtEnd, Options};
-use crate::parquet::{
-    ParquetOptions, Written, metadata, of_thread, place, refuse_existing, write_file, write_table,
+use crate::files::{
+    FileOptions, Form, Written, metadata, of_thread, place, refuse_existing, write_file,
+    write_table,
 };
+use crate::options::{AtEnd, Options};
 use crate::session::Session;
 use crate::stage::{Stage, output};
 use crate::stream::Outcome;
@@ -113,9 +114,9 @@ pub fn pack(
         problems: AtEnd::Keep,
         ..Options::default()
     };
-    let parquet = ParquetOptions {
+    let parquet = FileOptions {
         read,
-        ..ParquetOptions::default()
+        ..FileOptions::default()
     };
     for table in tables.iter().filter(|table| !OWN.contains(table)) {
         let folder = layout.folder(*table);
@@ -247,9 +248,18 @@ impl Packer<'_> {
         file: Option<(&Entry, Section)>,
         written: &mut Written,
     ) -> Result<(), Error> {
-        let (path, read) = of_thread(table, &self.layout.folder(table), id, self.read);
+        let folder = self.layout.folder(table);
+        let (path, read) = of_thread(table, Form::Parquet, &folder, id, self.read);
+        let parquet = (&*path, Form::Parquet);
         let Some((entry, section)) = file else {
-            return write_file(self.session, table, &path, &read, written, &mut |_| Ok(()));
+            return write_file(
+                self.session,
+                table,
+                parquet,
+                &read,
+                written,
+                &mut |_| Ok(()),
+            );
         };
         let files = &mut self.files;
         let mut parts = Parts::new(self.root, entry, Source::Unreproduced)?;
@@ -263,7 +273,7 @@ impl Packer<'_> {
             }
             Ok(())
         };
-        write_file(self.session, table, &path, &read, written, &mut compare)?;
+        write_file(self.session, table, parquet, &read, written, &mut compare)?;
         parts.finish(Some((&section, position)), files)
     }
 }

@@ -10,7 +10,7 @@ use super::sink::Disk;
 use super::tree::set_mode;
 use super::{Layout, bad};
 use crate::error::Error;
-use crate::parquet::refuse_existing;
+use crate::files::refuse_existing;
 use crate::stage::{Stage, output};
 use crate::table::Table;
 

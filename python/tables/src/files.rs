@@ -1,4 +1,4 @@
-//! Parquet files of a session's tables.
+//! Files of a session's tables: Parquet or Arrow.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,10 +16,12 @@ use crate::stream::Outcome;
 use crate::table::Table;
 use crate::table_file::TableFile;
 
-/// The options of [`write_parquet`].
+/// The options of [`write_files`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct ParquetOptions {
+pub struct FileOptions {
+    /// The form of the files.
+    pub form: Form,
     /// The tables to write; `events`, `calls`, `functions`, `threads`, `modules` and `problems` by
     /// default.
     pub tables: Vec<Table>,
@@ -35,6 +37,26 @@ pub struct ParquetOptions {
     pub read: Options,
 }
 
+/// The form of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// Parquet, compressed.
+    #[default]
+    Parquet,
+    /// Arrow IPC files, uncompressed, which readers can map.
+    Arrow,
+}
+
+impl Form {
+    /// Returns the name of a table's file.
+    fn file_name(self, table: Table) -> String {
+        match self {
+            Self::Parquet => format!("{table}.parquet"),
+            Self::Arrow => format!("{table}.arrow"),
+        }
+    }
+}
+
 /// How tables with a column `thread` are split into files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Split {
@@ -46,7 +68,7 @@ pub enum Split {
     Sessions,
 }
 
-impl Default for ParquetOptions {
+impl Default for FileOptions {
     /// All tables except `details`, `report` and `check`, with one file per thread.
     fn default() -> Self {
         Self {
@@ -58,6 +80,7 @@ impl Default for ParquetOptions {
                 Table::Modules,
                 Table::Problems,
             ],
+            form: Form::default(),
             host: None,
             session: None,
             split: Split::default(),
@@ -102,8 +125,8 @@ impl Written {
     }
 }
 
-/// Writes the tables of a session below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`. Several
-/// sessions can be written to one folder.
+/// Writes the tables of a session below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`, or
+/// `TABLE.arrow`. Several sessions can be written to one folder.
 ///
 /// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end; an
 /// error leaves nothing of the session behind. The metadata of each file contains `atf.session`,
@@ -117,10 +140,10 @@ impl Written {
 /// [`Error::Usage`] if a name cannot be used for a partition, or a thread does not exist; and, with
 /// [`AtEnd::Raise`], [`Error::Incomplete`] if the trace is incomplete or damaged, after all
 /// readable rows have been written.
-pub fn write_parquet(
+pub fn write_files(
     session: &Session,
     folder: impl AsRef<Path>,
-    options: &ParquetOptions,
+    options: &FileOptions,
 ) -> Result<Written, Error> {
     let folder = folder.as_ref();
     let place = place(session, options.host.as_deref(), options.session.as_deref())?;
@@ -186,21 +209,28 @@ pub(crate) fn write_table(
     session: &Session,
     table: Table,
     folder: &Path,
-    options: &ParquetOptions,
+    options: &FileOptions,
     written: &mut Written,
 ) -> Result<(), Error> {
     let is_split = options.split == Split::Threads
         && matches!(table, Table::Events | Table::Calls | Table::Details);
     if !is_split {
-        let path = folder.join(format!("{table}.parquet"));
-        return write_file(session, table, &path, &options.read, written, &mut |_| {
-            Ok(())
-        });
+        let path = folder.join(options.form.file_name(table));
+        let file = (&*path, options.form);
+        return write_file(
+            session,
+            table,
+            file,
+            &options.read,
+            written,
+            &mut |_| Ok(()),
+        );
     }
     for id in thread_ids(session) {
         if options.read.selects(id) {
-            let (path, read) = of_thread(table, folder, id, &options.read);
-            write_file(session, table, &path, &read, written, &mut |_| Ok(()))?;
+            let (path, read) = of_thread(table, options.form, folder, id, &options.read);
+            let file = (&*path, options.form);
+            write_file(session, table, file, &read, written, &mut |_| Ok(()))?;
         }
     }
     Ok(())
@@ -216,11 +246,13 @@ fn thread_ids(session: &Session) -> BTreeSet<u32> {
 /// Returns the path of a thread's file in the folder of a table, and the options for reading it.
 pub(crate) fn of_thread(
     table: Table,
+    form: Form,
     folder: &Path,
     id: u32,
     read: &Options,
 ) -> (PathBuf, Options) {
-    let path = folder.join(format!("thread={id}/{table}.parquet"));
+    let path = folder.join(format!("thread={id}"));
+    let path = path.join(form.file_name(table));
     let columns = table.columns().iter().map(|column| column.name);
     let columns = columns.filter(|name| *name != "thread").map(str::to_owned);
     let read = Options {
@@ -235,7 +267,7 @@ pub(crate) fn of_thread(
 pub(crate) fn write_file(
     session: &Session,
     table: Table,
-    path: &Path,
+    (path, form): (&Path, Form),
     read: &Options,
     written: &mut Written,
     observe: &mut dyn FnMut(&RecordBatch) -> Result<(), Error>,
@@ -250,7 +282,7 @@ pub(crate) fn write_file(
         stream.outcome(),
         arrow_array::RecordBatchReader::schema(&stream),
     );
-    let mut file = TableFile::create(table, path, &schema)?;
+    let mut file = TableFile::create(table, form, path, &schema)?;
     for batch in stream {
         let batch = batch?;
         observe(&batch)?;
