@@ -1,5 +1,7 @@
 //! Ranges of times of a recording.
 
+use std::ops::RangeInclusive;
+
 use atf::clock::{MediaClock, MediaTime, TimingAnchor};
 
 #[test]
@@ -28,10 +30,10 @@ fn a_range_has_exactly_the_timestamps_that_convert_to_its_times() {
                 let mut expected = timestamps.iter().copied().filter(is_in);
                 let ends = expected
                     .next()
-                    .map(|first| (first, expected.last().unwrap_or(first)));
+                    .map(|first| (first, expected.next_back().unwrap_or(first)));
                 let found = clock.to_host_range(from..=to);
                 assert_eq!(
-                    found.map(|it| it.into_inner()),
+                    found.map(RangeInclusive::into_inner),
                     ends,
                     "{points:?} {from} {to}"
                 );
