@@ -34,7 +34,7 @@ const COUNTS: [u64; 3] = [93, 96, 125];
 const FLUSHED: usize = 4;
 const THREAD: &str = "thread_7";
 
-/// What a thread records.
+/// The kind of data that a thread records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// Numbers and bytes of an ordinary program.
@@ -127,7 +127,7 @@ pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
     tally
 }
 
-/// What a writer writes: events, and a payload for every other event.
+/// A writer's input: events, and a payload for every other event.
 struct Thread {
     wire: Wire,
     events: Vec<Event>,
