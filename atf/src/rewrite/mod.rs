@@ -323,7 +323,7 @@ pub fn scrub(
 /// The manifest's function names, thread names, modules, anchors and unknown keys stay, and so do
 /// all losses, whatever their time. Data without a regular place is dropped, as by [`scrub`].
 ///
-/// Takes as much memory as [`recover`], plus 28 MiB if 262,144 calls are open. If more calls are
+/// Takes as much memory as [`recover`], plus 37 MiB if 262,144 calls are open. If more calls are
 /// open, the new trace lacks the outermost ones, and the report says so.
 ///
 /// # Errors

@@ -34,7 +34,7 @@ names. If a segment between two is missing, calls end there, and the exit status
 segment as PATH is cut alone, without the calls that are open at its start.
 
 An unfinalized trace is recovered on the way, with the same memory (see `atf recover --help`), and
-28 MB for 262,144 open calls; with segments, for each thread. Details that no event refers to,
+38 MB for 262,144 open calls; with segments, for each thread. Details that no event refers to,
 damaged data, and files that an earlier recovery set aside are dropped.
 
 Exit status: 0; 1 events that were written are missing or changed, as for recover; 2 usage, or a
