@@ -239,14 +239,13 @@ impl ThreadReader {
     }
 
     fn linked_detail(&self, seq: u64, timestamp_ns: u64) -> Result<Linked<DetailEvent>> {
-        let detail = match self.detail() {
-            Some(detail) => detail.get(seq)?,
-            None => None,
-        };
-        Ok(match detail {
-            Some(detail) if detail.header.timestamp == timestamp_ns => Linked::To(detail),
-            _ => Linked::Dangling { seq },
-        })
+        match self.detail().map(|detail| detail.get(seq)) {
+            Some(Ok(Some(found))) if found.header.timestamp == timestamp_ns => {
+                Ok(Linked::To(found))
+            }
+            Some(Err(error)) => Err(error),
+            _ => Ok(Linked::Dangling { seq }),
+        }
     }
 
     /// Returns the index event that a detail event links to. If the event is missing or does not

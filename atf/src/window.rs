@@ -1,10 +1,11 @@
 //! A moving view of a source, which lets a scan read many records at once.
 
+use std::mem;
 use std::ops::Range;
-use std::sync::Mutex;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
+use crate::sys::Turns;
 
 /// The size of the first window in bytes. A gap this small is not a jump.
 const FIRST: u64 = 4 << 10;
@@ -41,28 +42,20 @@ impl<'a> Window<'a> {
 
     /// Returns the `N` bytes at `offset`.
     #[inline]
-    pub(crate) fn record<const N: usize>(&mut self, offset: u64) -> Result<[u8; N]> {
-        if let Some(record) = self.view(offset).first_chunk() {
-            return Ok(*record);
+    pub(crate) fn record<const N: usize>(&mut self, offset: u64) -> Result<&[u8; N]> {
+        if self.view(offset).len() < N {
+            self.buffer.fill(self.input, offset, N as u64)?;
         }
-        self.buffer.fill(self.input, offset, N as u64)?;
-        self.filled(offset)
+        self.view(offset).first_chunk().ok_or_else(not_buffered)
     }
 
     /// Returns the `N` bytes at `offset`, and expects the next requested record before them.
     #[inline]
-    pub(crate) fn record_backward<const N: usize>(&mut self, offset: u64) -> Result<[u8; N]> {
-        if let Some(record) = self.view(offset).first_chunk() {
-            return Ok(*record);
+    pub(crate) fn record_backward<const N: usize>(&mut self, offset: u64) -> Result<&[u8; N]> {
+        if self.view(offset).len() < N {
+            self.buffer.fill_backward(self.input, offset, N as u64)?;
         }
-        self.buffer.fill_backward(self.input, offset, N as u64)?;
-        self.filled(offset)
-    }
-
-    /// Returns a buffered record.
-    fn filled<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
-        let record = self.buffer.view(offset).first_chunk().copied();
-        record.ok_or_else(not_buffered)
+        self.view(offset).first_chunk().ok_or_else(not_buffered)
     }
 
     /// Returns the `size` bytes at `offset`. The caller bounds `size`.
@@ -99,11 +92,11 @@ impl<'a> Window<'a> {
 /// Threads do not wait for each other: if the window is in use, the bytes are read directly.
 /// In-memory bytes are used in place.
 #[derive(Debug)]
-pub(crate) struct SharedWindow(Mutex<Buffer>);
+pub(crate) struct SharedWindow(Turns<Buffer>);
 
 impl SharedWindow {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(Buffer::new(0, LARGEST_SHARED)))
+        Self(Turns::new(Buffer::new(0, LARGEST_SHARED)))
     }
 
     /// Returns the `N` bytes at `offset`, in place if they are in memory, otherwise in `buffer`.
@@ -126,12 +119,12 @@ impl SharedWindow {
     /// access to in-memory bytes is a single load.
     #[inline(never)]
     fn copy<const N: usize>(&self, input: &Input, offset: u64, to: &mut [u8; N]) -> Result<()> {
-        let Ok(mut shared) = self.0.try_lock() else {
-            return input.read_exact(offset, to);
-        };
-        let bytes = shared.around(input, offset, N)?;
-        *to = *bytes.first_chunk().ok_or_else(not_buffered)?;
-        Ok(())
+        let copied = self.0.with(|shared| {
+            let bytes = shared.around(input, offset, N)?;
+            *to = *bytes.first_chunk().ok_or_else(not_buffered)?;
+            Ok(())
+        });
+        copied.unwrap_or_else(|| input.read_exact(offset, to))
     }
 
     /// Passes the `size` bytes at `offset` to `decode`. The caller bounds `size`.
@@ -141,24 +134,15 @@ impl SharedWindow {
         input: &Input,
         offset: u64,
         size: usize,
-        decode: impl FnOnce(&[u8]) -> Result<T>,
+        mut decode: impl FnMut(&[u8]) -> Result<T>,
     ) -> Result<T> {
-        let (mut shared, own);
-        let bytes = match input.slice(offset, offset.saturating_add(size as u64)) {
-            Some(bytes) => bytes,
-            None => match self.0.try_lock() {
-                Ok(buffer) => {
-                    shared = buffer;
-                    shared.around(input, offset, size)?
-                }
-                Err(_) => {
-                    own = alone(input, offset, size)?;
-                    &own
-                }
-            },
-        };
-        // There is only one call, so that the compiler stores the result where the caller wants it.
-        decode(bytes)
+        if let Some(bytes) = input.slice(offset, offset.saturating_add(size as u64)) {
+            return decode(bytes);
+        }
+        let decoded = self
+            .0
+            .with(|shared| decode(shared.around(input, offset, size)?));
+        decoded.unwrap_or_else(|| decode(&alone(input, offset, size)?))
     }
 }
 
@@ -273,11 +257,13 @@ impl Buffer {
         let end = range.end.min(input.size());
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let skipped = offset.saturating_sub(range.start);
-        self.bytes.resize(length, 0);
-        self.start = range.start;
+        // Empty during the read: if the source panics, no other lookup sees half a window.
+        let mut bytes = mem::take(&mut self.bytes);
+        bytes.resize(length, 0);
         let least = skipped.saturating_add(size);
-        let read = input.read_ahead(range.start, &mut self.bytes, least);
-        self.bytes.truncate(*read.as_ref().unwrap_or(&0));
+        let read = input.read_ahead(range.start, &mut bytes, least);
+        bytes.truncate(*read.as_ref().unwrap_or(&0));
+        (self.start, self.bytes) = (range.start, bytes);
         if read.is_err() && skipped > 0 {
             // The unreadable bytes were not requested.
             return self.read(input, offset..offset.saturating_add(size), offset, size);

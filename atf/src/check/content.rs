@@ -4,7 +4,7 @@
 use super::finding::{Findings, Place};
 use super::place::At;
 use super::rules::table as rules;
-use crate::detail::{DetailEvent, FunctionPayload};
+use crate::detail::DetailEvent;
 use crate::index::{IndexEvent, IndexHeader};
 use crate::wire::{CallEffect, DetailFunctionPayload, Record, Wire};
 
@@ -83,7 +83,7 @@ fn order(before: &IndexEvent, event: &IndexEvent, at: &At, findings: &mut impl F
 pub(crate) fn detail(
     wire: Wire,
     detail: &DetailEvent,
-    function: Option<&FunctionPayload>,
+    function: Option<&DetailFunctionPayload>,
     thread_id: u32,
     findings: &mut impl Findings,
 ) {
@@ -117,13 +117,14 @@ pub(crate) fn detail(
         return;
     };
     let limit = DetailFunctionPayload::STACK_SIZE_MAX;
-    if function.stack.len() > usize::from(limit) {
+    let stack_size = function.stack_size.get();
+    if stack_size > limit {
         let place = At::payload(wire, detail).field("stack_size");
         findings.add(&rules::ATF_DPAY_001, place, || {
-            format!("{}, at most {limit}", function.stack.len())
+            format!("{stack_size}, at most {limit}")
         });
     }
-    if function.reserved != 0 {
+    if function._reserved != 0 {
         let place = At::payload(wire, detail).field("_reserved");
         findings.add(&rules::ATF_DPAY_003, place, || "not 0".to_owned());
     }
@@ -135,7 +136,7 @@ pub(crate) fn agreement(
     wire: Wire,
     event: &IndexEvent,
     detail: &DetailEvent,
-    function: Option<&FunctionPayload>,
+    function: Option<&DetailFunctionPayload>,
     findings: &mut impl Findings,
 ) {
     let header = &detail.header;
@@ -160,7 +161,7 @@ pub(crate) fn agreement(
     if let Some(function) = function.filter(|payload| payload.function_id != event.function_id) {
         let place = At::payload(wire, detail).field("function_id");
         findings.add(&rules::ATF_LINK_011, place, || {
-            let (found, expected) = (function.function_id, event.function_id);
+            let (found, expected) = (function.function_id.get(), event.function_id);
             format!("{found:#018x}, index event {seq} has {expected:#018x}")
         });
     }

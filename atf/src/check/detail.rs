@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::detail::DetailReader;
+use crate::detail::{DetailReader, FunctionPayload};
 use crate::wire::Record;
 use crate::{Completeness, Error, Result};
 
@@ -133,11 +133,13 @@ fn events(
         range = Some(range.map_or((seq, seq), |(least, greatest)| {
             (least.min(seq), greatest.max(seq))
         }));
-        let function = cursor.function_payload(&event)?;
+        let payload = cursor.possible_payload(&event)?;
+        let function = payload.and_then(FunctionPayload::split);
+        let function = function.map(|(numbers, _)| numbers);
         let thread_id = detail.header().thread_id;
-        content::detail(detail.wire(), &event, function.as_ref(), thread_id, report);
+        content::detail(detail.wire(), &event, function, thread_id, report);
         if let Some(links) = &mut links {
-            links.check(&event, function.as_ref())?;
+            links.check(&event, function)?;
         }
     }
     Ok(range.unwrap_or((0, 0)))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::Error;
-use crate::detail::{DetailEvent, DetailReader, FunctionPayload};
+use crate::detail::{DetailEvent, DetailReader};
 use crate::index::{IndexCursor, IndexEvent, IndexReader, Scan};
 
 use super::content;
@@ -11,7 +11,7 @@ use super::place::At;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::{Rule, table as rules};
 use crate::thread::may_be_lost;
-use crate::wire::Wire;
+use crate::wire::{DetailFunctionPayload, Wire};
 
 /// A thread's two files, both open and of the same wire version.
 pub(super) struct Pair<'a> {
@@ -141,7 +141,7 @@ impl<'a> Backward<'a> {
     pub(super) fn check(
         &mut self,
         detail: &DetailEvent,
-        function: Option<&FunctionPayload>,
+        function: Option<&DetailFunctionPayload>,
     ) -> Result<(), Error> {
         let pair = self.pair;
         let (from, report) = (detail.header.index_seq, &mut self.report);

@@ -105,8 +105,8 @@ impl OnePass {
         let event = IndexEvent::decode(index.wire(), index.header().thread_id, record);
         // Zeros may be a hole.
         let is_linked = event.detail_seq == Some(detail.seq) && *record != [0; IndexEvent::SIZE];
-        let function = payload.and_then(FunctionPayload::decode);
-        let function = function.as_ref();
+        let function = payload.and_then(FunctionPayload::split);
+        let function = function.map(|(numbers, _)| numbers);
         content::detail(
             header.wire,
             detail,

@@ -229,7 +229,7 @@ impl EventWalker {
                     break;
                 }
             }
-            let event = DetailEventHeader::decode(header.wire, header.thread_id, &bytes);
+            let event = DetailEventHeader::decode(header.wire, header.thread_id, bytes);
             let place = hop.end..hop.end.saturating_add(EVENT_HEADER_SIZE);
             // Part of the length may be missing.
             let found = if input.unreadable().overlaps(&place) {

@@ -56,12 +56,16 @@ impl<'a> DetailCursor<'a> {
     /// # Errors
     ///
     /// Those of [`DetailReader::get`].
+    #[inline]
     pub fn get(&mut self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.reader.place(seq) else {
             return Ok(None);
         };
         let bytes = self.window.record(place.start)?;
-        self.reader.event(seq, place, &bytes).map(Some)
+        match self.reader.event(seq, place, bytes) {
+            Ok(event) => Ok(Some(event)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the payload of a call or a return, or `None` if the event has another shape.
@@ -70,29 +74,31 @@ impl<'a> DetailCursor<'a> {
     ///
     /// Those of [`DetailReader::read_payload`].
     pub fn function_payload(&mut self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
-        let Some(size) = FunctionPayload::possible(event) else {
-            return Ok(None);
-        };
-        let payload = self.window.bytes(event.payload_offset(), size)?;
-        Ok(FunctionPayload::decode(payload))
+        let payload = self.possible_payload(event)?;
+        Ok(payload.and_then(FunctionPayload::decode))
     }
 
-    /// Replaces `bytes` with all bytes of an event, header and payload. The event's length must
-    /// have been checked against the file.
+    /// Returns the payload of an event if its size is possible for a call or a return.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::UnexpectedEnd`](crate::ErrorKind::UnexpectedEnd) if the file was truncated
-    /// after it was opened, and [`ErrorKind::Io`](crate::ErrorKind::Io).
-    pub(crate) fn read(&mut self, event: &DetailEvent, bytes: &mut Vec<u8>) -> Result<()> {
-        bytes.clear();
-        let mut start = 0;
-        while start < u64::from(event.header.total_length) {
-            let chunk = self.chunk(event, start)?;
-            bytes.extend_from_slice(chunk);
-            start = start.saturating_add(chunk.len() as u64);
-        }
-        Ok(())
+    /// Those of [`DetailReader::read_payload`].
+    pub(crate) fn possible_payload(&mut self, event: &DetailEvent) -> Result<Option<&[u8]>> {
+        FunctionPayload::possible(event)
+            .map(|_| self.payload(event))
+            .transpose()
+    }
+
+    /// Returns the payload of an event. The event's length must have been checked against the file
+    /// and be small.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`DetailReader::read_payload`].
+    #[inline]
+    pub(crate) fn payload(&mut self, event: &DetailEvent) -> Result<&[u8]> {
+        let size = usize::try_from(event.payload_size()).unwrap_or(usize::MAX);
+        self.window.bytes(event.payload_offset(), size)
     }
 
     /// Returns the available bytes of an event, including its header, from byte `start` on. Returns
@@ -100,7 +106,7 @@ impl<'a> DetailCursor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read).
+    /// Those of [`DetailReader::read_payload`].
     pub(crate) fn chunk(&mut self, event: &DetailEvent, start: u64) -> Result<&[u8]> {
         let size = u64::from(event.header.total_length);
         let end = event.offset.saturating_add(size);

@@ -1,5 +1,7 @@
 //! The payload of a call or a return.
 
+use zerocopy::FromBytes as _;
+
 use super::DetailEvent;
 use crate::error::Result;
 use crate::setters::setters;
@@ -96,11 +98,7 @@ impl FunctionPayload {
     #[must_use]
     #[inline]
     pub fn decode(payload: &[u8]) -> Option<Self> {
-        let (fixed, stack) = payload.split_first_chunk::<{ Self::SIZE }>()?;
-        let raw: DetailFunctionPayload = zerocopy::transmute!(*fixed);
-        if stack.len() != usize::from(raw.stack_size.get()) {
-            return None;
-        }
+        let (raw, stack) = Self::split(payload)?;
         Some(Self {
             function_id: raw.function_id.get(),
             x_regs: raw.x_regs.map(zerocopy::little_endian::U64::get),
@@ -110,5 +108,13 @@ impl FunctionPayload {
             reserved: raw._reserved.get(),
             stack: stack.to_vec(),
         })
+    }
+
+    /// Splits a whole payload into its numbers and the stack, without copying. Returns `None` if it
+    /// has another shape.
+    #[inline]
+    pub(crate) fn split(payload: &[u8]) -> Option<(&DetailFunctionPayload, &[u8])> {
+        let (raw, stack) = DetailFunctionPayload::ref_from_prefix(payload).ok()?;
+        (stack.len() == usize::from(raw.stack_size.get())).then_some((raw, stack))
     }
 }

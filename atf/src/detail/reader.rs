@@ -123,7 +123,8 @@ impl DetailReader {
     ///
     /// [`ErrorKind::Io`]; [`ErrorKind::UnexpectedEnd`] or [`ErrorKind::BadTotalLength`] at the
     /// event's offset if the file changed after it was opened.
-    #[inline]
+    // Inlined, because callers would wait for the event's stores before they could move it.
+    #[inline(always)]
     pub fn get(&self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.place(seq) else {
             return Ok(None);

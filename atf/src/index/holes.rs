@@ -71,7 +71,7 @@ impl<'a> Holes<'a> {
     fn find(&mut self, zero: bool) -> Result<u64> {
         while !self.left.is_empty() {
             let bytes = self.window.record(self.left.start)?;
-            if (bytes == [0; IndexEvent::SIZE]) == zero {
+            if (*bytes == [0; IndexEvent::SIZE]) == zero {
                 break;
             }
             self.left.start = self.left.start.saturating_add(EVENT_SIZE);

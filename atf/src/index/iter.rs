@@ -60,10 +60,11 @@ impl<'a> IndexCursor<'a> {
     /// Those of [`IndexReader::get`].
     #[inline]
     pub fn get(&mut self, seq: u64) -> Result<Option<IndexEvent>> {
-        let Some(bytes) = self.bytes(seq)? else {
+        let Some(offset) = self.reader.event_offset(seq) else {
             return Ok(None);
         };
-        Ok(Some(self.reader.decode(&bytes)))
+        let bytes = self.window.record(offset)?;
+        Ok(Some(self.reader.decode(bytes)))
     }
 
     /// Returns the bytes of event `seq`, including reserved bytes, or `None` after the last event.
@@ -74,7 +75,7 @@ impl<'a> IndexCursor<'a> {
     pub fn bytes(&mut self, seq: u64) -> Result<Option<[u8; IndexEvent::SIZE]>> {
         self.reader
             .event_offset(seq)
-            .map(|offset| self.window.record(offset))
+            .map(|offset| self.window.record(offset).copied())
             .transpose()
     }
 }
@@ -159,19 +160,18 @@ impl<'a> Events<'a> {
         IndexEvent::decode(self.wire, self.thread_id, record)
     }
 
-    /// Returns the first event after the block, or the next problem.
+    /// Buffers the events after the block, or returns the next problem. Returns no event, so that
+    /// `next` keeps its events in registers.
     #[cold]
     #[inline(never)]
-    fn next_after_block(&mut self) -> Option<Result<IndexEvent>> {
+    fn after_block(&mut self) -> Option<Result<()>> {
         if self.left.is_empty() {
             return self.problem();
         }
         if let Err(error) = self.fill() {
             return Some(self.fail(error));
         }
-        let event = self.block.get(0).map(|record| self.decode(record))?;
-        self.given = 1;
-        Some(Ok(event))
+        (self.given < self.end).then_some(Ok(()))
     }
 
     /// Buffers the next events, at least one.
@@ -201,14 +201,15 @@ impl<'a> Events<'a> {
         };
         // Events are taken from the back, so the pass no longer sees all events in order.
         self.pass = None;
+        let (wire, thread_id) = (self.wire, self.thread_id);
         match self.back.record_backward(self.reader.offset_of(seq)) {
-            Ok(record) => Some(Ok(self.decode(&record))),
+            Ok(record) => Some(Ok(IndexEvent::decode(wire, thread_id, record))),
             Err(error) => Some(self.fail(error)),
         }
     }
 
     /// Returns the next problem, after the last event.
-    fn problem(&mut self) -> Option<Result<IndexEvent>> {
+    fn problem<T>(&mut self) -> Option<Result<T>> {
         let Self {
             reader,
             pass,
@@ -228,7 +229,7 @@ impl<'a> Events<'a> {
     }
 
     /// Ends the iteration after a read error.
-    fn fail(&mut self, error: Error) -> Result<IndexEvent> {
+    fn fail<T>(&mut self, error: Error) -> Result<T> {
         self.left = 0..0;
         (self.given, self.end) = (0, 0);
         self.ending = Ending::nothing();
@@ -241,14 +242,18 @@ impl Iterator for Events<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.given < self.end
-            && let Some(record) = self.block.get(self.given)
-        {
-            let event = self.decode(record);
-            self.given = self.given.wrapping_add(1);
-            return Some(Ok(event));
+        loop {
+            if self.given < self.end
+                && let Some(record) = self.block.get(self.given)
+            {
+                let event = self.decode(record);
+                self.given = self.given.wrapping_add(1);
+                return Some(Ok(event));
+            }
+            if let Err(error) = self.after_block()? {
+                return Some(Err(error));
+            }
         }
-        self.next_after_block()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -158,7 +158,7 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<I
     let mut window = Window::new(input);
     let mut offset = header.events_offset;
     while offset < end && input.size().saturating_sub(offset) >= FOOTER_SIZE as u64 {
-        if window.record(offset)? == IndexFooter::MAGIC
+        if *window.record(offset)? == IndexFooter::MAGIC
             && let Verdict::Verified(footer) =
                 judge(input, header.wire, header.events_offset, offset)?
         {

@@ -42,8 +42,7 @@ impl SalvagedDetails {
                 continue;
             }
             let bytes = window.record(offset)?;
-            let header =
-                DetailEventHeader::decode(detail.wire(), detail.header().thread_id, &bytes);
+            let header = DetailEventHeader::decode(detail.wire(), detail.header().thread_id, bytes);
             let size = u64::from(header.total_length);
             let fits = (HEADER_SIZE..=end.saturating_sub(offset)).contains(&size);
             let seq = if fits {

@@ -1,6 +1,7 @@
 //! Lookups share a window: they read little, and their results do not depend on earlier lookups.
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -228,4 +229,39 @@ fn threads_that_look_up_at_once_find_the_same() {
             });
         }
     });
+}
+
+/// A source whose next read panics once `panics` is set.
+struct Panicking {
+    bytes: Vec<u8>,
+    panics: Arc<AtomicBool>,
+}
+
+impl atf::ReadAt for Panicking {
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        assert!(!self.panics.swap(false, Ordering::Relaxed), "expected");
+        (&self.bytes[..]).read_at(offset, buffer)
+    }
+}
+
+#[test]
+fn lookups_after_a_panic_of_the_source_return_what_lies_there() {
+    let bytes = IndexFile::finalized(1, EVENTS).bytes();
+    let expected = events(&IndexReader::from_bytes(bytes.clone()).unwrap());
+    let panics = Arc::new(AtomicBool::new(false));
+    let source = Panicking {
+        bytes,
+        panics: Arc::clone(&panics),
+    };
+    let index = IndexReader::from_source(source).unwrap();
+    index.get(500).unwrap();
+    panics.store(true, Ordering::Relaxed);
+    catch_unwind(AssertUnwindSafe(|| index.get(501))).unwrap_err();
+    for (seq, event) in (501..).zip(&expected[501..]) {
+        assert_eq!(index.get(seq).unwrap(), Some(*event));
+    }
 }

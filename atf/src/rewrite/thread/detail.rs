@@ -5,7 +5,7 @@ use crate::detail::{DetailEvent, DetailEventHeader, DetailReader, FunctionPayloa
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::rewrite::job::{Details, Failure};
-use crate::rewrite::report::NoteKind;
+use crate::rewrite::report::{NoteKind, Notes};
 
 const HEADER: usize = DetailEventHeader::SIZE;
 
@@ -30,24 +30,23 @@ impl Walk<'_, '_> {
         event: &IndexEvent,
         detail: &DetailEvent,
     ) -> Result<(), Failure> {
-        let details = self.details.as_mut().ok_or_else(no_file)?;
-        details.read(detail, &mut self.bytes)?;
-        self.progress.advance(self.bytes.len() as u64);
         let thread_id = self.expected_thread_id(detail.header.thread_id);
-        let payload = self.bytes.get(HEADER..).ok_or_else(no_file)?;
-        let function = FunctionPayload::decode(payload);
+        let details = self.details.as_mut().ok_or_else(no_file)?;
+        let payload = details.payload(detail)?;
+        self.progress.advance(detail.header.total_length.into());
+        let function = FunctionPayload::split(payload).map(|(numbers, _)| numbers);
         let wires = (self.pair.index.wire(), self.target);
         let notes = &mut self.report.notes;
-        notes::detail(notes, wires, thread_id, event, detail, function.as_ref());
+        notes::detail(notes, wires, thread_id, event, detail, function);
         let scrubbed: Vec<u8>;
-        let payload: &[u8] = match (self.job.details, &function) {
+        let payload: &[u8] = match (self.job.details, function) {
             (Details::Scrub, Some(_)) => {
-                self.note_payload(NoteKind::PayloadScrubbed, detail);
+                note_payload(notes, NoteKind::PayloadScrubbed, detail);
                 scrubbed = scrub(event.function_id).map_err(Failure::Write)?;
                 &scrubbed
             }
             (Details::Scrub, None) => {
-                self.note_payload(NoteKind::PayloadEmptied, detail);
+                note_payload(notes, NoteKind::PayloadEmptied, detail);
                 &[]
             }
             (Details::Keep | Details::Drop, _) => payload,
@@ -71,7 +70,7 @@ impl Walk<'_, '_> {
         notes::detail(notes, wires, thread_id, event, detail, None);
         if self.job.details == Details::Scrub {
             self.progress.advance(detail.header.total_length.into());
-            self.note_payload(NoteKind::PayloadEmptied, detail);
+            note_payload(notes, NoteKind::PayloadEmptied, detail);
             let written = self
                 .writer
                 .write_decoded(event, Some((&detail.header, &[])));
@@ -112,11 +111,10 @@ impl Walk<'_, '_> {
             kept.from_ring = kept.from_ring.saturating_add(1);
         }
     }
+}
 
-    fn note_payload(&mut self, what: NoteKind, detail: &DetailEvent) {
-        let at = || notes::detail_place(detail, "payload", HEADER);
-        self.report.notes.tally(what, at);
-    }
+fn note_payload(notes: &mut Notes, what: NoteKind, detail: &DetailEvent) {
+    notes.tally(what, || notes::detail_place(detail, "payload", HEADER));
 }
 
 fn no_file() -> Error {

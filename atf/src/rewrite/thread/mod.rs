@@ -114,8 +114,6 @@ struct Walk<'a, 'b> {
     cutting: Option<Cutting>,
     /// The previous event.
     before: Option<IndexEvent>,
-    /// The header and payload of a small detail.
-    bytes: Vec<u8>,
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
@@ -168,7 +166,6 @@ impl<'a, 'b> Walk<'a, 'b> {
                 before.map_or_else(|| Cutting::new(range), Cutting::in_next_file)
             }),
             before: None,
-            bytes: Vec::new(),
         })
     }
 
@@ -244,8 +241,9 @@ impl<'a, 'b> Walk<'a, 'b> {
                 let offset = index.event_offset(seq);
                 let offset = offset
                     .ok_or_else(|| Error::internal("an event that was read has an offset"))?;
-                self.event(seq, offset, event)?;
+                self.event(seq, offset, &event)?;
                 self.count_from_ring(offset);
+                self.before = Some(event);
             }
             Part::After => return Ok(Next::PastCut),
         }
@@ -263,14 +261,14 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Writes an event with its detail.
-    fn event(&mut self, seq: u64, offset: u64, event: IndexEvent) -> Result<(), Failure> {
-        notes::event(self, seq, offset, &event);
-        self.before = Some(event);
-        let event = self.in_target(seq, event);
-        if let Some(detail) = self.linked(seq, &event)? {
-            return self.with_detail(&event, &detail);
+    fn event(&mut self, seq: u64, offset: u64, event: &IndexEvent) -> Result<(), Failure> {
+        notes::event(self, seq, offset, event);
+        let converted = self.in_target(seq, event);
+        let event = converted.as_ref().unwrap_or(event);
+        if let Some(detail) = self.linked(seq, event)? {
+            return self.with_detail(event, &detail);
         }
-        let written = self.writer.write_decoded(&event, None);
+        let written = self.writer.write_decoded(event, None);
         written.map(drop).map_err(Failure::Write)
     }
 
@@ -284,24 +282,24 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Converts an event to the new wire version.
-    fn in_target(&mut self, seq: u64, event: IndexEvent) -> IndexEvent {
+    /// Converts an event to the new wire version. Returns `None` if it stays the same.
+    fn in_target(&mut self, seq: u64, event: &IndexEvent) -> Option<IndexEvent> {
         let index = self.pair.index;
         let at = || notes::event_place(index, seq, "call_depth");
         match (self.target.records_call_depth(), event.call_depth) {
             (true, None) => {
                 self.report.notes.tally(NoteKind::CallDepthDerived, at);
-                IndexEvent {
+                Some(IndexEvent {
                     call_depth: Some(self.depth.next(event.event_kind)),
                     thread_id: self.thread_id,
-                    ..event
-                }
+                    ..*event
+                })
             }
             (false, Some(_)) => {
                 self.report.notes.tally(NoteKind::CallDepthLost, at);
-                event
+                None
             }
-            _ => event,
+            _ => None,
         }
     }
 

@@ -5,11 +5,11 @@ use crate::check::Findings;
 use crate::check::content;
 use crate::check::place::At;
 use crate::check::rules::{Rule, Severity, table as rules};
-use crate::detail::{DetailEvent, FunctionPayload};
+use crate::detail::DetailEvent;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::index::{IndexEvent, IndexReader};
 use crate::rewrite::report::{NoteKind, Notes, Place, ThreadReport};
-use crate::wire::{Wire, offset};
+use crate::wire::{DetailFunctionPayload, Wire, offset};
 
 /// Returns the id for the new header. This is the old header's id, unless the folder's name and
 /// either an event or the detail file agree on another id. In that case, the old header is damaged.
@@ -96,7 +96,7 @@ pub(super) fn detail(
     thread_id: u32,
     event: &IndexEvent,
     detail: &DetailEvent,
-    function: Option<&FunctionPayload>,
+    function: Option<&DetailFunctionPayload>,
 ) {
     let mut contents = Contents {
         notes,
