@@ -10,6 +10,7 @@ use super::sparse::SparseIndex;
 use super::{Disorder, EventBlocks, EventSlice, IndexEvent, IndexReader, KindCounts, Record, Scan};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::Result;
+use crate::sys::with_avx2;
 use crate::wire::{Wire, with_wire};
 
 /// The minimum number of events per part of a parallel scan: fewer are not worth a thread.
@@ -211,12 +212,12 @@ impl Part {
             return;
         };
         let before = self.times.map_or(0, |(_, last)| last);
-        let counts = with_wire!(block.wire(), WIRE => walk(
+        let counts = with_wire!(block.wire(), WIRE => with_avx2(|| walk(
             events,
             before,
             |bytes| event_kind(WIRE, bytes),
             |bytes| link_end(WIRE, bytes),
-        ));
+        )));
         if counts.back > 0 {
             let first = first_back(events, before).unwrap_or_default();
             self.add_disorder(seq.saturating_add(first), counts.back);

@@ -7,6 +7,7 @@
 )]
 #![deny(clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
 
+mod avx2;
 #[cfg(target_vendor = "apple")]
 pub(crate) mod clock_apple;
 #[cfg(windows)]
@@ -19,6 +20,7 @@ mod turns;
 #[cfg(unix)]
 mod unix;
 
+pub(crate) use avx2::with_avx2;
 pub(crate) use counter::{is_invariant, ticks};
 pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;
