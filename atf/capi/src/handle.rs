@@ -111,6 +111,32 @@ pub(crate) unsafe fn with_mut<T: Object, R>(
     result
 }
 
+/// Like [`with_mut`], but returns `None` if the handle is not open.
+///
+/// # Safety
+///
+/// As for [`with_mut`].
+#[inline]
+pub(crate) unsafe fn quickly<T: Object, R>(
+    handle: *mut Handle<T>,
+    body: impl FnOnce(&mut T) -> Option<R>,
+) -> Option<R> {
+    let tag = handle.cast::<Tag>();
+    if handle.is_null() || !tag.is_aligned() {
+        return None;
+    }
+    // SAFETY: it is aligned, and the caller guarantees that 8 bytes can be read there.
+    unsafe { &*tag }.check_open(T::TAG).ok()?;
+    // SAFETY: only `give` writes this tag, before an object of this type; the caller guarantees that
+    // the handle is not closed during its use.
+    let handle = unsafe { &*handle };
+    let spoil = Spoil::of(handle);
+    // SAFETY: the tag proves that the object exists; the caller guarantees that nobody else uses it.
+    let result = body(unsafe { &mut *handle.object.get().cast::<T>() });
+    std::mem::forget(spoil);
+    result
+}
+
 /// Closes a handle and takes its object. Null is allowed.
 ///
 /// # Safety

@@ -8,7 +8,7 @@
 use std::ffi::c_char;
 use std::mem::offset_of;
 
-use atf::write::{Event, ThreadWriter};
+use atf::write::ThreadWriter;
 use atf::{Clock, wire::DetailFunctionPayload};
 
 use crate::handle::{self, Handle};
@@ -62,21 +62,28 @@ pub unsafe extern "C" fn atf_write_index_event(
     detail_seq: u32,
 ) -> u32 {
     let event = event(timestamp_ns, function_id, event_kind, call_depth);
-    let written = match detail_seq {
+    if detail_seq == NONE
         // SAFETY: guaranteed by this function's caller.
-        NONE => unsafe { write_quickly(writer, &event, NONE.into()) },
-        _ => None,
-    };
-    if let Some(Ok(seq)) = written
+        && let Some(seq) = unsafe { write_quickly(writer, &event, NONE.into()) }
         && let Ok(seq) = u32::try_from(seq)
     {
         return seq;
     }
     // SAFETY: guaranteed by this function's caller.
-    unsafe { write_and_report(writer, event, detail_seq, written) }
+    unsafe {
+        write_and_report(
+            writer,
+            timestamp_ns,
+            function_id,
+            event_kind,
+            call_depth,
+            detail_seq,
+        )
+    }
 }
 
-/// Writes an index event, or reports why it was not `written`.
+/// Writes an index event, or reports why it was not written. Takes numbers, which fit into
+/// registers.
 ///
 /// # Safety
 ///
@@ -84,16 +91,16 @@ pub unsafe extern "C" fn atf_write_index_event(
 #[inline(never)]
 unsafe fn write_and_report(
     writer: *mut AtfThreadWriter,
-    event: Event,
+    timestamp_ns: u64,
+    function_id: u64,
+    event_kind: u32,
+    call_depth: u32,
     detail_seq: u32,
-    written: Option<atf::Result<u64>>,
 ) -> u32 {
+    let event = event(timestamp_ns, function_id, event_kind, call_depth);
     warning::value(NONE, |warnings| {
         let detail_seq = (detail_seq != NONE).then_some(detail_seq.into());
         let body = |this: &mut Writer| {
-            if let Some(Err(error)) = written {
-                return Err(error.into());
-            }
             // Wire version 2 allows more events than this function can return.
             if this.next_index_seq() >= NONE.into() {
                 return Err(too_many());

@@ -49,11 +49,6 @@ impl Writer {
         self.writer.next_index_seq()
     }
 
-    #[inline]
-    pub(crate) fn write(&mut self, event: &Event) -> atf::Result<u64> {
-        self.writer.write(event)
-    }
-
     pub(crate) fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Outcome<u64> {
         Ok(self.writer.write_index(event, detail_seq)?)
     }
@@ -202,8 +197,9 @@ pub(crate) unsafe fn telling<R>(
     unsafe { handle::with_mut(writer, body) }
 }
 
-/// Writes an event without a detail if its position is below `end`. Returns `None` if it is not, or
-/// if the handle is not open. Leaves it to the caller to report a failure.
+/// Writes an event without a detail if its position is below `end` and it fits into the buffer.
+/// Otherwise, returns `None` and writes nothing, so that the caller can write it and report why that
+/// fails.
 ///
 /// # Safety
 ///
@@ -213,12 +209,14 @@ pub(crate) unsafe fn write_quickly(
     writer: *mut AtfThreadWriter,
     event: &Event,
     end: u64,
-) -> Option<atf::Result<u64>> {
+) -> Option<u64> {
     let body = |this: &mut Writer| {
-        let is_below = this.next_index_seq() < end;
-        Ok(is_below.then(|| this.write(event)))
+        if this.next_index_seq() >= end {
+            return None;
+        }
+        this.writer.write_buffered(event)
     };
     // SAFETY: guaranteed by this function's caller.
-    let written = boundary::run(|| unsafe { handle::with_mut(writer, body) });
-    written.ok().flatten()
+    let body = || Ok(unsafe { handle::quickly(writer, body) });
+    boundary::run(body).ok().flatten()
 }

@@ -167,16 +167,13 @@ pub unsafe extern "C" fn atf_writer_write(
     let event = event(timestamp_ns, function_id, event_kind, call_depth);
     // SAFETY: guaranteed by this function's caller.
     match unsafe { write_quickly(writer, &event, u64::MAX) } {
-        Some(Ok(seq)) => {
+        Some(seq) => {
             // SAFETY: guaranteed by this function's caller.
             unsafe { put(index_seq, seq) };
             AtfStatus::Ok
         }
-        failed => boundary::status(|| {
-            let body = |this: &mut Writer| match failed {
-                Some(Err(error)) => Err(error.into()),
-                _ => this.write_index(&event, None),
-            };
+        None => boundary::status(|| {
+            let body = |this: &mut Writer| this.write_index(&event, None);
             // SAFETY: guaranteed by this function's caller.
             let seq = unsafe { using(writer, body) }?;
             // SAFETY: guaranteed by this function's caller.

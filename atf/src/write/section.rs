@@ -104,19 +104,16 @@ impl Section {
         self.crc.finish()
     }
 
-    /// Appends an event of `N` bytes to the buffer, which must have room. `encode` writes the
-    /// bytes.
+    /// Appends an event of `N` bytes to the buffer; returns `None` if it has no room. `encode`
+    /// writes the bytes.
     #[inline]
-    pub(super) fn push<const N: usize>(&mut self, encode: impl FnOnce(&mut [u8; N])) -> Result<()> {
+    pub(super) fn push<const N: usize>(&mut self, encode: impl FnOnce(&mut [u8; N])) -> Option<()> {
         let rest = self.buffer.bytes_mut().get_mut(self.filled..);
-        let Some(place) = rest.and_then(<[u8]>::first_chunk_mut) else {
-            return Err(no_room());
-        };
-        encode(place);
+        encode(rest.and_then(<[u8]>::first_chunk_mut)?);
         // No overflow: the range is inside the buffer.
         self.filled = self.filled.wrapping_add(N);
         self.buffer.publish(self.filled);
-        Ok(())
+        Some(())
     }
 
     /// Calls `edit` on the event of `N` bytes at offset `at` in the buffer.
@@ -297,7 +294,7 @@ impl Section {
 }
 
 #[cold]
-fn no_room() -> Error {
+pub(super) fn no_room() -> Error {
     Error::internal("the buffer has room for an event before it is added")
 }
 

@@ -277,11 +277,23 @@ impl ThreadWriter {
     /// - [`ErrorKind::Io`], returned again by each later call.
     #[inline]
     pub fn write(&mut self, event: &Event) -> Result<u64> {
-        if self.is_plain(event.timestamp_ns, event.event_kind) && self.has_room() {
-            return self.push_checked(&self.decoded(event, None));
+        if let Some(seq) = self.write_buffered(event) {
+            return Ok(seq);
         }
         let (kind, depth) = (event.event_kind, event.call_depth);
         self.write_slowly(event.timestamp_ns, event.function_id, kind, depth)
+    }
+
+    /// Writes an event without a detail, as [`write`](Self::write) does, if it is valid and the
+    /// buffer has room for it. Otherwise, returns `None` and writes nothing. Calls no other
+    /// function, so a C function around it need not save registers.
+    #[inline]
+    pub fn write_buffered(&mut self, event: &Event) -> Option<u64> {
+        let is_quick = self.is_plain(event.timestamp_ns, event.event_kind) && self.has_room();
+        if !is_quick {
+            return None;
+        }
+        self.push_buffered(&self.decoded(event, None))
     }
 
     /// Writes an event that needs room or a closer check, or rejects it. This is a separate
@@ -335,22 +347,24 @@ impl ThreadWriter {
         detail: Option<(&DetailEventHeader, &[u8])>,
     ) -> Result<Option<Link>> {
         self.check(event.timestamp_ns, event.event_kind)?;
-        let mut event = *event;
-        event.call_depth = event.call_depth.or(Some(0));
-        event.detail_seq = None;
+        let linking = |detail_seq| IndexEvent {
+            call_depth: event.call_depth.or(Some(0)),
+            detail_seq,
+            ..*event
+        };
         let Some((header, payload)) = detail else {
-            return self.push(&event).map(|_| None);
+            return self.push(&linking(None)).map(|_| None);
         };
         self.check_no_reservations()?;
         if !self.verbatim {
             self.compare("timestamp", header.timestamp, event.timestamp_ns, EVENT)?;
         }
-        event.detail_seq = Some(self.detail_count);
         let header = DetailEventHeader {
             total_length: self.total_length(payload)?,
             index_seq: self.next_index_seq,
             ..*header
         };
+        let event = linking(Some(self.detail_count));
         self.push_pair(&event, &header, payload).map(Some)
     }
 

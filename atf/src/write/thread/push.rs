@@ -9,7 +9,7 @@ use crate::files::DETAIL_FILE;
 use crate::index::IndexEvent;
 use crate::write::buffer::Buffer;
 use crate::write::ring::Ring;
-use crate::write::section::Section;
+use crate::write::section::{Section, no_room};
 use crate::write::{Detail, Durability, Event, Link, at};
 
 impl ThreadWriter {
@@ -59,15 +59,22 @@ impl ThreadWriter {
     /// Appends an event to the index buffer, which must have room.
     #[inline]
     pub(super) fn push_checked(&mut self, event: &IndexEvent) -> Result<u64> {
-        let wire = self.wire;
-        if let Err(error) = self.index.push(|place| event.encode_to(wire, place)) {
-            return Err(self.fail(error));
+        match self.push_buffered(event) {
+            Some(seq) => Ok(seq),
+            None => Err(self.fail(no_room())),
         }
+    }
+
+    /// Appends an event to the index buffer if it has room.
+    #[inline]
+    pub(super) fn push_buffered(&mut self, event: &IndexEvent) -> Option<u64> {
+        let wire = self.wire;
+        self.index.push(|place| event.encode_to(wire, place))?;
         self.last_timestamp = event.timestamp_ns;
         let seq = self.next_index_seq;
         // No overflow: `room_end` keeps it below the wire version's limit.
         self.next_index_seq = seq.wrapping_add(1);
-        Ok(seq)
+        Some(seq)
     }
 
     /// Appends a detail and its event to the buffers, or neither of them.
