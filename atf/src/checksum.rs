@@ -44,15 +44,19 @@ impl Checksum {
 
     /// Returns the error for a file whose footer is at `footer_offset`, if the checksum is bad.
     pub(crate) fn problem(self, input: &Input, footer_offset: u64) -> Option<Error> {
-        // The checksum has the same offset in both footers.
-        const OFFSET: u64 = offset!(IndexFooter.checksum) as u64;
-        const _: () = assert!(OFFSET == offset!(DetailFooter.checksum) as u64);
         let Self::Bad { stored, computed } = self else {
             return None;
         };
         let error = input.error(ErrorKind::ChecksumMismatch { stored, computed });
-        let offset = footer_offset.saturating_add(OFFSET);
+        let offset = Self::offset(footer_offset);
         Some(error.with_field("footer.checksum").with_offset(offset))
+    }
+
+    /// Returns the offset of a footer's checksum, which is at the same place in both footers.
+    pub(crate) fn offset(footer_offset: u64) -> u64 {
+        const OFFSET: u64 = offset!(IndexFooter.checksum) as u64;
+        const _: () = assert!(OFFSET == offset!(DetailFooter.checksum) as u64);
+        footer_offset.saturating_add(OFFSET)
     }
 
     /// Compares `stored` with the section from `start` to `end`.

@@ -250,9 +250,8 @@ impl End<'_> {
 
     fn note_checksum(&self, report: &mut ThreadReport) {
         let notes = &mut report.notes;
-        let place = |found: String| {
-            Place::new(self.file, "footer.checksum", self.footer_offset).found(found)
-        };
+        let offset = self.footer_offset.map(Checksum::offset);
+        let place = |found: String| Place::new(self.file, "footer.checksum", offset).found(found);
         match self.checksum {
             Checksum::NotChecked if self.footer_offset.is_some() => {
                 let found = "not compared: part of the file cannot be read";

@@ -97,25 +97,23 @@ pub(super) fn rewrite(
             .collect();
     }
     let new = manifest(job, old, facts, &mut report);
-    // A cut's threads and times differ on purpose.
-    if let Some(old) = old.filter(|_| job.cut.is_none()) {
+    // A cut's threads and times differ on purpose, and an unreadable manifest was not wrong.
+    if let Some(old) = old.filter(|old| job.cut.is_none() && !old.is_unreadable()) {
         note_differences(old, &new, facts, &mut report);
     }
     let listed = old.iter().flat_map(|old| &old.threads);
     let mut loses_entry = false;
     for thread in listed {
-        let Some(is_unread) = facts.is_unread(thread.id) else {
-            continue;
+        let is_missing = job.cut.is_none() && !facts.threads.contains_key(&thread.id);
+        let kind = match facts.is_unread(thread.id) {
+            Some(true) => NoteKind::EntryDropped,
+            None if is_missing => NoteKind::ThreadMissing,
+            _ => continue,
         };
-        loses_entry |= is_unread;
-        let why = if is_unread {
-            "its files could not be read"
-        } else {
-            "nothing was written"
-        };
-        report.notes.add(NoteKind::EntryDropped, || {
+        loses_entry = true;
+        report.notes.add(kind, || {
             let field = format!("threads[{}]", thread.position);
-            Place::new(MANIFEST_FILE, field, None).found(format!("thread {}: {why}", thread.id))
+            Place::new(MANIFEST_FILE, field, None).found(format!("thread {}", thread.id))
         });
     }
     report.modules = new.modules.len() as u64;
@@ -219,13 +217,10 @@ fn note_differences(old: &Manifest, new: &Manifest, facts: &Facts, report: &mut 
     let listed: HashSet<u32> = old.threads.iter().map(|t| t.id).collect();
     for thread in &old.threads {
         let field = format!("threads[{}]", thread.position);
-        match (details.get(&thread.id), thread.has_detail) {
-            (None, _) if facts.is_unread(thread.id).is_some() => {}
-            (None, _) => note(&field, format!("there is no thread {}", thread.id)),
-            (Some(Some(is)), Some(says)) if *is != says => {
-                note(&format!("{field}.has_detail"), says.to_string());
-            }
-            _ => {}
+        if let (Some(Some(is)), Some(says)) = (details.get(&thread.id), thread.has_detail)
+            && *is != says
+        {
+            note(&format!("{field}.has_detail"), says.to_string());
         }
     }
     for id in details.keys().filter(|id| !listed.contains(id)) {

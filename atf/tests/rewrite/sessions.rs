@@ -62,7 +62,7 @@ fn a_session_without_events_is_reported_and_keeps_its_files() {
     let options = RecoverOptions::default();
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let text = report.to_string();
-    let first = "session: recovered, but it has no events\n  thread_7: cannot be read: ";
+    let first = "session: recovered, no events\n  thread_7: cannot be read: ";
     assert!(text.starts_with(first), "{text}");
     assert!(text.contains("; a copy is in unreadable/\n"), "{text}");
     assert!(

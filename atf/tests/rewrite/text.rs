@@ -235,7 +235,7 @@ session: recovered, 49 events and 0 details of 14 threads
   thread_7: 4 events, 0 details
     mended: the file was not finalized: index.atf: header: a placeholder, but there is a footer (at 0x0)
   thread_8: 4 events, 0 details
-    mended: a header contradicted the events, the footer or the other file: 3 times, first index.atf: header.event_count: 5, the footer has 4 (at 0x1c)
+    mended: a header disagreed with the events, the footer or the other file: 3 times, first index.atf: header.event_count: 5, the footer has 4 (at 0x1c)
   thread_9: 3 events, 0 details
     mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
     lost: events that the header counts: index.atf: 1 of 4, the file was truncated at 0xa0
@@ -244,11 +244,11 @@ session: recovered, 49 events and 0 details of 14 threads
     mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
     lost: events that the header counts: index.atf: 1 of 4, no event from 0xa0 on
   thread_11: 4 events, 0 details
-    mended: the events had no usable checksum: index.atf: footer.checksum: 0 (at 0xc0)
+    mended: the events had no usable checksum: index.atf: footer.checksum: 0 (at 0xc4)
   thread_12: 4 events, 0 details
-    mended: the events had no usable checksum: index.atf: footer.checksum: [IEEE 12], the IEEE CRC-32 of the events (at 0xc0)
+    mended: the events had no usable checksum: index.atf: footer.checksum: [IEEE 12], the IEEE CRC-32 of the events (at 0xc4)
   thread_13: 4 events, 0 details
-    stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: index.atf: footer.checksum: 0x0000004d, the events have [CRC 13] (at 0xc0)
+    stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: index.atf: footer.checksum: 0x0000004d, the events have [CRC 13] (at 0xc4)
   thread_14: 0 events, 0 details
   manifest.json: 0 modules, 0 symbols; the original had none
 ";
@@ -314,17 +314,17 @@ session: recovered, 51 events and 14 details of 13 threads
   thread_5: 4 events, 2 details
     dropped: bytes after the footer: detail.atf: 4 bytes (at 0x178)
   thread_6: 4 events, 1 detail
-    dropped: bytes that start where no event can start; salvage searches them: detail.atf: 124 bytes (at 0xbc)
+    dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc)
     mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc)
     mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
-    stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: detail.atf: footer.checksum: [CRC 6], the events have [CRC 6 broken] (at 0x138)
+    stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: detail.atf: footer.checksum: [CRC 6], the events have [CRC 6 broken] (at 0x13c)
   thread_7: 4 events, 1 detail
-    dropped: bytes that start where no event can start; salvage searches them: detail.atf: 124 bytes (at 0xbc)
+    dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc)
     dropped: a footer that contradicts the file: detail.atf: 64 bytes (at 0x138)
     mended: the file is damaged: 2 times, first detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148)
     mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
   thread_8: 4 events, 1 detail
-    dropped: bytes that start where no event can start; salvage searches them: detail.atf: 124 bytes (at 0xbc)
+    dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
     mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc)
     mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
@@ -416,10 +416,10 @@ session: recovered, 15 events and 3 details of 2 threads
     set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[1] (at 0xbc)
     mended: a link to a missing detail was removed: index.atf: events[2].detail_seq: 77 (at 0x9c)
     mended: a link to the detail of another event was removed: index.atf: events[1].detail_seq: 0 (at 0x7c)
-    mended: links did not count through the index: index.atf: events[6].detail_seq: 2 (at 0x11c)
+    mended: the links were not numbered 0, 1, 2 and so on: index.atf: events[6].detail_seq: 2 (at 0x11c)
   thread_8: 6 events, 1 detail
     set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[0] (at 0x40)
-    mended: links did not count through the index: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    mended: the links were not numbered 0, 1, 2 and so on: index.atf: events[3].detail_seq: 1 (at 0xbc)
   manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&recovered(&places, false), 0, expected);
@@ -457,9 +457,9 @@ session: recovered, 10 events and 2 details of 4 threads; 3 could not be read
     mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
     lost: all details: their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0)
   thread_4: 4 events, 2 details
-    mended: a header contradicted the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
   thread_5: 1 event, 0 details
-    mended: a header contradicted the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
     stays: breaks ATF-SESS-001: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); a copy is in unreadable/
@@ -481,9 +481,9 @@ session: recovered, 16 events and 6 details of 6 threads; 1 could not be read
     mended: the file was not finalized: detail.atf: header: a placeholder, but there is a footer (at 0x0)
     deduced: a header: detail.atf: header: assumed to match index.atf (at 0x0)
   thread_4: 4 events, 2 details
-    mended: a header contradicted the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
   thread_5: 1 event, 0 details
-    mended: a header contradicted the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
     stays: breaks ATF-SESS-001: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); a copy is in unreadable/
@@ -500,10 +500,10 @@ session: scrubbed, 10 events and 2 details of 4 threads; 3 could not be read
     mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
     lost: all details: their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0)
   thread_4: 4 events, 2 details
-    mended: a header contradicted the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
     lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
   thread_5: 1 event, 0 details
-    mended: a header contradicted the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
     stays: breaks ATF-SESS-001: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1)
@@ -521,11 +521,11 @@ fn details_after_damage() {
     let expected = "\
 session: recovered, 15 events and 4 details of 1 thread
   thread_7: 15 events, 4 details
-    dropped: bytes that start where no event can start; salvage searches them: detail.atf: 124 bytes (at 0xbc)
+    dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
     mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 496 (at 0xbc)
     mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
-    mended: links did not count through the index: index.atf: events[6].detail_seq: 2 (at 0x11c)
+    mended: the links were not numbered 0, 1, 2 and so on: index.atf: events[6].detail_seq: 2 (at 0x11c)
     deduced: a detail past damage, found by its links: 3 times, first detail.atf: events[2] (at 0x138)
   manifest.json: 0 modules, 0 symbols; the original had none
 ";

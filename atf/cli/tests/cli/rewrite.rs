@@ -350,7 +350,7 @@ fn a_session_without_readable_events_is_reported() {
     let (status, text, messages) = texts(&output);
     assert_eq!((status, messages), (1, ""));
     let expected = "\
-session: recovered, but it has no events
+session: recovered, no events
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); \
 a copy is in unreadable/
   manifest.json: 0 modules, 0 symbols; the original had none
@@ -462,7 +462,8 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
         "session: recovered, 150 events and ".to_owned(),
         format!("  thread_1: cannot be read: index.atf: {denied}\n"),
         format!(
-            "  thread_2: cannot be read: index.atf: {denied}; a copy of the rest is in unreadable/\n"
+            "  thread_2: cannot be read: index.atf: {denied}; detail.atf has 6 details; \
+             a copy of the rest is in unreadable/\n"
         ),
         format!("    lost: all details: their file cannot be read: detail.atf: {denied}"),
         format!("  thread_0/orphans.atf: not copied: cannot be read: {denied}"),

@@ -77,6 +77,7 @@ names! {
         DetailDropped = "detail_dropped",
         KeyDropped = "key_dropped",
         EntryDropped = "entry_dropped",
+        ThreadMissing = "thread_missing",
         EventsMissing = "events_missing",
         DetailMissing = "detail_missing",
         DetailFileUnreadable = "detail_file_unreadable",

@@ -17,7 +17,10 @@ impl Report {
 /// Counts the losses in a session's threads, and the parts of its folder that were not copied.
 pub(in crate::rewrite) fn of_session(session: &SessionReport) -> u64 {
     let threads = session.threads.iter().map(of_thread);
-    let manifest = session.manifest.as_ref().filter(|it| it.is_lost).map(|_| 1);
+    let manifest = session.manifest.as_ref().map(|manifest| {
+        let missing = manifest.notes.count(NoteKind::ThreadMissing);
+        missing.saturating_add(manifest.is_lost.into())
+    });
     let losses = threads.chain(manifest);
     losses.fold(left_behind(&session.left_behind), u64::saturating_add)
 }

@@ -212,8 +212,10 @@ pub enum NoteKind {
     /// An unknown key of the manifest was removed.
     KeyDropped,
     /// The manifest's entry of a thread that the new session omits, because its files cannot be
-    /// read or nothing was written to them.
+    /// read.
     EntryDropped,
+    /// A thread that the manifest lists but that has no folder.
+    ThreadMissing,
     /// Events that a finalized header counts, but the file no longer has.
     EventsMissing,
     /// A link to a lost detail. The detail file is partly unreadable, or is missing although the
@@ -261,6 +263,7 @@ impl NoteKind {
             | Self::DetailDropped
             | Self::KeyDropped
             | Self::EntryDropped
+            | Self::ThreadMissing
             | Self::EventsMissing
             | Self::DetailMissing
             | Self::DetailFileUnreadable

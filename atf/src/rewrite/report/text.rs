@@ -51,7 +51,7 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
     };
     write!(f, "{}: {state}, ", Line(name))?;
     match session.events() {
-        0 => writeln!(f, "but it has no events")?,
+        0 => writeln!(f, "no events")?,
         events => {
             let (events, details) = (counted(events, "event"), session.details());
             let (recovered, unread) = session.thread_counts();
@@ -266,9 +266,7 @@ impl Display for DropReason {
             Self::ZeroTail => "zeros at the end",
             Self::Hole => "a hole, zeros among the events",
             Self::BehindHole => "events after a hole, which salvage keeps",
-            Self::BehindFramingProblem => {
-                "bytes that start where no event can start; salvage searches them"
-            }
+            Self::BehindFramingProblem => "bytes where no event can start; --salvage searches them",
             Self::DamagedFooter => "a footer that contradicts the file",
             Self::BehindFooter => "bytes after the footer",
             Self::Orphans => "details that no event refers to",
@@ -286,12 +284,12 @@ impl Display for NoteKind {
             Self::EventsMissing => "events that the header counts",
             Self::DetailMissing => "a detail that the index links to",
             Self::HeaderDisagrees => {
-                "a header contradicted the events, the footer or the other file"
+                "a header disagreed with the events, the footer or the other file"
             }
             Self::DetailFileUnreadable => "all details: their file cannot be read",
             Self::LinkToNothing => "a link to a missing detail was removed",
             Self::LinkNotReturned => "a link to the detail of another event was removed",
-            Self::LinkOutOfOrder => "links did not count through the index",
+            Self::LinkOutOfOrder => "the links were not numbered 0, 1, 2 and so on",
             Self::NoChecksum => "the events had no usable checksum",
             Self::ManifestDisagrees => "the manifest was wrong about the threads",
             Self::RingNotRead => {
@@ -313,6 +311,7 @@ impl Display for NoteKind {
             Self::PayloadEmptied => "a payload of unknown shape",
             Self::DetailDropped => "a detail",
             Self::EntryDropped => "the entry of a thread that is left out",
+            Self::ThreadMissing => "a thread whose folder is missing",
             Self::KeyDropped => "an unknown key",
             Self::HeaderGuessed => "a header",
             Self::CallDepthDerived => "call_depth, counted from calls and returns",
