@@ -69,7 +69,7 @@ pub(super) fn sessions(
         return Ok(Some(why));
     }
     summary.tell(folder, settings, ended.elapsed);
-    for message in patterns::unmatched(&sessions, settings) {
+    for message in patterns::unmatched(&sessions, settings, summary.may_lack_events()) {
         complain(Printable(message));
     }
     let processes = Segments::group(sessions);

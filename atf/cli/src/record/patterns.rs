@@ -19,8 +19,13 @@ const PATTERNS: [(&str, &str); 2] = [
 /// The offsets of recorded functions, by the path and build id of their module.
 type Modules = BTreeMap<(Option<String>, Option<String>), BTreeSet<u64>>;
 
-/// Returns a message for each option whose patterns match no recorded function.
-pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<String> {
+/// Returns a message for each option whose patterns match no recorded function. `may_lack_events`
+/// says whether events of other functions may have been lost.
+pub(super) fn unmatched(
+    sessions: &[PathBuf],
+    settings: &Settings<'_>,
+    may_lack_events: bool,
+) -> Vec<String> {
     let given = PATTERNS.iter().filter_map(|(variable, option)| {
         let patterns = settings.value(variable).filter(|it| !it.is_empty())?;
         // The library has already accepted the patterns.
@@ -50,8 +55,13 @@ pub(super) fn unmatched(sessions: &[PathBuf], settings: &Settings<'_>) -> Vec<St
         }
         given.retain(|(_, _, filter)| !names.iter().any(|names| filter.selects(names)));
     }
+    let unless = if may_lack_events {
+        ", unless its events were lost"
+    } else {
+        ""
+    };
     let message = |(option, patterns, _): &(&&str, &str, Filter)| {
-        format!("{option}: no recorded function matches \"{patterns}\"")
+        format!("{option}: no recorded function matches \"{patterns}\"{unless}")
     };
     given.iter().map(message).collect()
 }

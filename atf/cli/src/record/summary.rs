@@ -87,6 +87,11 @@ impl Summary {
         is_some.then(|| format!("{} lost", self.lost))
     }
 
+    /// Returns whether events that the program caused may be missing.
+    pub(super) fn may_lack_events(&self) -> bool {
+        self.lost.events.is_some() || self.unwritten > 0 || self.is_unfinished
+    }
+
     /// Describes the numbers of processes and segments, if there are several.
     fn places(&self) -> String {
         let (processes, sessions) = (self.processes.len() as u64, self.sessions);

@@ -295,6 +295,20 @@ fn patterns_that_match_no_function_are_in_the_summary() {
 }
 
 #[test]
+fn a_pattern_without_a_match_may_match_lost_events() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    // More events than the ring and the writer's buffer hold, so that some are in the trace.
+    let options = "--ring 64 --details trigger --trigger-function no*";
+    let options: Vec<_> = options.split(' ').collect();
+    let mut command = record(&folder, &options, &["./program", "20000", "kill"]);
+    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let expected = "no recorded function matches \"no*\", unless its events were lost\n";
+    assert!(messages.contains(expected), "{messages}");
+}
+
+#[test]
 fn no_pattern_is_unmatched_if_segments_were_deleted() {
     let text = r#"
         static __attribute__((noinline)) void early(void) { __asm__ volatile(""); }
