@@ -145,7 +145,11 @@ impl Opened {
     fn tell(&self, summary: &Summary, told: &mut Told) -> State {
         for (part, totals) in self.parts.iter().zip(&summary.totals) {
             if totals.open + totals.unmatched + totals.lost_events + totals.out_of_order > 0 {
-                let sums = Summed(totals, part.range_ns(&self.options));
+                let sums = Summed {
+                    totals,
+                    range_ns: part.range_ns(&self.options),
+                    unwritten: part.unwritten(),
+                };
                 complain(format_args!("{}: {sums}", part.path.display()));
             }
         }

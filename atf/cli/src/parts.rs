@@ -8,7 +8,7 @@ use std::sync::Arc;
 use atf::analyze::{Options, Threads};
 use atf::clock::MediaClock;
 use atf::index::IndexReader;
-use atf::manifest::{Loss, Manifest};
+use atf::manifest::{Loss, Manifest, Missing};
 use atf::session::{Segments, SessionReader, ThreadEntry};
 use atf::symbols::{Function, SymbolTable};
 use atf::thread::ThreadReader;
@@ -255,6 +255,11 @@ impl Part {
         self.sessions().last()?.manifest()
     }
 
+    /// Returns the events that the tracer had not yet written when it ended.
+    pub(crate) fn unwritten(&self) -> Option<Missing> {
+        self.manifest()?.unwritten()
+    }
+
     /// Returns the events that the tracer lost in threads without files, over all segments.
     pub(crate) fn lost_events(&self) -> Option<Loss> {
         let lost = match &self.reader {
@@ -339,14 +344,13 @@ pub(crate) fn tell_deleted(segments: &Segments) {
 /// Reports how many events of each part the tracer had not yet written when it ended.
 pub(crate) fn tell_unwritten(parts: &[Part]) {
     for part in parts {
-        let manifest = part.sessions().last().and_then(SessionReader::manifest);
-        if let Some(missing) = manifest.and_then(Manifest::unwritten) {
+        if let Some(missing) = part.unwritten() {
             complain(format_args!("{}: {missing}", part.path.display()));
         }
     }
 }
 
-/// Reports the parts without names whose modules' files may contain the names.
+/// Reports the parts with events but without names whose modules' files may contain the names.
 pub(crate) fn tell_unnamed(parts: &[Part]) {
     for part in parts.iter().filter(|part| part.names.is_none()) {
         let Some(session) = part.sessions().last() else {
@@ -354,7 +358,9 @@ pub(crate) fn tell_unnamed(parts: &[Part]) {
         };
         let is_unnamed = session.manifest().is_some_and(|manifest| {
             let mut modules = manifest.modules.iter();
-            manifest.symbols.is_empty() && modules.any(|it| it.function_offsets == Some(true))
+            manifest.symbols.is_empty()
+                && modules.any(|it| it.function_offsets == Some(true))
+                && part.reader.times().is_some()
         });
         if is_unnamed {
             let path = session.path().display();

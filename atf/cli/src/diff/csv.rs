@@ -7,7 +7,6 @@ use atf_export::csv::quoted;
 
 use super::{Shown, shown_name, state};
 use crate::output::{Failure, complain};
-use crate::report::Summed;
 use crate::text::{Counted, Printable};
 
 const COLUMNS: &str = "function,function_id,module,state,change_ns,\
@@ -60,7 +59,7 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
     for (side, runs) in shown.sides() {
         for (about, totals) in runs {
             let path = about.path.display();
-            let sums = Summed(totals, None);
+            let sums = about.summed(totals);
             if sums.has_more_than_calls() {
                 complain(format_args!("{side} {path}: {sums}"));
             }

@@ -9,12 +9,13 @@ use std::slice;
 
 use atf::Error;
 use atf::analyze::{self, Change, Diff, Run, Subject, Totals};
+use atf::manifest::Missing;
 
 use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parts::{Part, other_names, tell_unnamed, tell_unwritten};
-use crate::report::Form;
+use crate::report::{Form, Summed};
 use crate::target::{are_of_one_run, check_distinct};
 use crate::text::{Printable, head, length_if_cut};
 
@@ -49,10 +50,22 @@ struct Side {
     about: Vec<About>,
 }
 
-/// The path of a run and the problems of its sessions.
+/// The path of a run and what is wrong with its sessions.
 struct About {
     path: PathBuf,
     problems: Vec<String>,
+    /// The events of one of the run's processes that the tracer had not yet written when it ended.
+    unwritten: Option<Missing>,
+}
+
+impl About {
+    fn summed<'a>(&self, totals: &'a Totals) -> Summed<'a> {
+        Summed {
+            totals,
+            range_ns: None,
+            unwritten: self.unwritten,
+        }
+    }
 }
 
 /// A comparison and the parts of it to show.
@@ -132,10 +145,12 @@ impl Side {
                     this.about.push(About {
                         path: part.path.clone(),
                         problems: Vec::new(),
+                        unwritten: None,
                     });
                 }
                 if let (Some(run), Some(about)) = (this.runs.last_mut(), this.about.last_mut()) {
                     run.add(&functions, |id| part.function(id));
+                    about.unwritten = about.unwritten.or(part.unwritten());
                     for problem in &functions.problems {
                         told.tell(&problem.error);
                         about.problems.push(problem.error.to_string());

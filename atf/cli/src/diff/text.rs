@@ -6,7 +6,7 @@ use atf::analyze::{Change, Spread, Subject};
 
 use super::{Shown, shown_name, state};
 use crate::output::{Colours, Failure};
-use crate::report::{Listed, Modules, Summed};
+use crate::report::{Listed, Modules};
 use crate::text::{Counted, Printable, Span};
 
 /// Writes a comparison.
@@ -22,7 +22,7 @@ pub(super) fn write(
             write!(
                 out,
                 "{strong}{side:<6} {path}{strong:#}: {}",
-                Summed(totals, None)
+                about.summed(totals)
             )?;
             match about.problems.len() as u64 {
                 0 => writeln!(out)?,
@@ -93,8 +93,8 @@ pub(super) fn write(
         let (luck, of) = shown.diff.luck();
         writeln!(
             out,
-            "noise: ranges that overlap. If nothing changed, the ranges of {luck} in {of} functions are apart \
-             by chance"
+            "noise: the ranges before and after overlap. By chance, those of {luck} in {of} unchanged functions \
+             do not overlap"
         )?;
     }
     Ok(out.flush()?)

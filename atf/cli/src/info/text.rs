@@ -312,8 +312,8 @@ impl<W: Write> Text<W> {
         };
         self.label("lost")?;
         let (odd, first, last) = (self.colours.odd, Seconds(first), Seconds(last));
-        write!(self.out, "{odd}{lost}{odd:#}, from {first} s to {last} s: ")?;
-        Ok(writeln!(self.out, "the tracer could not keep them")?)
+        write!(self.out, "{odd}{lost}{odd:#} by the tracer, ")?;
+        Ok(writeln!(self.out, "from {first} s to {last} s")?)
     }
 
     fn recovered(&mut self, recovered: Option<&Recovered>) -> Written {

@@ -1,6 +1,7 @@
 //! Text output: several lines for the threads that matter most, one line for each other thread.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use atf::analyze::{Last, LastOfThread};
@@ -277,22 +278,25 @@ impl<W: Write> Sink for Text<W> {
         let strong = self.colours.strong;
         let unfinalized = last.threads.iter().filter(|thread| thread.is_unfinalized());
         let unfinalized = unfinalized.count();
-        let all = Counted(last.threads.len() as u64, "thread");
+        let unreadable: BTreeSet<u32> = last
+            .problems
+            .iter()
+            .filter_map(|problem| problem.thread)
+            .filter(|id| last.threads.iter().all(|thread| thread.thread != *id))
+            .collect();
+        let all = Counted((last.threads.len() + unreadable.len()) as u64, "thread");
         let path = Printable(part.path.display());
-        let ended = match unfinalized {
-            0 => format!("{all}, finalized"),
-            count => format!("{count} of {all} not finalized"),
+        let ended = match (unfinalized, unreadable.len()) {
+            (0, 0) => format!("{all}, finalized"),
+            (0, count) => format!("{count} of {all} unreadable"),
+            (count, 0) => format!("{count} of {all} not finalized"),
+            (count, others) => format!("{count} of {all} not finalized, {others} unreadable"),
         };
         writeln!(
             self.out,
             "{strong}{path}{strong:#}: {}, {ended}",
             part.what()
         )?;
-        let unreadable = last.problems.iter().filter_map(|problem| problem.thread);
-        let mut unreadable: Vec<u32> = unreadable
-            .filter(|id| last.threads.iter().all(|thread| thread.thread != *id))
-            .collect();
-        unreadable.dedup();
         let by = Shower {
             part,
             origin_ns: part.origin_ns(),

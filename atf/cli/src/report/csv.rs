@@ -8,7 +8,6 @@ use atf::symbols::Function;
 use atf_export::csv::quoted;
 
 use super::rows::Rows;
-use super::text::Summed;
 use super::{Section, Sink};
 use crate::dump::Shown;
 use crate::output::{Failure, complain};
@@ -148,13 +147,15 @@ impl<W: Write> Sink for Csv<W> {
         };
         if cut > 0 {
             let how = match section.rows {
-                Rows::Tree(..) => "--min-percent 0 without --depth",
-                Rows::Functions(..) | Rows::Histograms(..) | Rows::Pairs(..) => "--limit 0",
+                Rows::Tree(..) => "use --min-percent 0 and no --depth",
+                Rows::Functions(..) | Rows::Histograms(..) | Rows::Pairs(..) => "use --limit 0",
             };
             let rows = Counted(cut, "row");
-            complain(format_args!("{place}: {rows} not shown; {how} shows all"));
+            complain(format_args!(
+                "{place}: {rows} not shown; to show all, {how}"
+            ));
         }
-        let sums = Summed(&section.totals, section.range_ns);
+        let sums = section.summed();
         if sums.has_more_than_calls() {
             complain(format_args!("{place}: {sums}"));
         }

@@ -109,6 +109,16 @@ struct Section<'a> {
     range_ns: Option<u64>,
 }
 
+impl Section<'_> {
+    fn summed(&self) -> Summed<'_> {
+        Summed {
+            totals: &self.totals,
+            range_ns: self.range_ns,
+            unwritten: self.part.unwritten(),
+        }
+    }
+}
+
 trait Sink {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure>;
 

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use atf::analyze::{FunctionTimes, Node, Times, Totals};
+use atf::manifest::Missing;
 use atf::symbols::Function;
 
 use super::modules::{Listed, Modules};
@@ -154,7 +155,7 @@ impl<W: Write> Text<W> {
             let other = "calls beyond the limit on nodes";
             self.function(*function, &modules, other, &open(&value.times))?;
         }
-        let how = "--min-percent 0 without --depth shows all";
+        let how = "to show all, use --min-percent 0 and no --depth";
         self.more(cut.rows, "node", how)
     }
 
@@ -184,10 +185,6 @@ impl<W: Write> Text<W> {
         }
         Ok(())
     }
-
-    fn totals(&mut self, totals: &Totals, range_ns: Option<u64>) -> Written {
-        Ok(writeln!(self.out, "total: {}", Summed(totals, range_ns))?)
-    }
 }
 
 fn listed<'a>(function: &Function<'a>) -> Listed<'a> {
@@ -209,13 +206,19 @@ fn open(times: &Times) -> Vec<String> {
     }
 }
 
-/// The totals in one line, with the length of the time range if it covers only part of the trace.
-pub(crate) struct Summed<'a>(pub(crate) &'a Totals, pub(crate) Option<u64>);
+/// The totals in one line.
+pub(crate) struct Summed<'a> {
+    pub(crate) totals: &'a Totals,
+    /// The length of the time range, if it covers only part of the trace.
+    pub(crate) range_ns: Option<u64>,
+    /// The events that the tracer had not yet written when it ended.
+    pub(crate) unwritten: Option<Missing>,
+}
 
 impl Summed<'_> {
     /// Returns whether there are open, unmatched, out-of-order or abandoned calls, or lost events.
     pub(crate) fn has_more_than_calls(&self) -> bool {
-        let totals = self.0;
+        let totals = self.totals;
         [
             totals.open,
             totals.unmatched,
@@ -230,20 +233,32 @@ impl Summed<'_> {
 
 impl std::fmt::Display for Summed<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let totals = self.0;
+        let totals = self.totals;
         let (start_ns, end_ns) = totals.times.unwrap_or_default();
-        let ns = self.1.unwrap_or(end_ns.saturating_sub(start_ns));
+        let ns = self.range_ns.unwrap_or(end_ns.saturating_sub(start_ns));
         write!(
             f,
-            "{}, {}, {} in {}; {} open at the end, {} without a call, {} lost by the tracer",
+            "{}, {}, {} in {}; {} open at the end, {} without a call",
             Counted(totals.threads, "thread"),
             Counted(totals.events, "event"),
             Counted(totals.calls, "call"),
             Span(ns),
             Counted(totals.open, "call"),
             Counted(totals.unmatched, "return"),
-            Counted(totals.lost_events, "event"),
         )?;
+        match totals.lost_events {
+            0 if self.unwritten.is_some() => {}
+            0 => f.write_str(", 0 events lost by the tracer")?,
+            lost => {
+                let lost = Counted(lost, "event");
+                let effect = "calls around them may seem longer than they were";
+                write!(f, ", {lost} lost by the tracer ({effect})")?;
+            }
+        }
+        if let Some(Missing::Unwritten { events, .. }) = self.unwritten {
+            let events = Counted(events, "event");
+            write!(f, ", up to {events} of each thread missing at the end")?;
+        }
         if let Some(order) = time_goes_back(totals.out_of_order) {
             write!(f, ", {order}")?;
         }
@@ -290,7 +305,7 @@ impl<W: Write> Sink for Text<W> {
                 all.iter().try_for_each(|rows| self.pairs(what, rows))?;
             }
         }
-        self.totals(&section.totals, section.range_ns)
+        Ok(writeln!(self.out, "total: {}", section.summed())?)
     }
 
     fn flush(&mut self) -> Written {

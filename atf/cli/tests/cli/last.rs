@@ -108,7 +108,7 @@ fn a_killed_thread_has_the_events_of_its_ring_and_what_is_missing() {
         "{messages}"
     );
     let expected = "\
-s: session, 1 of 1 thread not finalized
+s: session, 1 of 2 threads not finalized, 1 unreadable
 
 thread 3 \"main\": died or still runs: not finalized, 4 events, the last 2 from ring.atf
   ended +0.000000060 s, with the last event of all threads
@@ -122,6 +122,13 @@ thread 3 \"main\": died or still runs: not finalized, 4 events, the last 2 from 
 thread 5: unreadable
 ";
     assert_eq!(text, expected);
+    fs::remove_dir_all(folder.path().join("s/thread_3")).unwrap();
+    let text = written(folder.path(), &["last", "s"]);
+    assert_eq!(
+        text,
+        "s: session, 2 of 2 threads unreadable\n\nthread 3: unreadable\n\nthread 5: unreadable\n"
+    );
+    killed(&folder.path().join("s"));
     let report = written(folder.path(), &["report", "s"]);
     assert!(
         report.contains("2 calls open at the end") && report.contains("2 events lost"),

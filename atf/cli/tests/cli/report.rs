@@ -585,4 +585,7 @@ fn a_session_without_names_is_told_how_to_get_them() {
     let symbol = r#""symbols": [{"function_id": "0x1", "name": "one"}]"#;
     assert!(!messages(&format!("{{{module}, {symbol}}}")).contains("symbolize"));
     assert!(!messages(&module.replace("true", "false")).contains("symbolize"));
+    let manifest = format!("{{{module}}}");
+    session(folder.path(), &[], "one");
+    assert!(!messages(&manifest).contains("symbolize"));
 }

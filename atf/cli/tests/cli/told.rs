@@ -139,6 +139,11 @@ fn info_last_and_report_say_the_same_of_unwritten_events() {
             let all = format!("{text}{messages}");
             assert!(all.contains(&expected), "{command}: {all}");
         }
+        for arguments in [&["report", "s"][..], &["diff", "s", "s"]] {
+            let (_, text, _) = run(&folder, arguments);
+            let total = "without a call, up to 1 event of each thread missing at the end";
+            assert!(text.contains(total), "{text}");
+        }
     }
 }
 
@@ -533,8 +538,8 @@ fn losses_of_the_tracer_are_told_and_are_no_damage() {
     assert_eq!(status, 0, "{text}");
     for expected in [
         "finalized; the tracer lost 3 events and 1 detail  (render)\n",
-        "lost      3 events and 1 detail, from 1234567.890076648 s to 1234567.890078648 s: \
-         the tracer could not keep them\n",
+        "lost      3 events and 1 detail by the tracer, \
+         from 1234567.890076648 s to 1234567.890078648 s\n",
         "module 0x00000001 (path unknown), functions by offset\n",
         "at 5.000000000 s a recording is at -3/600 s\n",
     ] {
@@ -589,7 +594,8 @@ fn losses_of_all_threads_add_up() {
     assert!(text.contains(expected), "{text}");
     for (arguments, lost) in [(&[][..], 12), (&["--thread", "8"], 4)] {
         let (_, text, _) = run(&folder, &[&["report"], arguments, &["s"]].concat());
-        let expected = format!(" {lost} events lost by the tracer");
+        let effect = "calls around them may seem longer than they were";
+        let expected = format!(" {lost} events lost by the tracer ({effect})\n");
         assert!(text.contains(&expected), "{text}");
     }
     assert_eq!(info.get("lost_details"), None);
