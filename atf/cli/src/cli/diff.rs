@@ -1,10 +1,11 @@
 //! `diff`: compares runs of a program.
 
 use std::path::PathBuf;
+use std::slice;
 
 use super::selection::ClockOption;
 use crate::diff::{Comparison, Paths};
-use crate::output::Outcome;
+use crate::output::{Failure, Outcome};
 use crate::report::Form;
 
 const AFTER_HELP: &str = "\
@@ -36,8 +37,8 @@ Damaged or missing data causes differences: compare such runs with care.
 
 Memory: as for `atf report`, and about 300 bytes per function and run.
 
-Exit status: 0, whether or not anything changed; 1 something is damaged or missing; 2 usage, or a
-path that could not be read.
+Exit status: 0, whether or not anything changed; 1 something is damaged or missing, but not for
+events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.
 
 Example:
   $ atf diff --limit 3 samples/sample-small samples/sample-crashed";
@@ -47,7 +48,7 @@ Example:
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
     /// The traces of one run before and one run after a change
-    #[arg(value_name = "PATH", num_args = 2, conflicts_with_all = ["before", "after"], required_unless_present_all = ["before", "after"])]
+    #[arg(value_name = "PATH", conflicts_with_all = ["before", "after"], required_unless_present_all = ["before", "after"])]
     paths: Vec<PathBuf>,
     /// The traces of runs before a change
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "after")]
@@ -83,7 +84,14 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Outcome {
     let (before, after) = match &options.paths[..] {
         [] => (&options.before[..], &options.after[..]),
-        paths => paths.split_at(1),
+        [before, after] => (slice::from_ref(before), slice::from_ref(after)),
+        paths => {
+            let count = paths.len();
+            let how = "for several runs, use --before and --after";
+            return Err(Failure::Usage(format!(
+                "expected 2 paths, found {count}; {how}"
+            )));
+        }
     };
     let comparison = Comparison {
         before: Paths {

@@ -66,8 +66,8 @@ after all events that can be read: a checksum mismatch, an unfinalized or damage
 links to lost details, a manifest that cannot be trusted, a folder name without a thread id. A
 partial dump (--from, --to, --last, --limit) reports that no checksum was compared.
 
-Exit status: 0, even if no event matches; 1 such a problem was found; 2 usage, or a path that could
-not be read.
+Exit status: 0, even if no event matches; 1 such a problem was found, but not for events that the
+manifest counts as lost or unwritten; 2 usage, or a path that could not be read.
 
 Example:
   $ atf dump --from +1ms --to +2ms --function 'parse*' session_20260105_101500/pid_4242";

@@ -44,8 +44,9 @@ million nodes, 1024 functions deep.
 
 FILE gets its name when it is complete, and replaces an older one.
 
-Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
-a path that could not be read, or a file that could not be written.
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
+for events that the manifest counts as lost or unwritten; 2 usage, a path that could not be read, or
+a file that could not be written.
 
 Example:
   $ atf export --format perfetto --out trace.pftrace samples/sample-small";
@@ -54,9 +55,6 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A file, a thread's folder or a session; or several sessions
-    #[arg(value_name = "PATH", required = true)]
-    paths: Vec<PathBuf>,
     /// The form
     #[arg(long, value_name = "FORM")]
     format: FormName,
@@ -87,5 +85,5 @@ pub(super) fn run(options: &Options) -> Outcome {
         FormName::Csv => Form::Csv,
     };
     let selection = options.selected.selection();
-    export::run(form, &options.paths, &options.out, &selection)
+    export::run(form, &options.selected.paths, &options.out, &selection)
 }

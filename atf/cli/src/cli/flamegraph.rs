@@ -24,8 +24,9 @@ refused.
 
 FILE gets its name when it is complete, and replaces an older one.
 
-Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
-a path that could not be read, or a file that could not be written.
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
+for events that the manifest counts as lost or unwritten; 2 usage, a path that could not be read, or
+a file that could not be written.
 
 Example:
   $ atf flamegraph --out flame.svg samples/sample-small";
@@ -34,9 +35,6 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A file, a thread's folder or a session; or several sessions
-    #[arg(value_name = "PATH", required = true)]
-    paths: Vec<PathBuf>,
     /// The file to write; - for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
@@ -51,8 +49,9 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let paths = options.paths.iter().map(|path| path.display().to_string());
-    let path = paths.collect::<Vec<_>>().join(", ");
+    let paths = &options.selected.paths;
+    let names = paths.iter().map(|path| path.display().to_string());
+    let path = names.collect::<Vec<_>>().join(", ");
     let title = match (&options.title, &options.diff) {
         (Some(title), _) => title.clone(),
         (None, None) => path,
@@ -60,5 +59,5 @@ pub(super) fn run(options: &Options) -> Outcome {
     };
     let selection = options.selected.selection();
     let before = options.diff.as_ref();
-    export::flamegraph(before, &options.paths, &options.out, &title, &selection)
+    export::flamegraph(before, paths, &options.out, &title, &selection)
 }

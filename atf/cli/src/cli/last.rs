@@ -28,8 +28,8 @@ All events are verified as they are read. Problems are written to standard error
 Memory: 28 MB per core for at most 262,144 open calls of a thread, and what is shown. If more are
 open, the outermost are given up and counted, and the exit status is 1.
 
-Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
-or a path that could not be read.
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
+for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.
 
 Example:
   $ atf last --thread 1 samples/sample-crashed";

@@ -25,7 +25,7 @@ use std::io;
 use std::process::ExitCode;
 
 use atf_conformance::command::check;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::output::{Failure, State, complain, offer};
 
@@ -96,9 +96,20 @@ fn outlive_file_size_limits(command: &Result<Command, clap::Error>) {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
+/// Returns the command line's options. An option takes a negative number, so that the error says
+/// that the option's value is invalid.
+fn command() -> clap::Command {
+    let option = |arg: clap::Arg| {
+        let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+        arg.allow_negative_numbers(takes_value)
+    };
+    Cli::command().mut_subcommands(|it| it.mut_args(option))
+}
+
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
-    let command = Cli::try_parse().map(|cli| cli.command);
+    let matches = command().try_get_matches();
+    let command = matches.and_then(|matches| Command::from_arg_matches(&matches));
     #[cfg(unix)]
     outlive_file_size_limits(&command);
     let outcome = match command {
@@ -153,8 +164,6 @@ pub(crate) fn run() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     /// The widest line of a help text.
@@ -162,7 +171,7 @@ mod tests {
 
     #[test]
     fn help_texts_have_lines_of_at_most_a_hundred_columns() {
-        let mut root = Cli::command();
+        let mut root = command();
         root.build();
         check(&mut root);
         let commands = root.get_subcommands_mut().map(check).count();

@@ -1,7 +1,5 @@
 //! `open`: shows a trace in Perfetto UI.
 
-use std::path::PathBuf;
-
 use super::selection::Selected;
 use crate::open;
 use crate::output::Outcome;
@@ -19,8 +17,9 @@ refused.
 
 Perfetto UI fetches traces from port 9001 only; another port is for other tools.
 
-Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
-a path that could not be read, or a port that is in use.
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
+for events that the manifest counts as lost or unwritten; 2 usage, a path that could not be read, or
+a port that is in use.
 
 Example:
   $ atf open samples/sample-small";
@@ -29,9 +28,6 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A file, a thread's folder or a session; or several sessions
-    #[arg(value_name = "PATH", required = true)]
-    paths: Vec<PathBuf>,
     /// The port on 127.0.0.1; 0 for any
     #[arg(long, default_value_t = 9001)]
     port: u16,
@@ -41,5 +37,5 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let selection = options.selected.selection();
-    open::run(&options.paths, options.port, &selection)
+    open::run(&options.selected.paths, options.port, &selection)
 }

@@ -52,8 +52,8 @@ up and counted, and the exit status is 1. A tree has at most a million nodes of 
 more per node that is shown; threads that are being read add 20 MB. A million functions or pairs are
 told apart. Beyond a limit, the rest are combined in one row.
 
-Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file; 2 usage,
-or a path that could not be read.
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
+for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.
 
 Example:
   $ atf report --limit 5 samples/sample-small";

@@ -17,6 +17,10 @@ pub(super) struct ClockOption {
 
 #[derive(clap::Args)]
 pub(super) struct Selected {
+    /// A file, a thread's folder, a session, or the processes or segments of one run; with --clock
+    /// media, also several sessions
+    #[arg(value_name = "PATH", required = true)]
+    pub(super) paths: Vec<PathBuf>,
     /// Only this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
     thread: Vec<u32>,

@@ -175,6 +175,17 @@ fn usage_is_exit_status_2() {
     }
 }
 
+#[test]
+fn a_negative_number_is_an_invalid_value_of_its_option() {
+    for (command, option) in [("report", "--limit"), ("last", "--events")] {
+        let output = atf(&atf_samples::folder(), &[command, option, "-1", "."]);
+        let (status, _, messages) = texts(&output);
+        let expected = format!("error: invalid value '-1' for '{option} <COUNT>': ");
+        assert!(status == 2 && messages.starts_with(&expected), "{messages}");
+        assert!(!messages.contains("tip:"), "{messages}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_path_need_not_be_utf_8() {

@@ -138,7 +138,7 @@ fn what_is_missing_on_either_side_is_told() {
     assert!(!messages.contains("has a name"), "{messages}");
     assert!(!text.contains("appeared"), "{text}");
     for (arguments, message) in [
-        (&["sample-small"][..], "2 values"),
+        (&["sample-small"][..], "expected 2 paths, found 1; "),
         (&["--before", "sample-small"], "--after"),
         (&["sample-small", "nosuchpath"], "nosuchpath"),
         (&["--noise", "100", "sample-small", crashed], "from 0 to 99"),
