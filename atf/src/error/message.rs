@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::ErrorKind;
+use crate::text::counted;
 use crate::wire::{INDEX_EVENT_SIZE, Wire};
 
 impl fmt::Display for ErrorKind {
@@ -211,12 +212,16 @@ impl std::error::Error for ErrorKind {}
 
 /// Describes what follows the last event of an unfinalized file.
 fn trailing(trailing_bytes: u64, zero_tail_bytes: u64) -> String {
-    let part = |bytes, what| match bytes {
+    let part = |bytes, noun, what| match bytes {
         0 => String::new(),
-        _ => format!("; {bytes} {what}"),
+        _ => format!("; {} {what}", counted(bytes, noun)),
     };
-    let torn = part(trailing_bytes, "trailing bytes are not a whole event");
-    torn + &part(zero_tail_bytes, "bytes of zeros at the end")
+    let torn = match trailing_bytes {
+        1 => "is not a whole event",
+        _ => "are not a whole event",
+    };
+    let torn = part(trailing_bytes, "trailing byte", torn);
+    torn + &part(zero_tail_bytes, "byte", "of zeros at the end")
 }
 
 /// Lists the first few names.

@@ -105,7 +105,18 @@ fn a_file_without_a_footer_is_reported_with_its_trailing_bytes() {
         let problems = index.problems();
         assert_eq!(problems[0].kind(), &kind);
         assert_eq!(problems[0].offset(), Some(64 + 32 * 100));
+        let end = "7 trailing bytes are not a whole event (at 0xcc0)";
+        assert!(problems[0].to_string().ends_with(end), "{}", problems[0]);
     }
+}
+
+#[test]
+fn a_single_byte_after_the_last_event_is_in_the_singular() {
+    let file = IndexFile::finalized(2, 100).placeholder().without_footer();
+    let index = IndexReader::from_bytes([&file[..], &[1]].concat()).unwrap();
+    let problem = index.problems()[0].to_string();
+    let expected = "; 1 trailing byte is not a whole event (at 0xcc0)";
+    assert!(problem.ends_with(expected), "{problem}");
 }
 
 #[test]
