@@ -50,6 +50,18 @@ pub struct Finding {
     pub more: Vec<Place>,
 }
 
+impl Finding {
+    fn new(rule: &'static Rule, place: Place, message: String) -> Self {
+        Self {
+            rule,
+            place,
+            message,
+            count: 1,
+            more: Vec::new(),
+        }
+    }
+}
+
 /// The maximum number of further places in a finding; the rest are only counted.
 const MORE_PLACES: usize = 7;
 
@@ -131,14 +143,7 @@ impl FileReport {
                 }
             }
             None => {
-                let message = message();
-                let finding = Finding {
-                    rule,
-                    place,
-                    message,
-                    count: 1,
-                    more: Vec::new(),
-                };
+                let finding = Finding::new(rule, place, message());
                 self.findings.insert(rule.id, finding);
             }
         }
@@ -261,5 +266,14 @@ pub(crate) trait Findings {
 impl Findings for FileReport {
     fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String) {
         Self::add(self, rule, place, message);
+    }
+}
+
+/// Keeps the first finding.
+impl Findings for Option<Finding> {
+    fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String) {
+        if self.is_none() {
+            *self = Some(Finding::new(rule, place, message()));
+        }
     }
 }

@@ -60,7 +60,7 @@ use std::path::Path;
 use crate::FileKind;
 use crate::detail::DetailReader;
 pub use crate::files::has_extension;
-use crate::index::IndexReader;
+use crate::index::{IndexHeader, IndexReader};
 pub(crate) use finding::Findings;
 pub use finding::{FileReport, Finding, Kind, Place, Summary};
 pub use output::Output;
@@ -75,6 +75,14 @@ pub fn check(path: &Path, output: &mut dyn Output) {
         unit.check(output);
         !output.is_done()
     });
+}
+
+/// Returns the finding on an index whose header has another thread id than the name of its folder.
+#[must_use]
+pub fn wrong_thread_id(header: &IndexHeader, folder: &Path) -> Option<Finding> {
+    let mut finding = None;
+    content::thread_id(header, thread::id_in_name(folder)?, &mut finding);
+    finding
 }
 
 /// Checks the bytes of one index or detail file, as if they were read from `path`, which need not

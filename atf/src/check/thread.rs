@@ -42,14 +42,16 @@ impl Facts {
 /// Checks a thread's folder without its session. If the folder's name contains a thread id, the
 /// header must contain the same one.
 pub(super) fn folder(path: &Path, output: &mut dyn Output) {
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
     let own = Expected {
-        id: name.as_deref().and_then(thread_id),
+        id: id_in_name(path),
         clock: None,
     };
     check(path, &own, output);
+}
+
+/// Returns the thread id in a folder's name.
+pub(super) fn id_in_name(folder: &Path) -> Option<u32> {
+    thread_id(&folder.file_name()?.to_string_lossy())
 }
 
 /// Values required in the index header, as known from the session.

@@ -20,8 +20,8 @@ const LARGEST_REPORT: u64 = 16 << 20;
 pub(crate) struct Recovered {
     /// The reports, one for each recovery that changed something.
     pub(crate) reports: Vec<String>,
-    /// The total number of losses and changes in the reports.
-    pub(crate) losses: U64,
+    /// The total number of losses and changes in the reports; `None` if a report cannot be read.
+    pub(crate) losses: Option<U64>,
     /// Whether there are files in `unreadable`.
     pub(crate) has_unreadable: bool,
 }
@@ -40,10 +40,10 @@ impl Recovered {
     /// Finds the reports in the folder of a session, or of a thread without a session.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         let reports = names(folder, |name| is_numbered(name, "recovery", ".json"));
-        let losses = reports.iter().filter_map(|name| losses(&folder.join(name)));
-        let losses = U64(losses.fold(0, u64::saturating_add));
+        let mut losses = reports.iter().map(|name| losses(&folder.join(name)));
+        let losses = losses.try_fold(0, |all: u64, one| Some(all.saturating_add(one?)));
         (!reports.is_empty()).then(|| Self {
-            losses,
+            losses: losses.map(U64),
             has_unreadable: folder.join("unreadable").is_dir(),
             reports,
         })

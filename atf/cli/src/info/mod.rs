@@ -11,7 +11,7 @@ mod verify;
 use std::fmt;
 use std::path::Path;
 
-use atf::check::{Fact, Kind, rule_of, rule_of_fact};
+use atf::check::{Fact, Finding, Kind, rule_of, rule_of_fact};
 use atf::{Error, FileKind};
 use serde::Serialize;
 
@@ -120,10 +120,27 @@ impl Problem {
         }
     }
 
+    /// Converts a finding of the checker.
+    pub(crate) fn found(finding: Finding) -> Self {
+        let place = finding.place;
+        Self {
+            rule: Some(finding.rule.id),
+            ..Self::new(Some(place.field), place.offset, &finding.message)
+        }
+    }
+
     /// Adds the rule that this fact about a file breaks, if any.
     pub(crate) fn breaks(self, kind: Kind, fact: Fact) -> Self {
         let rule = rule_of_fact(kind, fact).map(|rule| rule.id);
         Self { rule, ..self }
+    }
+
+    /// Returns the message without the path of the folder that contains the file.
+    pub(crate) fn inside(&self, folder: &str) -> &str {
+        let inside = self.message.strip_prefix(folder);
+        inside.map_or(&self.message, |rest| {
+            rest.trim_start_matches(['/', '\\', ':', ' '])
+        })
     }
 
     /// Adds the file or folder, unless the problem already has one.

@@ -9,6 +9,7 @@ use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Info, Problem, Times};
 use crate::format::member;
+use crate::json::U64;
 use crate::loss::Lost;
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Seconds, Span, time_goes_back};
@@ -320,13 +321,15 @@ impl<W: Write> Text<W> {
         let Some(recovered) = recovered else {
             return Ok(());
         };
-        self.label("recovered")?;
-        match recovered.losses.0 {
-            0 => write!(self.out, "everything that was written")?,
-            1 => write!(self.out, "1 thing was lost or changed")?,
-            losses => write!(self.out, "{losses} things were lost or changed")?,
+        let dim = self.colours.dim;
+        write!(self.out, "  {dim}recovered{dim:#}")?;
+        match recovered.losses {
+            Some(U64(0)) => write!(self.out, ", with nothing lost by the recovery")?,
+            Some(U64(1)) => write!(self.out, "; 1 thing was lost or changed")?,
+            Some(U64(losses)) => write!(self.out, "; {losses} things were lost or changed")?,
+            None => {}
         }
-        write!(self.out, ", see {}", recovered.reports.join(", "))?;
+        write!(self.out, ": see {}", recovered.reports.join(", "))?;
         if recovered.has_unreadable {
             write!(self.out, "; unreadable files are in unreadable/")?;
         }
@@ -435,21 +438,24 @@ impl<W: Write> Text<W> {
         for thread in &session.threads {
             let id = thread.id.unwrap_or_default();
             let facts = thread.index.as_ref().and_then(|index| index.facts.as_ref());
-            let Some(facts) = facts else {
-                writeln!(self.out, "  {id:>9} {:36}  {bad}unreadable{bad:#}", "")?;
-                continue;
-            };
-            write!(self.out, "  {id:>9} {:>12}", facts.event_count.0)?;
+            match facts {
+                Some(facts) => write!(self.out, "  {id:>9} {:>12}", facts.event_count.0)?,
+                None => write!(self.out, "  {id:>9} {bad}{:>12}{bad:#}", "?")?,
+            }
             let detail = thread.detail.as_ref().map(|detail| &detail.facts);
             match detail {
                 Some(Some(detail)) => write!(self.out, " {:>9}", detail.event_count.0)?,
                 Some(None) => write!(self.out, " {bad}{:>9}{bad:#}", "?")?,
                 None => write!(self.out, " {:>9}", "-")?,
             }
-            let duration = facts.time.map(|time| Span(time.duration_ns.0).to_string());
+            let times = facts.and_then(|facts| facts.time);
+            let duration = times.map(|times| Span(times.duration_ns.0).to_string());
             write!(self.out, " {:>13}  ", duration.as_deref().unwrap_or("-"))?;
-            self.state(facts)?;
-            if facts.contents.is_some() {
+            match facts {
+                Some(facts) => self.state(facts)?,
+                None => self.unreadable(thread)?,
+            }
+            if let Some(facts) = facts.filter(|facts| facts.contents.is_some()) {
                 write!(
                     self.out,
                     ", checksum {}",
@@ -495,6 +501,19 @@ impl<W: Write> Text<W> {
                 self.out,
                 "of events not verified (--verify reads all events)"
             )?;
+        }
+        Ok(())
+    }
+
+    /// Writes why a thread's index cannot be read.
+    fn unreadable(&mut self, thread: &ThreadInfo) -> Written {
+        let bad = self.colours.bad;
+        write!(self.out, "{bad}unreadable{bad:#}")?;
+        let index = thread.index.as_ref();
+        let problems = index.map_or(&thread.problems, |index| &index.problems);
+        // The error that ended the reading is the last problem.
+        if let Some(problem) = problems.last() {
+            write!(self.out, ": {}", Printable(problem.inside(&thread.path)))?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use atf::check::{Fact, Kind};
+use atf::check::{Fact, Kind, wrong_thread_id};
 use atf::detail::DetailReader;
 use atf::manifest::{Cut, ManifestThread};
 use atf::session::SessionReader;
@@ -168,7 +168,11 @@ impl ThreadInfo {
         self.index = Some(FileInfo::new(
             &path.join(INDEX_FILE),
             Kind::Index,
-            |problems| FileInfo::index_facts(thread.index(), verify, problems),
+            |problems| {
+                let wrong_id = wrong_thread_id(thread.index().header(), path);
+                problems.extend(wrong_id.map(Problem::found));
+                FileInfo::index_facts(thread.index(), verify, problems)
+            },
         ));
         let detail = path.join(DETAIL_FILE);
         // An unreadable index is not reported as a problem of the details.

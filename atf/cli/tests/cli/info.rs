@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{atf, expected, golden, number, texts, written};
-use atf_samples::files::{IndexFile, patched};
+use atf_samples::files::{DetailFile, IndexFile, patched};
 
 fn info(arguments: &[&str]) -> Value {
     let text = written(
@@ -157,4 +157,84 @@ fn the_first_thread_of_two_does_not_hide_the_second() {
         text.contains("thread_0/index.atf: header: truncated: 4 of 64 bytes"),
         "{text}"
     );
+}
+
+#[test]
+fn a_thread_whose_header_has_another_id_than_its_folder_is_marked() {
+    let folder = TempDir::new().unwrap();
+    for name in ["thread_7", "thread_5"] {
+        let thread = folder.path().join("s").join(name);
+        fs::create_dir_all(&thread).unwrap();
+        let index = IndexFile::finalized(1, 9).bytes();
+        fs::write(thread.join("index.atf"), index).unwrap();
+        let details = DetailFile::finalized(1, 3).bytes();
+        fs::write(thread.join("detail.atf"), details).unwrap();
+    }
+    let problem = "s/thread_5/index.atf: header.thread_id: 7, the folder is thread_5 (at 0xc)";
+    for arguments in [&["info", "s"][..], &["info", "--verify", "s"]] {
+        let output = atf(folder.path(), arguments);
+        let (status, text, _) = texts(&output);
+        assert_eq!(status, 1, "{text}");
+        let row = |id: &str| {
+            let mut lines = text.lines();
+            lines.find(|line| line.split_whitespace().next() == Some(id))
+        };
+        assert!(row("5").unwrap().ends_with("  !"), "{text}");
+        assert!(!row("7").unwrap().ends_with('!'), "{text}");
+        let problems = text.split_once("problems\n").unwrap().1;
+        assert_eq!(problems, format!("  {problem} [ATF-SESS-001]\n"));
+    }
+    let output = atf(folder.path(), &["info", "--json", "s/thread_5"]);
+    let (status, text, _) = texts(&output);
+    let thread: Value = serde_json::from_str(text).unwrap();
+    let found = &thread["index"]["problems"][0];
+    assert_eq!((status, &found["rule"]), (1, &"ATF-SESS-001".into()));
+    assert_eq!(found["message"], problem);
+}
+
+#[test]
+fn the_row_of_a_thread_without_a_readable_index_has_its_details_and_the_reason() {
+    let folder = TempDir::new().unwrap();
+    for name in ["thread_7", "thread_8"] {
+        let thread = folder.path().join("s").join(name);
+        fs::create_dir_all(&thread).unwrap();
+        let details = DetailFile::finalized(1, 3).bytes();
+        fs::write(thread.join("detail.atf"), details).unwrap();
+    }
+    fs::write(folder.path().join("s/thread_8/index.atf"), b"ATI2").unwrap();
+    let output = atf(folder.path(), &["info", "s"]);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 1, "{text}");
+    assert!(text.starts_with("s: session, 2 threads, 0 events, 6 details\n"));
+    let missing = std::io::Error::from_raw_os_error(2);
+    for (id, reason) in [
+        (7, missing.to_string()),
+        (8, "header: truncated: 4 of 64 bytes (at 0x4)".to_owned()),
+    ] {
+        let row = format!(
+            "  {id:>9} {:>12} {:>9} {:>13}  unreadable: index.atf: {reason}  !\n",
+            "?", 3, "-"
+        );
+        assert!(text.contains(&row), "{row} in\n{text}");
+    }
+}
+
+#[test]
+fn a_recovery_report_says_whether_the_recovery_lost_something() {
+    let folder = TempDir::new().unwrap();
+    let report = folder.path().join("recovery.json");
+    fs::create_dir(folder.path().join("thread_7")).unwrap();
+    let index = IndexFile::finalized(1, 4).bytes();
+    fs::write(folder.path().join("thread_7/index.atf"), index).unwrap();
+    for (losses, expected) in [
+        (r#"{"losses": 0}"#, ", with nothing lost by the recovery"),
+        (r#"{"losses": 1}"#, "; 1 thing was lost or changed"),
+        (r#"{"losses": 3}"#, "; 3 things were lost or changed"),
+        ("{", ""),
+    ] {
+        fs::write(&report, losses).unwrap();
+        let text = written(folder.path(), &["info", "."]);
+        let expected = format!("  recovered{expected}: see recovery.json\n");
+        assert!(text.contains(&expected), "{expected} in\n{text}");
+    }
 }

@@ -53,7 +53,7 @@ fn all_commands_report_events_missing_from_a_finalized_file() {
     let (status, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
     assert!(status == 1 && text.contains("5 of 9, the file was truncated at 0xc0"));
     let text = clean(folder.path(), &["info", "out"]);
-    let expected = "recovered 1 thing was lost or changed, see recovery.json";
+    let expected = "recovered; 1 thing was lost or changed: see recovery.json";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("set aside thread 7: orphans.atf 1 detail\n"));
     // The thread is also damaged on its own, but the other thread is not.
