@@ -18,8 +18,9 @@ are shown, and the first 64 bytes of data without fields; a line reports what is
 It reads the whole file, 128 KiB at a time, and keeps 8 bytes per event of a detail.atf or of the
 details in a ring.atf. Problems of the file are written to standard error.
 
-Exit status: 0; 1 a checksum mismatch, no footer, a damaged header or footer, a gap, no event where
-one should be, or an invalid field value; 2 usage, or a file that could not be read.
+Exit status: 0, even if no event matches; 1 a checksum mismatch, no footer, a damaged header or
+footer, a gap, no event where one should be, or an invalid field value; 2 usage, or a file that
+could not be read.
 
 Example:
   $ atf explain --events 3..5 thread_0/index.atf";

@@ -47,7 +47,7 @@ pub(super) fn wire_of(walk: &mut Walk<'_>) -> Result<Wire, Failure> {
 fn events(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
     let end_of = |seq| reader.event_offset(seq).unwrap_or(reader.events_end());
     let mut next = 0;
-    for range in walk.selection.of(reader.event_count()) {
+    for range in walk.select(reader.event_count(), "the file") {
         let left_out = range.start.saturating_sub(next);
         walk.left_out(end_of(range.start), &Counted(left_out, "event").to_string())?;
         next = range.end;

@@ -41,7 +41,7 @@ fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     let shape = Shape::of("index_event", reader.wire());
     let count = reader.event_count();
     let has_gap = reader.holes().next().is_some();
-    for range in walk.selection.of(count) {
+    for range in walk.select(count, "the file") {
         let start = reader.event_offset(range.start);
         let skipped = start.unwrap_or_else(|| reader.events_end());
         let left_out = skipped.saturating_sub(walk.place()) / EVENT_SIZE;

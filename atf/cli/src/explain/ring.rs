@@ -51,7 +51,7 @@ fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure
     let (start, size) = (walk.place(), IndexEvent::SIZE as u64);
     let shape = Shape::of("index_event", wire);
     let count = end.saturating_sub(start) / size;
-    for range in walk.selection.of(count) {
+    for range in walk.select(count, "the index area") {
         let place = start.saturating_add(range.start * size);
         let left_out = place.saturating_sub(walk.place()) / size;
         walk.left_out(place, &Counted(left_out, "event").to_string())?;
@@ -82,7 +82,7 @@ fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failur
     }
     let count = places.len() - 1;
     let mut next = 0;
-    for range in walk.selection.of(count as u64) {
+    for range in walk.select(count as u64, "the detail area") {
         let [first, last] = [range.start, range.end].map(|seq| usize::try_from(seq).unwrap_or(0));
         let left_out = range.start.saturating_sub(next);
         walk.left_out(places[first], &Counted(left_out, "event").to_string())?;

@@ -1,6 +1,7 @@
 //! A walk over a file: a position that only moves forward.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 
 use atf::Error;
@@ -24,7 +25,7 @@ pub(super) struct Walk<'s> {
     bytes: Bytes,
     sink: &'s mut dyn Sink,
     place: u64,
-    pub(super) selection: Selection,
+    selection: Selection,
     /// The first event's timestamp; times are shown relative to it.
     pub(super) start_ns: Option<u64>,
     /// Whether any damage was found.
@@ -58,6 +59,18 @@ impl<'s> Walk<'s> {
             complain(Problem::of(kind, &problem));
             self.is_damaged = true;
         }
+    }
+
+    /// Returns the positions to show out of `count` events, as ascending, disjoint ranges. If the
+    /// selected positions are all past the last event, reports how many events `what` has.
+    pub(super) fn select(&self, count: u64, what: &str) -> [Range<u64>; 2] {
+        if let Selection::Range(range) = &self.selection
+            && range.start >= count
+        {
+            let count = Counted(count, "event");
+            complain(format_args!("no event matches; {what} has {count}"));
+        }
+        self.selection.of(count)
     }
 
     /// Returns the position in bytes from the start of the file.

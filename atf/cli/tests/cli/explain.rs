@@ -194,8 +194,13 @@ fn events_are_selected_by_position_and_omissions_reported() {
     assert_eq!(seqs, [3, 4]);
     assert_eq!(left_out.len(), 2);
     assert_eq!(events(&["--events", "7"]).0, [7]);
-    assert_eq!(events(&["--events", "30.."]).0, [0_u64; 0]);
+    assert_eq!(events(&["--events", "19.."]).0, [19]);
     assert_eq!(events(&["--all"]).0, (0..20).collect::<Vec<_>>());
+    let output = atf(folder.path(), &["explain", "i", "--events", "20.."]);
+    let (status, text, messages) = texts(&output);
+    let expected = "atf: no event matches; the file has 20 events\n";
+    assert_eq!((status, messages), (0, expected));
+    assert!(!text.contains("index_event "), "{text}");
 }
 
 /// Writes a session of one thread whose writer was killed, with 20 events, 10 of them with details,
