@@ -1,4 +1,4 @@
-//! `convert`: writes a trace in the other wire version.
+//! `convert`: writes a trace in a wire version.
 
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, convert};

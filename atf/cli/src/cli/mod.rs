@@ -67,7 +67,7 @@ enum Command {
     Explain(explain::Options),
     /// Write a finalized copy of an unfinalized or damaged trace
     Recover(recover::Options),
-    /// Write a trace in the other wire version
+    /// Write a trace in wire version 1 or 2, as --wire says
     Convert(convert::Options),
     /// Write a copy without registers, stacks and other data from the program's memory
     Scrub(scrub::Options),
