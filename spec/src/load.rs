@@ -190,6 +190,7 @@ impl Loader<'_> {
         let over = self.overlay.map(|overlay| overlay.join(path));
         let over = over.filter(|over| over.exists());
         let base = self.folder.join(path);
+        let mut added = Vec::new();
         let root = match over {
             None => self.tree(&base, path)?,
             Some(over) => {
@@ -197,7 +198,7 @@ impl Loader<'_> {
                 let changes = self.tree(&over, &label)?;
                 if base.exists() {
                     let mut root = self.tree(&base, path)?;
-                    lay(&mut root, changes);
+                    added = lay(&mut root, changes);
                     root
                 } else {
                     changes
@@ -206,7 +207,11 @@ impl Loader<'_> {
         };
         match decode(&root) {
             Ok(value) => Some(value),
-            Err(faults) => {
+            Err(mut faults) => {
+                for fault in &mut faults {
+                    let item = added.iter().find(|item| item.place == fault.place);
+                    fault.help = fault.help.take().or(item.map(|item| item.help.clone()));
+                }
                 self.faults.extend(faults);
                 None
             }

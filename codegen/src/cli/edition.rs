@@ -64,7 +64,10 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         .collect();
     let folder = options.corpus.clone();
     let folder = folder.unwrap_or_else(|| context.root.join("conformance/corpus"));
-    let corpus: Corpus = json(&folder.join("corpus.json"))?;
+    let corpus: Corpus = json(&folder.join("corpus.json")).map_err(|error| {
+        let remedy = "name the corpus's folder with --corpus; a checkout has it in";
+        io::Error::other(format!("{error}; {remedy} conformance/corpus"))
+    })?;
     let mut affected = Vec::new();
     for name in &corpus.cases {
         let case: Case = json(&folder.join(name).join("case.json"))?;

@@ -35,7 +35,16 @@ fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
     assert!(header.contains("#define ATF_OS_FREEBSD 6u"), "{header}");
     assert!(header.contains("uint64_t dropped_count;"), "{header}");
 
-    let ran = run(&real_spec(), &["--overlay", &overlay, "spec", "edition"]);
+    let edition = ["--overlay", &overlay, "spec", "edition"];
+    let ran = run(
+        &real_spec(),
+        &[&edition[..], &["--corpus", "nowhere"]].concat(),
+    );
+    let remedy =
+        "; name the corpus's folder with --corpus; a checkout has it in conformance/corpus";
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
+    let ran = run(&real_spec(), &edition);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let (changes, cases) = ran
         .stdout
@@ -116,6 +125,12 @@ fn a_fault_names_the_overlays_file() {
         "{}",
         ran.stderr
     );
+    let unknown = text.replace("enum: os", "enum: clock_type");
+    fs::write(overlay.path().join("enums.yaml"), unknown).expect("a temporary file");
+    let ran = run(&real_spec(), &["--overlay", path, "spec", "check"]);
+    assert_eq!(ran.status, 1);
+    let known = "the spec has no `enum: clock_type`, so the overlay adds it; the spec has: arch, os, clock, ";
+    assert!(ran.stderr.contains(known), "{}", ran.stderr);
     let misspelled = overlay.path().join("enum.yaml");
     fs::rename(overlay.path().join("enums.yaml"), misspelled).expect("a temporary file");
     let ran = run(&real_spec(), &["--overlay", path, "spec", "check"]);

@@ -1,22 +1,56 @@
 //! Merges one document into another, so that an edition of the spec needs to contain only its
 //! changes.
 
+use super::Place;
 use super::node::{Node, Value};
 
-/// Merges `over` into `base`.
+/// A list item that the overlay adds. A misspelled name makes one too.
+#[derive(Debug)]
+pub(crate) struct Added {
+    pub(crate) place: Place,
+    /// Advice if the item is incomplete.
+    pub(crate) help: String,
+}
+
+impl Added {
+    fn new(item: &Node, known: &[Node]) -> Option<Self> {
+        let name = |item| match identity(item)? {
+            (key, Value::Text(name)) => Some((key, name.as_str())),
+            _ => None,
+        };
+        let (key, own) = name(item)?;
+        let known = known.iter().filter_map(name);
+        let known: Vec<_> = known.filter(|it| it.0 == key).map(|it| it.1).collect();
+        Some(Self {
+            place: item.place,
+            help: format!(
+                "the spec has no `{key}: {own}`, so the overlay adds it; the spec has: {}",
+                known.join(", ")
+            ),
+        })
+    }
+}
+
+/// Merges `over` into `base`, and returns the added list items that have a name.
 ///
 /// Mappings merge key by key, and `null` removes a key. Lists of mappings merge by their items'
 /// first key and its value, such as `name: event_kind`; other items are added at the end unless the
 /// list already contains them. Any other value replaces the old one. Every value keeps its original
 /// place.
-pub(crate) fn lay(base: &mut Node, over: Node) {
+pub(crate) fn lay(base: &mut Node, over: Node) -> Vec<Added> {
+    let mut added = Vec::new();
+    lay_over(base, over, &mut added);
+    added
+}
+
+fn lay_over(base: &mut Node, over: Node, added: &mut Vec<Added>) {
     match (&mut base.value, over.value) {
         (Value::Map(entries), Value::Map(changes)) => {
             for (key, change) in changes {
                 let known = entries.iter().position(|(known, _)| known.text == key.text);
                 match (known, &change.value) {
                     (Some(known), Value::Null) => drop(entries.remove(known)),
-                    (Some(known), _) => lay(&mut entries[known].1, change),
+                    (Some(known), _) => lay_over(&mut entries[known].1, change, added),
                     (None, _) => entries.push((key, change)),
                 }
             }
@@ -28,8 +62,11 @@ pub(crate) fn lay(base: &mut Node, over: Node) {
                     _ => item.value == change.value,
                 };
                 match items.iter_mut().find(|item| is_same(item)) {
-                    Some(item) => lay(item, change),
-                    None => items.push(change),
+                    Some(item) => lay_over(item, change, added),
+                    None => {
+                        added.extend(Added::new(&change, items));
+                        items.push(change);
+                    }
                 }
             }
         }
