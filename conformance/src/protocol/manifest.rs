@@ -159,7 +159,7 @@ impl Manifest {
             _ => Path::new("."),
         };
         let folder = std::path::absolute(folder).map_err(|e| error(None, e.to_string()))?;
-        let raw: Raw = toml::from_str(&text).map_err(|e| at(e.span(), e.message().to_owned()))?;
+        let raw: Raw = toml::from_str(&text).map_err(|e| at(e.span(), reworded(e.message())))?;
         raw.checked(folder)
             .map_err(|(span, message)| at(Some(span), message))
     }
@@ -274,6 +274,15 @@ impl Raw {
             validate,
         })
     }
+}
+
+/// Rewrites a parser's message in the words of the manifest: keys and values.
+fn reworded(message: &str) -> String {
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return format!("the key {key} is missing");
+    }
+    let message = message.replacen("unknown field ", "unknown key ", 1);
+    message.replacen("unknown variant ", "unknown value ", 1)
 }
 
 /// Resolves a command's program to a full path and checks its placeholders.

@@ -271,14 +271,23 @@ fn an_unusable_manifest_is_3_with_a_reason() {
     let path = path.to_str().unwrap();
     let (code, out, _) = texts(&mut run(&[path, "--rule", "ATF-IFTR-013"]));
     assert_eq!(code, Some(3), "{out}");
-    assert!(
-        out.contains("bad.toml:3:1: unknown field `colour`"),
-        "{out}"
-    );
+    assert!(out.contains("bad.toml:3:1: unknown key `colour`"), "{out}");
     let mut smoke = Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
     let (code, out, _) = texts(smoke.args(["smoke", path]));
     assert_eq!(code, Some(3));
-    assert!(out.contains("unknown field `colour`"), "{out}");
+    assert!(out.contains("unknown key `colour`"), "{out}");
+    for (text, expected) in [
+        ("protocol = 1\n", "bad.toml:1:1: the key `name` is missing"),
+        (
+            "features = ['indx']\n",
+            "bad.toml:1:13: unknown value `indx`, expected one of `index`, `detail`, ",
+        ),
+    ] {
+        fs::write(path, text).unwrap();
+        let (code, out, _) = texts(&mut run(&[path, "--rule", "ATF-IFTR-013"]));
+        assert_eq!(code, Some(3), "{out}");
+        assert!(out.contains(expected), "{out}");
+    }
 }
 
 #[test]
