@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 AtEnd = Literal["raise", "keep"]
+Clock = Literal["trace", "media"]
 StrPath = str | os.PathLike[str]
 
 
@@ -25,6 +26,7 @@ class ReadOptions(TypedDict, total=False):
     columns: Sequence[str] | None
     from_ns: int | None
     to_ns: int | None
+    clock: Clock
     threads: Iterable[int] | None
     batch_rows: int | None
     dictionaries: bool
@@ -91,6 +93,8 @@ class Session:
 
     - `columns`: the columns in the order in which to return them, all by default. Fewer columns are faster.
     - `from_ns`, `to_ns`: the time range, both inclusive. A call counts if it overlaps the range.
+    - `clock`: the clock of the time range and of the rows: `trace`, the default, or `media`, the clock of the sound or
+      screen recording that the session's timing anchors refer to.
     - `threads`: the ids of the threads.
     - `batch_rows`: the maximum number of rows in a record batch, 65,536 by default.
     - `dictionaries`: whether names and words are dictionary arrays, the default, or plain text.
@@ -119,7 +123,8 @@ class Session:
         """What the tracer lost, or may have lost, according to the manifest.
 
         Losses raise no error: the tables have every row of the files, but the files lack what was not recorded. The
-        metadata of tables' schemas and of Parquet files contains them as `atf.losses`.
+        metadata of tables' schemas and of Parquet files contains them as `atf.losses`. Times here are always on the
+        trace's clock.
         """
         return self._session.losses
 
@@ -166,6 +171,7 @@ class Session:
         columns: Sequence[str] | None = None,
         from_ns: int | None = None,
         to_ns: int | None = None,
+        clock: Clock = "trace",
         threads: Iterable[int] | None = None,
         batch_rows: int | None = None,
         dictionaries: bool = True,
@@ -182,6 +188,7 @@ class Session:
             columns=columns,
             from_ns=from_ns,
             to_ns=to_ns,
+            clock=clock,
             threads=threads,
             batch_rows=batch_rows,
             dictionaries=dictionaries,
@@ -199,6 +206,7 @@ class Session:
         split: Literal["threads", "sessions"] = "threads",
         from_ns: int | None = None,
         to_ns: int | None = None,
+        clock: Clock = "trace",
         threads: Iterable[int] | None = None,
         problems: AtEnd | None = None,
     ) -> Written:
@@ -212,7 +220,7 @@ class Session:
         follows.
         """
         read = _read(
-            problems or self._problems, from_ns=from_ns, to_ns=to_ns, threads=threads
+            problems or self._problems, from_ns=from_ns, to_ns=to_ns, clock=clock, threads=threads
         )
         return self._write("parquet", folder, tables, host, session, split, read)
 
@@ -226,6 +234,7 @@ class Session:
         split: Literal["threads", "sessions"] = "threads",
         from_ns: int | None = None,
         to_ns: int | None = None,
+        clock: Clock = "trace",
         threads: Iterable[int] | None = None,
         problems: AtEnd | None = None,
     ) -> Written:
@@ -235,7 +244,7 @@ class Session:
         them into memory instead of reading them.
         """
         read = _read(
-            problems or self._problems, from_ns=from_ns, to_ns=to_ns, threads=threads
+            problems or self._problems, from_ns=from_ns, to_ns=to_ns, clock=clock, threads=threads
         )
         return self._write("arrow", folder, tables, host, session, split, read)
 
@@ -274,4 +283,5 @@ def _read(problems: AtEnd, **options) -> dict:
         raise TypeError("columns: expected a list of names, found a str")
     if read["threads"] is not None:
         read["threads"] = set(read["threads"])
+    read["clock"] = options.get("clock", "trace")
     return {**read, "dictionaries": options.get("dictionaries", True), "problems": problems}

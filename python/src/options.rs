@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use atf_tables::{AtEnd, Error, FileOptions, Form, Options, Split, Table};
+use atf_tables::{AtEnd, Error, FileOptions, Form, Options, Session, Split, Table};
 use pyo3::prelude::*;
 
 /// The part of a table to read.
@@ -13,6 +13,7 @@ pub(crate) struct ReadOptions {
     threads: Option<BTreeSet<u32>>,
     from_ns: Option<u64>,
     to_ns: Option<u64>,
+    clock: String,
     seqs: Option<(u64, u64)>,
     batch_rows: Option<usize>,
     dictionaries: bool,
@@ -20,6 +21,19 @@ pub(crate) struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// Returns the options for a session, whose anchors define the clock of its recording.
+    pub(crate) fn options_for(self, session: &Session) -> Result<Options, Error> {
+        let clock = match &*self.clock {
+            "trace" => None,
+            "media" => Some(session.media_clock()?),
+            other => return Err(expected("clock", other, "'trace' or 'media'")),
+        };
+        let mut options = self.options()?;
+        options.clock = clock;
+        Ok(options)
+    }
+
+    /// Returns the options on the trace's clock.
     pub(crate) fn options(self) -> Result<Options, Error> {
         let mut options = Options::default();
         options.columns = self.columns;

@@ -55,7 +55,7 @@ impl Session {
 
     fn table(&self, py: Python<'_>, name: &str, read: ReadOptions) -> PyResult<Table> {
         let table = || {
-            let (kind, options) = (table(name)?, read.options()?);
+            let (kind, options) = (table(name)?, read.options_for(&self.session)?);
             // Start reading, to validate the options.
             self.session.stream(kind, &options)?;
             let origin = Origin::Session(self.session.clone());
@@ -72,7 +72,7 @@ impl Session {
         read: ReadOptions,
     ) -> PyResult<Bound<'py, PyDict>> {
         let written = py.detach(|| {
-            let options = write.options(read.options()?)?;
+            let options = write.options(read.options_for(&self.session)?)?;
             write_files(&self.session, folder, &options)
         });
         let written = written.map_err(|error| exception(py, &error))?;

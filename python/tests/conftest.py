@@ -44,13 +44,13 @@ def rejected_threads(path):
     return {thread for thread, entry in threads if entry["index"] and not independent.is_read(entry["index"])}
 
 
-def expected_events(path):
-    """Returns thread, seq, time, kind, function, depth and detail of all events."""
+def expected_events(path, time=int):
+    """Returns thread, seq, time, kind, function, depth and detail of all events. `time` converts their times."""
     return [
         (
             thread,
             seq,
-            number(event["timestamp_ns"]),
+            time(number(event["timestamp_ns"])),
             KINDS.get(event["event_kind"]),
             number(event["function_id"]),
             event.get("call_depth"),
@@ -61,15 +61,15 @@ def expected_events(path):
     ]
 
 
-def expected_calls(path):
-    """Pairs calls with returns by searching the whole stack for each return."""
+def expected_calls(path, time=int):
+    """Pairs calls with returns by searching the whole stack for each return. `time` converts the events' times."""
     found = []
     for thread in sorted(expected_threads(path)):
         open_calls = []
 
-        def end(call, time, how):
+        def end(call, end_ns, how):
             parent = call["parent"]
-            duration = None if time is None or time < call["start"] else time - call["start"]
+            duration = None if end_ns is None or end_ns < call["start"] else end_ns - call["start"]
             own = None
             if duration is not None and None not in call["inner"]:
                 own = duration - sum(call["inner"])
@@ -81,16 +81,16 @@ def expected_calls(path):
                 (thread, call["seq"], parent and parent["seq"], call["function"], call["start"], duration, own, how)
             )
 
-        events = [event for event in expected_events(path) if event[0] == thread]
-        for _, seq, time, kind, function, _, _ in events:
+        events = [event for event in expected_events(path, time) if event[0] == thread]
+        for _, seq, time_ns, kind, function, _, _ in events:
             if kind == "call":
                 parent = open_calls[-1] if open_calls else None
-                open_calls.append({"seq": seq, "function": function, "start": time, "inner": [], "parent": parent})
+                open_calls.append({"seq": seq, "function": function, "start": time_ns, "inner": [], "parent": parent})
             elif kind is not None and function in [call["function"] for call in open_calls]:
                 while True:
                     call = open_calls.pop()
                     is_own = call["function"] == function
-                    end(call, time, kind if is_own else "not_returned")
+                    end(call, time_ns, kind if is_own else "not_returned")
                     if is_own:
                         break
         while open_calls:

@@ -52,7 +52,7 @@ impl Source for Calls {
             self.thread = Some(Thread {
                 // Read all events, because a call that overlaps the range may begin before it and
                 // end after it.
-                events: ThreadEvents::open_all(&entry),
+                events: ThreadEvents::open_all(&entry, self.queue.options().clock.clone()),
                 stack: CallStack::new(),
                 frames: VecDeque::new(),
             });

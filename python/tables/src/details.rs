@@ -63,7 +63,7 @@ impl Source for Details {
             return Ok(true);
         };
         let options = self.queue.options();
-        let times = options.from_ns..=options.to_ns;
+        let times = options.timestamps();
         let detail = thread.detail();
         let events = detail.map(|detail| (detail, detail.events_in(*next..)));
         for (detail, event) in events
@@ -92,7 +92,8 @@ impl Source for Details {
                     outcome.add_of_thread(*id, error);
                     Payload::Unread
                 });
-                push(*id, &event, &payload, rows)?;
+                let time_ns = options.time(event.header.timestamp);
+                push((*id, time_ns), &event, &payload, rows)?;
             }
         }
         let problems = thread.problems().unwrap_or_else(|error| vec![error]);
@@ -117,7 +118,12 @@ fn read(detail: &DetailReader, event: &DetailEvent) -> atf::Result<Payload> {
     detail.payload(event, LONGEST).map(Payload::Opaque)
 }
 
-fn push(thread: u32, event: &DetailEvent, payload: &Payload, rows: &mut Rows) -> Result<(), Error> {
+fn push(
+    (thread, time_ns): (u32, u64),
+    event: &DetailEvent,
+    payload: &Payload,
+    rows: &mut Rows,
+) -> Result<(), Error> {
     let function = match payload {
         Payload::Function(function) => Some(function),
         Payload::Opaque(_) | Payload::Unread => None,
@@ -134,7 +140,7 @@ fn push(thread: u32, event: &DetailEvent, payload: &Payload, rows: &mut Rows) ->
         thread.into(),
         event.seq.into(),
         event.header.index_seq.into(),
-        event.header.timestamp.into(),
+        time_ns.into(),
         event.header.event_type.name().into(),
         event.payload_size().into(),
         function.map(|it| it.function_id).into(),

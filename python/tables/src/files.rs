@@ -32,8 +32,8 @@ pub struct FileOptions {
     pub session: Option<String>,
     /// How tables with a column `thread` are split.
     pub split: Split,
-    /// The part to read: threads, times, rows per batch. The options `columns` and `dictionaries`
-    /// are ignored.
+    /// The part to read: threads, times, clock, rows per batch. The options `columns` and
+    /// `dictionaries` are ignored.
     pub read: Options,
 }
 
@@ -131,8 +131,9 @@ impl Written {
 /// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end; an
 /// error leaves nothing of the session behind. The metadata of each file contains `atf.session`,
 /// `atf.rows_complete` (whether the trace was read and verified without a problem), `atf.problems`
-/// and `atf.losses` (JSON arrays of messages) and `atf.unverified` (thread ids). Losses are events
-/// and details that the tracer did not record: rows can be complete although the recording is not.
+/// and `atf.losses` (JSON arrays of messages), `atf.unverified` (thread ids) and `atf.clock`, the
+/// clock of the times (`trace` or `media`). Losses are events and details that the tracer did not
+/// record: rows can be complete although the recording is not.
 ///
 /// # Errors
 ///
@@ -294,12 +295,12 @@ pub(crate) fn write_file(
     Ok(())
 }
 
-/// Returns the metadata to store in a file: its session and the missing data.
+/// Returns the metadata to store in a file: its session, the missing data and the clock.
 pub(crate) fn metadata(
     session: &Session,
     read: &Options,
     outcome: &Outcome,
-) -> [(&'static str, String); 5] {
+) -> [(&'static str, String); 6] {
     let problems = outcome.problems.iter();
     let problems = problems.map(|problem| problem.error.to_string().into());
     let unverified = outcome.unverified.iter().map(|id| (*id).into());
@@ -312,6 +313,7 @@ pub(crate) fn metadata(
             serde_json::Value::Array(problems.collect()).to_string(),
         ),
         (losses::KEY, session.losses_as_json(read)),
+        (losses::CLOCK_KEY, read.clock_name().to_owned()),
         (
             "atf.unverified",
             serde_json::Value::Array(unverified.collect()).to_string(),

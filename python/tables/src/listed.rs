@@ -109,7 +109,8 @@ impl Source for Threads {
             let Some(entry) = self.queue.next() else {
                 return Ok(false);
             };
-            push(&entry, self.listed(entry.id()), rows, outcome)?;
+            let (listed, options) = (self.listed(entry.id()), self.queue.options());
+            push(&entry, listed, options, rows, outcome)?;
         }
         Ok(true)
     }
@@ -118,6 +119,7 @@ impl Source for Threads {
 fn push(
     entry: &ThreadEntry,
     listed: Option<&ManifestThread>,
+    options: &Options,
     rows: &mut Rows,
     outcome: &mut Outcome,
 ) -> Result<(), Error> {
@@ -149,8 +151,8 @@ fn push(
         header.and_then(|it| it.clock_type.name()).into(),
         index.map(IndexReader::event_count).into(),
         thread.as_ref().map(|it| details(it.detail())).into(),
-        times.map(|(start_ns, _)| start_ns).into(),
-        times.map(|(_, end_ns)| end_ns).into(),
+        times.map(|(start_ns, _)| options.time(start_ns)).into(),
+        times.map(|(_, end_ns)| options.time(end_ns)).into(),
         listed
             .and_then(|it| it.lost_events)
             .map(|it| it.count)

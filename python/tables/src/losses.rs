@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
-use atf::manifest::{Manifest, Missing};
+use atf::manifest::{self, Manifest, Missing};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -13,6 +13,9 @@ use crate::table::Table;
 
 /// The key of the losses in the metadata of schemas and files: a JSON array of messages.
 pub(crate) const KEY: &str = "atf.losses";
+
+/// The key of the name of the times' clock in the same metadata: `trace` or `media`.
+pub(crate) const CLOCK_KEY: &str = "atf.clock";
 
 /// Data that the trace lacks because the tracer lost it, or may have lost it, according to the
 /// manifest. No row is missing that the files contain.
@@ -43,7 +46,18 @@ impl Session {
     pub fn losses(&self, options: &Options) -> Vec<Loss> {
         let losses = self.reader().manifest().map(Manifest::missing);
         let losses = losses.into_iter().flatten();
-        let losses = losses.map(|(thread, missing)| Loss { thread, missing });
+        let on_clock = |loss: manifest::Loss| {
+            let [first_ns, last_ns] = [loss.first_ns, loss.last_ns].map(|ns| options.time(ns));
+            manifest::Loss::new(loss.count, first_ns, last_ns)
+        };
+        let losses = losses.map(|(thread, missing)| Loss {
+            thread,
+            missing: match missing {
+                Missing::Events(loss) => Missing::Events(on_clock(loss)),
+                Missing::Details(loss) => Missing::Details(on_clock(loss)),
+                other => other,
+            },
+        });
         let is_selected = |loss: &Loss| {
             let is_in_time = match loss.missing {
                 Missing::Events(loss) | Missing::Details(loss) => {
@@ -56,15 +70,19 @@ impl Session {
         losses.filter(is_selected).collect()
     }
 
-    /// Returns the schema of a table with these options. Its metadata contains the losses.
+    /// Returns the schema of a table with these options. Its metadata contains the losses and the
+    /// clock.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] if a column does not exist or none is selected.
     pub fn schema(&self, table: Table, options: &Options) -> Result<SchemaRef, Error> {
         let schema = options.schema(table)?.as_ref().clone();
-        let losses = [(KEY.to_owned(), self.losses_as_json(options))];
-        Ok(Arc::new(schema.with_metadata(losses)))
+        let metadata = [
+            (KEY.to_owned(), self.losses_as_json(options)),
+            (CLOCK_KEY.to_owned(), options.clock_name().to_owned()),
+        ];
+        Ok(Arc::new(schema.with_metadata(metadata)))
     }
 
     /// Returns the losses as a JSON array of messages.

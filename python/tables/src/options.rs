@@ -1,10 +1,11 @@
 //! Options for reading a table.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use arrow_schema::{Schema, SchemaRef};
+use atf::clock::MediaClock;
 
 use crate::column::Column;
 use crate::error::Error;
@@ -22,6 +23,10 @@ pub struct Options {
     pub from_ns: u64,
     /// The inclusive end of the time range in nanoseconds: the maximum by default.
     pub to_ns: u64,
+    /// The recording whose clock the time range and the rows use, from
+    /// [`Session::media_clock`](crate::Session::media_clock); `None`, the default, for the trace's
+    /// own clock. Events before the recording have time 0.
+    pub clock: Option<MediaClock>,
     /// Selects the events in this range of positions in each thread, without verifying them.
     /// `None`, the default, selects all. Other tables ignore this option.
     pub seqs: Option<Range<u64>>,
@@ -52,6 +57,7 @@ impl Default for Options {
             threads: None,
             from_ns: 0,
             to_ns: u64::MAX,
+            clock: None,
             seqs: None,
             batch_rows: 1 << 16,
             dictionaries: true,
@@ -66,6 +72,38 @@ impl Options {
         self.threads
             .as_ref()
             .is_none_or(|threads| threads.contains(&thread))
+    }
+
+    /// Returns the timestamps in the time range.
+    pub(crate) fn timestamps(&self) -> RangeInclusive<u64> {
+        let times = self.from_ns..=self.to_ns;
+        let Some(clock) = &self.clock else {
+            return times;
+        };
+        let none = RangeInclusive::new(1, 0);
+        if self.from_ns > 0 {
+            return clock.to_host_range(times).unwrap_or(none);
+        }
+        // Timestamps before the recording have time 0, so only those after the range are not in it.
+        let next = self.to_ns.checked_add(1);
+        match next.and_then(|next| clock.to_host_range(next..=u64::MAX)) {
+            Some(after) => after.start().checked_sub(1).map_or(none, |end| 0..=end),
+            None => 0..=u64::MAX,
+        }
+    }
+
+    /// Converts a timestamp to the time in rows.
+    pub(crate) fn time(&self, timestamp_ns: u64) -> u64 {
+        let clock = self.clock.as_ref();
+        clock.map_or(timestamp_ns, |it| it.to_media_ns_or_zero(timestamp_ns))
+    }
+
+    /// Returns the name of the clock.
+    pub(crate) fn clock_name(&self) -> &'static str {
+        match self.clock {
+            Some(_) => "media",
+            None => "trace",
+        }
     }
 
     /// Returns the requested columns of a table.

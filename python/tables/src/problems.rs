@@ -49,7 +49,7 @@ impl Source for Problems {
 /// Reads all events of a thread and returns its problems.
 fn of_thread(entry: &ThreadEntry) -> Vec<Problem> {
     let mut found = Outcome::default();
-    let mut events = ThreadEvents::open_all(entry);
+    let mut events = ThreadEvents::open_all(entry, None);
     while events.next(&mut found).is_some() {}
     found.problems
 }

@@ -22,8 +22,11 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn new(reader: Arc<SessionReader>, options: &Options) -> Self {
         let threads = options.threads.clone().unwrap_or_default();
-        let analysis = analyze::Options::default().threads(threads);
-        let analysis = analysis.from_ns(options.from_ns).to_ns(options.to_ns);
+        let analysis = analyze::Options::default()
+            .threads(threads)
+            .from_ns(options.from_ns)
+            .to_ns(options.to_ns)
+            .clock(options.clock.clone());
         // An empty set would select all threads for the analysis, but here it selects none.
         let selects_none = options
             .threads

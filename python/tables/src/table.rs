@@ -143,11 +143,7 @@ const EVENTS: &[Column] = &[
         "position of the event in its thread, from 0",
         "position in index.atf",
     ),
-    Column::number(
-        "time_ns",
-        "time in ns on the trace's clock",
-        "index_event.timestamp_ns",
-    ),
+    Column::number("time_ns", "time in ns", "index_event.timestamp_ns"),
     Column::new(
         "kind",
         ColumnKind::Word(&["call", "return", "exception"]),
@@ -241,7 +237,7 @@ const DETAILS: &[Column] = &[
     ),
     Column::number(
         "time_ns",
-        "time in ns on the trace's clock",
+        "time in ns",
         "detail_event_header.timestamp",
     ),
     Column::new(
@@ -342,7 +338,7 @@ const THREADS: &[Column] = &[
     Column::number("wire_version", "wire version", "index_header.version").or_null(UNREADABLE),
     Column::text("arch", "processor of the program", "index_header.arch").or_null(UNKNOWN),
     Column::text("os", "system of the program", "index_header.os").or_null(UNKNOWN),
-    Column::text("clock", "clock of the times", "index_header.clock_type").or_null(UNKNOWN),
+    Column::text("clock", "clock of the trace", "index_header.clock_type").or_null(UNKNOWN),
     Column::number(
         "events",
         "number of readable events",

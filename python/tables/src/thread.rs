@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use atf::clock::MediaClock;
 use atf::index::{IndexEvent, IndexReader};
 use atf::merge::{Merge, Merged};
 use atf::session::ThreadEntry;
@@ -9,10 +10,11 @@ use atf::session::ThreadEntry;
 use crate::options::Options;
 use crate::stream::Outcome;
 
-/// The selected events of one thread.
+/// The selected events of one thread, with times on the requested clock.
 pub(crate) struct ThreadEvents {
     id: u32,
     events: Events,
+    clock: Option<MediaClock>,
 }
 
 enum Events {
@@ -37,29 +39,36 @@ const BUFFER: u64 = 2048;
 impl ThreadEvents {
     /// Opens a thread to read the selected events.
     pub(crate) fn open(entry: &ThreadEntry, options: &Options) -> Self {
+        let times = options.timestamps();
         let events = match &options.seqs {
             Some(seqs) => match entry.open_index() {
                 Ok(index) => Events::Slice(Box::new(Slice {
                     left: seqs.start..seqs.end.min(index.event_count()),
-                    times: options.from_ns..=options.to_ns,
+                    times,
                     index,
                     buffer: Vec::new(),
                 })),
                 Err(error) => Events::Unreadable(Some(error)),
             },
             None => {
-                let times = options.from_ns..=options.to_ns;
                 let merge = Merge::of_entries([entry]).time_range(times);
                 Events::Merged(Box::new(merge.into_events()))
             }
         };
-        let id = entry.id();
-        Self { id, events }
+        Self {
+            id: entry.id(),
+            events,
+            clock: options.clock.clone(),
+        }
     }
 
     /// Opens a thread to read all its events.
-    pub(crate) fn open_all(entry: &ThreadEntry) -> Self {
-        Self::open(entry, &Options::default())
+    pub(crate) fn open_all(entry: &ThreadEntry, clock: Option<MediaClock>) -> Self {
+        let options = Options {
+            clock,
+            ..Options::default()
+        };
+        Self::open(entry, &options)
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -70,12 +79,17 @@ impl ThreadEvents {
     /// the outcome.
     #[inline]
     pub(crate) fn next(&mut self, outcome: &mut Outcome) -> Option<(u64, IndexEvent)> {
-        if let Events::Merged(events) = &mut self.events
+        let (seq, mut event) = if let Events::Merged(events) = &mut self.events
             && let Some(Ok(merged)) = events.next()
         {
-            return Some((merged.seq, merged.event));
+            (merged.seq, merged.event)
+        } else {
+            self.next_of_slice_or_end(outcome)?
+        };
+        if let Some(clock) = &self.clock {
+            event.timestamp_ns = clock.to_media_ns_or_zero(event.timestamp_ns);
         }
-        self.next_of_slice_or_end(outcome)
+        Some((seq, event))
     }
 
     fn next_of_slice_or_end(&mut self, outcome: &mut Outcome) -> Option<(u64, IndexEvent)> {
