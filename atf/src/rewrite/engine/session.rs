@@ -10,11 +10,8 @@ use serde_core::{Serialize, Serializer};
 
 use super::folder::{Attempt, Beside, Route, around_errors, is_unwritten};
 use super::{Engine, size};
-use crate::detail::DetailReader;
 use crate::error::Result;
-use crate::files::{
-    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, thread_id,
-};
+use crate::files::{INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, thread_id};
 use crate::parallel::{Results, in_order};
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
@@ -24,8 +21,6 @@ use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
 use crate::rewrite::tree::{self, Item, UNREADABLE, is_earlier, not_copied};
 use crate::session::{Presence, SessionReader, ThreadEntry};
-use crate::source::Input;
-use crate::text::counted;
 
 /// The threads' states at the end of a segment, by folder name.
 pub(super) type Carried = BTreeMap<String, Carry>;
@@ -299,17 +294,9 @@ impl Engine<'_> {
                 None
             }
             Err(Failure::Read(error)) => {
-                let mut place = Place::of(INDEX_FILE, &error);
-                let detail = Input::open_in_session(&route.from.join(DETAIL_FILE), route.options);
-                if let Ok(detail) = detail.and_then(DetailReader::new)
-                    && detail.event_count() > 0
-                {
-                    let details = counted(detail.event_count(), "detail");
-                    place.found += &format!("; {DETAIL_FILE} has {details}");
-                }
                 report = ThreadReport {
                     folder: report.folder,
-                    not_recovered: Some(place),
+                    not_recovered: Some(Place::of(INDEX_FILE, &error)),
                     ..ThreadReport::default()
                 };
                 // All of its files are set aside.
