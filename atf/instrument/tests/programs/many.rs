@@ -88,10 +88,15 @@ fn rings_of_many_threads_are_smaller_if_memory_is_limited() {
         let (run, expected) = run(program, &settings);
         let trace = run.session().accepted();
         assert_eq!(counts(&trace), [expected, 0, 0, 0]);
+        // Which of the threads is the ninth to get its ring is up to the scheduler.
         let told = run.told();
-        let expected = "atf: all rings together may take 2048 KiB: the ring of thread 8 holds 256 \
-            events, and those of later threads may hold fewer (ATF_RING_MEMORY)\n";
-        assert_eq!(told, expected);
+        let limit = "atf: all rings together may take 2048 KiB: the ring of thread ";
+        let size =
+            " holds 256 events, and those of later threads may hold fewer (ATF_RING_MEMORY)\n";
+        let thread = told
+            .strip_prefix(limit)
+            .and_then(|it| it.strip_suffix(size));
+        assert!(thread.is_some_and(|it| it.parse::<u32>().is_ok()), "{told}");
     });
 }
 
