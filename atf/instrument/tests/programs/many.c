@@ -60,7 +60,7 @@ BARE int main(int argc, char **argv) {
         const size_t before = one_by_one(count);
         size_t after = one_by_one(count);
         /* On a busy machine, the library frees the last threads' memory later. */
-        for (int n = 0; n < 200 && after > before; n++) {
+        for (int n = 0; n < 200 && after > before + 10 * (size_t)count; n++) {
             usleep(100000);
             after = mallinfo2().uordblks;
         }
