@@ -9,6 +9,8 @@ use std::{fs, thread};
 use atf_safety::Shard;
 use atf_safety::exhaustive::{self, Library, Scope, Session, Tally, unnoticed};
 
+use super::Part;
+
 /// Options of `exhaustive`.
 #[derive(clap::Args)]
 pub(super) struct Options {
@@ -16,14 +18,8 @@ pub(super) struct Options {
     /// everything
     #[arg(long)]
     all: bool,
-    /// Run one of several parts, such as 3/16
-    #[arg(
-        long,
-        value_name = "NUMBER/COUNT",
-        default_value = "1/1",
-        hide_default_value = true
-    )]
-    shard: Shard,
+    #[command(flatten)]
+    part: Part,
     /// Write the list of bits that no reader can verify from the file alone
     #[arg(long, conflicts_with = "shard")]
     bless: bool,
@@ -38,7 +34,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         Scope::Quick
     };
     let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let tally = exhaustive::run(&Library, &files, scope, options.shard, threads);
+    let tally = exhaustive::run(&Library, &files, scope, options.part.shard, threads);
     let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
     print(
         &format!("{} files of {bytes} bytes", files.len()),
@@ -47,7 +43,8 @@ pub(super) fn run(options: &Options) -> ExitCode {
     );
     let start = Instant::now();
     let sessions = exhaustive::sessions();
-    let manifests = exhaustive::run_manifests(&Library, &sessions, scope, options.shard, threads);
+    let manifests =
+        exhaustive::run_manifests(&Library, &sessions, scope, options.part.shard, threads);
     let bytes: usize = sessions.iter().map(Session::size).sum();
     let what = format!("{} manifests of {bytes} bytes", sessions.len());
     print(&what, &manifests, start);
@@ -56,7 +53,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     let is_listed = if options.bless {
         fs::write(&list, &text).is_ok()
     } else {
-        fs::read_to_string(&list).is_ok_and(|committed| match options.shard {
+        fs::read_to_string(&list).is_ok_and(|committed| match options.part.shard {
             Shard::WHOLE => committed == text,
             _ => unnoticed::are_listed(&tally.unnoticed, &committed),
         })

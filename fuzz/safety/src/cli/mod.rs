@@ -10,6 +10,7 @@ mod races;
 
 use std::process::ExitCode;
 
+use atf_safety::Shard;
 use clap::{Parser, Subcommand};
 
 /// Attacks the library. The exit status is 1 if a guarantee is broken.
@@ -18,6 +19,19 @@ use clap::{Parser, Subcommand};
 struct Cli {
     #[command(subcommand)]
     command: Command,
+}
+
+/// The part of a long run to do.
+#[derive(clap::Args)]
+struct Part {
+    /// Run one of several parts, such as 3/16
+    #[arg(
+        long,
+        value_name = "NUMBER/COUNT",
+        default_value = "1/1",
+        hide_default_value = true
+    )]
+    shard: Shard,
 }
 
 #[derive(Subcommand)]

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use atf_safety::{Shard, races};
+use atf_safety::races;
+
+use super::Part;
 
 /// Options of `races`.
 #[derive(clap::Args)]
@@ -11,19 +13,13 @@ pub(super) struct Options {
     /// The number of races
     #[arg(long, default_value_t = 200)]
     count: usize,
-    /// Run one of several parts, such as 3/16
-    #[arg(
-        long,
-        value_name = "NUMBER/COUNT",
-        default_value = "1/1",
-        hide_default_value = true
-    )]
-    shard: Shard,
+    #[command(flatten)]
+    part: Part,
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
     let start = Instant::now();
-    let tally = match races::run(options.shard.of(options.count), &|_, _| {}) {
+    let tally = match races::run(options.part.shard.of(options.count), &|_, _| {}) {
         Ok(tally) => tally,
         Err(error) => {
             eprintln!("atf-safety: {error}");
