@@ -137,6 +137,8 @@ fn a_missing_detail_file_and_an_invalid_manifest_are_losses() {
     assert_eq!(report.losses(), 1, "{report}");
     let said = "lost: the whole manifest: manifest.json: is not JSON: ";
     assert!(report.to_string().contains(said), "{report}");
+    // A manifest that cannot be read was not wrong about the threads.
+    assert!(!report.to_string().contains("was wrong"), "{report}");
 }
 
 #[test]
