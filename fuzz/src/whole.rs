@@ -13,7 +13,7 @@ use atf::rewrite::{ConvertOptions, RecoverOptions, convert, recover};
 use atf::session::{SessionReader, ThreadEntry};
 use atf::spans::{CallStack, Paired, Spans};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
-use atf::{Checksum, Completeness, ErrorKind, OpenOptions, Wire};
+use atf::{Checksum, Completeness, OpenOptions, Wire};
 use atf_conformance::{FileReport, Output, Verdict, check::check};
 
 use crate::scratch::scratch;
@@ -212,7 +212,7 @@ fn followed(session: &SessionReader) {
         };
         let all: Vec<_> = index.events_in(..).map_while(Result::ok).collect();
         if is_whole(index.completeness(), &index.disagreements()) || end.is_finalized() {
-            let expected = End::finalized(index.checksum());
+            let expected = End::finalized(index.checksum(), None);
             same("followed", &(&all, expected), &(&given, end));
         } else {
             // Followers do not read the ring, and hold back what is not certain yet.
@@ -225,7 +225,7 @@ fn followed(session: &SessionReader) {
         };
         let all: Vec<_> = detail.events_in(..).map_while(Result::ok).collect();
         if is_whole(detail.completeness(), &detail.disagreements()) || end.is_finalized() {
-            let expected = End::finalized(detail.checksum());
+            let expected = End::finalized(detail.checksum(), detail.framing_problem());
             same("followed", &(&all, expected), &(&given, end));
         } else {
             assert!(all.starts_with(&given), "{all:#?}\n{given:#?}");
@@ -242,9 +242,9 @@ enum End {
 }
 
 impl End {
-    /// Returns how following a finalized file with this checksum ends.
-    fn finalized(checksum: atf::Result<Checksum>) -> Self {
-        let is_damaged = matches!(checksum, Ok(Checksum::Bad { .. }));
+    /// Returns how following a finalized file ends.
+    fn finalized(checksum: atf::Result<Checksum>, framing: Option<&atf::Error>) -> Self {
+        let is_damaged = matches!(checksum, Ok(Checksum::Bad { .. })) || framing.is_some();
         Self::Finalized { is_damaged }
     }
 
@@ -264,20 +264,16 @@ fn drained<T>(mut poll: impl FnMut() -> atf::Result<Polled<T>>) -> (Vec<T>, End)
                 continue;
             }
             Ok(Polled::Finalized) => End::Finalized { is_damaged },
-            Ok(Polled::NotYet) => End::NotYet,
-            // Followers report a wrong checksum once.
-            Err(error) if !is_damaged && is_mismatch(&error) => {
+            Ok(Polled::NotYet) if !is_damaged => End::NotYet,
+            // Followers report once what is wrong with the returned events.
+            Err(_) if !is_damaged => {
                 is_damaged = true;
                 continue;
             }
-            Err(_) => End::Error,
+            Ok(Polled::NotYet) | Err(_) => End::Error,
         };
         return (given, end);
     }
-}
-
-fn is_mismatch(error: &atf::Error) -> bool {
-    matches!(error.kind(), ErrorKind::ChecksumMismatch { .. })
 }
 
 /// Returns whether a file is finalized and does not contradict itself.
