@@ -340,6 +340,12 @@ impl DetailFollower {
         if u64::from(header.total_length) < EVENT_HEADER_SIZE || end > size {
             return Ok(None);
         }
+        // If the file ends in the footer that the header states, even a damaged one, no event can
+        // overlap it.
+        let footer = size.saturating_sub(FOOTER_SIZE as u64);
+        if look.header.stated_end() == Some(footer) && place < footer && footer < end {
+            return Ok(None);
+        }
         let is_certain = match look.view(end, BEHIND)? {
             [] => end > self.zeros_end,
             behind => is_written(behind),

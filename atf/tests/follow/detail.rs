@@ -294,6 +294,14 @@ fn no_event_is_returned_after_the_end_in_a_confirmed_header() {
     assert_eq!(given(Says::Other, &[event(64, 1)]), 6);
 }
 
+#[test]
+fn no_event_overlaps_the_footer_that_a_header_states_at_the_end_of_the_file() {
+    // The header states a footer 8 bytes after the start of the last event.
+    for (size, count) in [(71, 6), (72, 5), (73, 6)] {
+        assert_eq!(given(Says::Other, &[event(size, 1)]), count, "{size}");
+    }
+}
+
 /// Only the length in the header is right, so a footer may follow if it fits.
 #[test]
 fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
