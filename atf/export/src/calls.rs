@@ -1,14 +1,14 @@
 //! Passes the calls of a process to a sink.
 
 use atf::analyze::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, ThreadTotals};
-use atf::detail::FunctionPayload;
+use atf::detail::{LARGEST_FIELDS, fields};
 use atf::index::IndexEvent;
 use atf::session::Problem;
 use atf::spans::Unmatched;
 use atf::thread::ThreadReader;
 
 use crate::notes::{count_of, notes_of};
-use crate::{End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
+use crate::{Detail, End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// Adds names and details to calls.
 pub(crate) struct Calls<'a, 's> {
@@ -61,12 +61,19 @@ impl<'a, 's> Calls<'a, 's> {
         (self.totals, self.problems, self.lost_details)
     }
 
-    /// Reads an event's registers and stack. If its detail cannot be read, the reason is among the
-    /// thread's problems.
-    fn detail(&self, event: &IndexEvent) -> Option<FunctionPayload> {
+    /// Reads an event's detail. If it cannot be read, the reason is among the thread's problems.
+    fn detail(&self, event: &IndexEvent) -> Option<Detail> {
         let thread = self.details.as_ref()?;
         let found = thread.forward(event).ok()?.found()?;
-        thread.detail()?.function_payload(&found).ok()?
+        let reader = thread.detail()?;
+        if let Some(function) = reader.function_payload(&found).ok()? {
+            return Some(Detail::Function(function));
+        }
+        if !self.process.has_detail_fields() {
+            return None;
+        }
+        let payload = reader.payload(&found, LARGEST_FIELDS).ok()?;
+        Some(Detail::Fields(fields(&payload)?.to_owned()))
     }
 }
 

@@ -74,7 +74,7 @@ use std::io;
 pub use export::{Form, export, export_to};
 pub use names::LONGEST_NAME;
 pub use process::Process;
-pub use sink::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
+pub use sink::{Detail, End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 pub use summary::Summary;
 
 /// Why an export ended early.

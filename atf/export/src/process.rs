@@ -124,6 +124,12 @@ impl<'a> Process<'a> {
         manifests.flat_map(|manifest| &manifest.threads)
     }
 
+    /// Returns whether details contain fields.
+    pub(crate) fn has_detail_fields(&self) -> bool {
+        let mut manifests = self.sessions.iter().filter_map(SessionReader::manifest);
+        manifests.any(|manifest| manifest.detail_fields == Some(true))
+    }
+
     /// Returns the events that the tracer lost in threads that no manifest lists.
     pub(crate) fn lost_events(&self) -> Option<Loss> {
         let manifests = self.sessions.iter().filter_map(SessionReader::manifest);

@@ -96,6 +96,16 @@ impl fmt::Display for Thread {
     }
 }
 
+/// The detail of a call.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Detail {
+    /// Registers and stack.
+    Function(FunctionPayload),
+    /// [Fields](atf::detail::fields): a JSON object.
+    Fields(String),
+}
+
 /// The start of a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -104,9 +114,8 @@ pub struct Start<'a> {
     pub function: Function<'a>,
     /// Its time in nanoseconds of the trace's clock.
     pub start_ns: u64,
-    /// The registers and the stack at its start, if they are [requested](Sink::wants_details) and
-    /// present.
-    pub detail: Option<FunctionPayload>,
+    /// The detail of its start, if details are [requested](Sink::wants_details) and it has one.
+    pub detail: Option<Detail>,
 }
 
 /// The end of a call.
@@ -125,9 +134,8 @@ pub struct End<'a> {
     pub depth: Depth,
     /// How it ended.
     pub end: SpanEnd,
-    /// The registers and the stack at its end, if they are [requested](Sink::wants_details) and
-    /// present.
-    pub detail: Option<FunctionPayload>,
+    /// The detail of its end, if details are [requested](Sink::wants_details) and it has one.
+    pub detail: Option<Detail>,
 }
 
 impl End<'_> {

@@ -1,6 +1,7 @@
 //! `detail.atf`: variable-length records of registers and stack for some events of one thread.
 
 mod event;
+mod fields;
 mod footer;
 mod framing;
 mod header;
@@ -11,6 +12,7 @@ mod scan;
 mod stream;
 
 pub use event::{DetailEvent, DetailEventHeader};
+pub use fields::{LARGEST_FIELDS, fields};
 pub use footer::DetailFooter;
 pub(crate) use framing::{footer_of, stated_count};
 pub use header::DetailHeader;

@@ -17,6 +17,7 @@ pub(crate) mod key {
     pub(crate) const CLOCK_TYPE: &str = "clock_type";
     pub(crate) const COUNT: &str = "count";
     pub(crate) const CUT: &str = "cut";
+    pub(crate) const DETAIL_FIELDS: &str = "detail_fields";
     pub(crate) const ENDED_BY: &str = "ended_by";
     pub(crate) const FIRST_NS: &str = "first_ns";
     pub(crate) const FORMAT_VERSION: &str = "format_version";
@@ -75,6 +76,8 @@ pub struct Manifest {
     pub ended_by: Option<String>,
     /// The largest measured difference in nanoseconds between the timestamps and the clock of `clock_type`, if the timestamps were read from another clock, such as a processor's counter. Omitted otherwise.
     pub clock_error_ns: Option<u64>,
+    /// Whether details contain the fields of their calls: a JSON object in UTF-8, in each payload that does not have the shape of a function payload.
+    pub detail_fields: Option<bool>,
     /// The first 100 problems, each with the path of its value (`threads[2].id`) and its
     /// byte offset in the file.
     pub problems: Vec<Error>,
@@ -82,7 +85,7 @@ pub struct Manifest {
     pub problem_count: u64,
 }
 impl Manifest {
-    pub(super) const KEYS: [&str; 12] = [
+    pub(super) const KEYS: [&str; 13] = [
         key::FORMAT_VERSION,
         key::THREADS,
         key::TIME_START_NS,
@@ -95,6 +98,7 @@ impl Manifest {
         key::UNWRITTEN_EVENTS,
         key::ENDED_BY,
         key::CLOCK_ERROR_NS,
+        key::DETAIL_FIELDS,
     ];
     pub(super) fn read<'a>(
         reader: &mut Reader<'a>,
@@ -132,6 +136,7 @@ impl Manifest {
             .member(&object, key::UNWRITTEN_EVENTS, Reader::u64);
         let ended_by = reader.member(&object, key::ENDED_BY, Reader::text);
         let clock_error_ns = reader.member(&object, key::CLOCK_ERROR_NS, Reader::u64);
+        let detail_fields = reader.member(&object, key::DETAIL_FIELDS, Reader::boolean);
         Some(Self {
             format_version,
             threads: threads.unwrap_or_default(),
@@ -145,6 +150,7 @@ impl Manifest {
             unwritten_events,
             ended_by,
             clock_error_ns,
+            detail_fields,
             ..Self::default()
         })
     }
@@ -160,6 +166,7 @@ impl Manifest {
             && self.unwritten_events == other.unwritten_events
             && self.ended_by == other.ended_by
             && self.clock_error_ns == other.clock_error_ns
+            && self.detail_fields == other.detail_fields
     }
 }
 impl Manifest {
@@ -198,6 +205,9 @@ impl Manifest {
         }
         if let Some(value) = &self.clock_error_ns {
             object.serialize_entry(key::CLOCK_ERROR_NS, value)?;
+        }
+        if let Some(value) = &self.detail_fields {
+            object.serialize_entry(key::DETAIL_FIELDS, value)?;
         }
         Ok(())
     }

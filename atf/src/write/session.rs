@@ -249,6 +249,11 @@ impl SessionWriter {
         self.set(|shared| &mut shared.manifest.clock_error_ns, error_ns);
     }
 
+    /// States that payloads of details are the [fields](crate::detail::fields) of their calls.
+    pub fn set_detail_fields(&self) {
+        self.tell(|shared| shared.manifest.detail_fields = Some(true));
+    }
+
     /// Changes the manifest's contents.
     fn change<T>(&self, change: impl FnOnce(&mut Shared) -> T) -> T {
         let mut shared = lock(&self.shared);

@@ -1,6 +1,6 @@
 //! Reads payloads of `detail.atf` whole, in parts, and in memory.
 
-use atf::detail::DetailReader;
+use atf::detail::{DetailReader, FunctionPayload, LARGEST_FIELDS, fields};
 use atf::{Checksum, Completeness, ErrorKind};
 
 use crate::detail::open;
@@ -170,4 +170,39 @@ fn a_payload_that_looks_like_a_footer_is_a_payload() {
             ));
         }
     }
+}
+
+#[test]
+fn the_fields_of_a_call_are_a_json_object() {
+    for object in ["{}", r#"{"path":"\u0000é","size":-1}"#, r#"{"a":[{}]}"#] {
+        assert_eq!(fields(object.as_bytes()), Some(object));
+    }
+    for other in [
+        "",
+        "1",
+        " {}",
+        "{} ",
+        "[]",
+        "{",
+        "{}{}",
+        "{a:1}",
+        "{\"a\":\n1}",
+        "{\"a\":\"\u{1}\"}",
+    ] {
+        assert_eq!(fields(other.as_bytes()), None, "{other:?}");
+    }
+    assert_eq!(fields(b"{\"a\":\"\xff\"}"), None);
+    let of_length = |length: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(length - 8));
+    let longest = of_length(LARGEST_FIELDS);
+    assert_eq!(fields(longest.as_bytes()), Some(&*longest));
+    assert_eq!(fields(of_length(LARGEST_FIELDS + 1).as_bytes()), None);
+}
+
+#[test]
+fn fields_never_have_the_shape_of_a_function_payload() {
+    // The lowest size of a stack that two characters can state, and the shortest such payload.
+    let size = u16::from_le_bytes(*b"  ");
+    let payload = [b' '].repeat(FunctionPayload::SIZE + usize::from(size));
+    assert!(FunctionPayload::decode(&payload).is_some());
+    assert!(payload.len() > LARGEST_FIELDS);
 }

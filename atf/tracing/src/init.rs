@@ -51,11 +51,24 @@ impl std::error::Error for InitError {
 ///
 /// [`InitError::Recording`]; [`InitError::HasSubscriber`], which leaves an empty session.
 pub fn init(root: impl AsRef<Path>) -> Result<Guard, InitError> {
+    init_as(root.as_ref(), |layer| layer)
+}
+
+/// Like [`init`], and also records the fields of spans ([`AtfLayer::record_fields`]).
+///
+/// # Errors
+///
+/// Those of [`init`].
+pub fn init_with_fields(root: impl AsRef<Path>) -> Result<Guard, InitError> {
+    init_as(root.as_ref(), AtfLayer::record_fields)
+}
+
+fn init_as(root: &Path, set: impl FnOnce(AtfLayer) -> AtfLayer) -> Result<Guard, InitError> {
     let session = SessionWriter::create_in(root, &WriteOptions::default());
     let made = session.and_then(|session| AtfLayer::new(session, &RecordOptions::default()));
     let (layer, guard) = made.map_err(InitError::Recording)?;
     let subscriber = tracing_subscriber::registry()
-        .with(layer)
+        .with(set(layer))
         .with(filter_fn(is_span));
     dispatcher::set_global_default(Dispatch::new(subscriber))
         .map_err(|_| InitError::HasSubscriber)?;

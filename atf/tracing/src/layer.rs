@@ -7,9 +7,10 @@ use atf::record::RecordOptions;
 use atf::write::SessionWriter;
 use tracing_core::{Subscriber, span};
 use tracing_subscriber::layer::{Context, Layer};
-use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
 use crate::Guard;
+use crate::fields::{Fields, Values};
 use crate::shared::Shared;
 use crate::thread;
 
@@ -17,6 +18,7 @@ use crate::thread;
 #[derive(Debug)]
 pub struct AtfLayer {
     shared: Arc<Shared>,
+    records_fields: bool,
 }
 
 impl AtfLayer {
@@ -31,7 +33,29 @@ impl AtfLayer {
         let guard = Guard {
             shared: Arc::clone(&shared),
         };
-        Ok((Self { shared }, guard))
+        let layer = Self {
+            shared,
+            records_fields: false,
+        };
+        Ok((layer, guard))
+    }
+
+    /// Also records the fields of spans: see [what is recorded](crate#what-is-recorded).
+    #[must_use]
+    pub fn record_fields(mut self) -> Self {
+        self.shared.set_detail_fields();
+        self.records_fields = true;
+        self
+    }
+
+    fn record<S>(&self, kind: EventKind, id: &span::Id, ctx: &Context<'_, S>)
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        let span = self.records_fields.then(|| ctx.span(id)).flatten();
+        let extensions = span.as_ref().map(SpanRef::extensions);
+        let fields = extensions.as_ref().and_then(|found| found.get::<Fields>());
+        thread::record(&self.shared, kind, id, fields, || ctx.metadata(id));
     }
 }
 
@@ -39,11 +63,35 @@ impl<S> Layer<S> for AtfLayer
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
+    fn on_new_span(&self, attributes: &span::Attributes<'_>, id: &span::Id, ctx: Context<'_, S>) {
+        let Some(span) = ctx.span(id).filter(|_| self.records_fields) else {
+            return;
+        };
+        // The program formats the values: outside the lock, in case it panics.
+        let mut values = Values::default();
+        attributes.record(&mut values);
+        let mut fields = Fields::default();
+        fields.record(values);
+        // Another layer of this type has the same fields.
+        span.extensions_mut().replace(fields);
+    }
+
+    fn on_record(&self, id: &span::Id, values: &span::Record<'_>, ctx: Context<'_, S>) {
+        let Some(span) = ctx.span(id).filter(|_| self.records_fields) else {
+            return;
+        };
+        let mut new = Values::default();
+        values.record(&mut new);
+        if let Some(fields) = span.extensions_mut().get_mut::<Fields>() {
+            fields.record(new);
+        }
+    }
+
     fn on_enter(&self, id: &span::Id, ctx: Context<'_, S>) {
-        thread::record(&self.shared, EventKind::CALL, id, || ctx.metadata(id));
+        self.record(EventKind::CALL, id, &ctx);
     }
 
     fn on_exit(&self, id: &span::Id, ctx: Context<'_, S>) {
-        thread::record(&self.shared, EventKind::RETURN, id, || ctx.metadata(id));
+        self.record(EventKind::RETURN, id, &ctx);
     }
 }

@@ -61,28 +61,49 @@
 //! | a span of an `async` function or of `Instrument` | a CALL and a RETURN for each poll, on the thread that polls it, and one more when the future is dropped |
 //! | spans that exit in another order than they were entered | RETURN of the right function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
 //! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
-//! | fields of spans, events such as `info!` | nothing: see below |
-//!
-//! Fields could only be stored as the payload of a detail. The format's detail types are all events
-//! of functions; a payload is either registers with a stack, which readers recognize by its length,
-//! or bytes without a meaning. Nothing in a file would say that these bytes are text, so every reader
-//! would have to guess, and might show another tracer's bytes as fields. Until the format has a type
-//! for text, `tracing_subscriber`'s own layers can log fields next to this one.
-//!
-//! Fields take time even though they are not recorded; `#[instrument(skip_all)]` avoids this cost
-//! for arguments.
+//! | fields of a span | nothing, or the detail of its CALL: see [below](#fields) |
+//! | events such as `info!` | nothing |
 //!
 //! The program is the only module, with id 1. Its functions are numbered in the order of their
 //! first calls, so ids differ from run to run. Their names are in the manifest within about a
 //! second, or, with [`survive_kill`](atf::write::WriteOptions::survive_kill), before their first
 //! event.
 //!
+//! # Fields
+//!
+//! Fields of spans are recorded only on request: with [`init_with_fields`] or
+//! [`AtfLayer::record_fields`].
+//!
+//! ```
+//! # let root = tempfile::tempdir()?;
+//! # std::env::set_current_dir(root.path())?;
+//! let recording = atf_tracing::init_with_fields("traces")?;
+//! tracing::info_span!("fetch", path = "a.txt", tries = 2).in_scope(|| {});
+//! # let summary = recording.stop()?;
+//! # assert_eq!(summary.totals.detail_count, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! If a span has values, its CALL's detail contains them as a JSON object:
+//! `{"path":"a.txt","tries":2}`. A RETURN has such a detail if values were recorded since the CALL.
+//! `atf dump --details` shows the fields, and `atf export perfetto` adds them to the slices as
+//! arguments.
+//!
+//! Values that are neither numbers nor booleans are text. A text of more than 1,024 bytes is cut
+//! and ends with `…`. If the fields exceed 4,096 bytes, the last ones are left out, and `"…"` counts
+//! them. If a ring has no room for a detail, [`Overflow`](atf::record::Overflow) decides; by
+//! default, the event is recorded without it, and the manifest counts the loss.
+//!
+//! `#[instrument]` makes fields of all arguments, which takes time even if nothing records them;
+//! `#[instrument(skip_all)]` avoids this cost.
+//!
 //! # What it costs
 //!
 //! Recording a new span costs some 150 ns of CPU time more than with a registry alone, including the
 //! clock and the writing of the files. A lock is taken or memory allocated only for a thread's first
-//! span, for a function's first span in a thread, and when a stack grows deeper than before. The
-//! project's benchmark compares it with other layers.
+//! span, for a function's first span in a thread, and when a stack grows deeper than before. With
+//! fields, each span also formats its values, allocates memory for them, and locks its extensions.
+//! The project's benchmark compares the layer, without fields, with other layers.
 //!
 //! # Losses
 //!
@@ -103,6 +124,7 @@
     clippy::unwrap_used
 )]
 
+mod fields;
 mod guard;
 mod init;
 mod layer;
@@ -110,5 +132,5 @@ mod shared;
 mod thread;
 
 pub use guard::Guard;
-pub use init::{InitError, init};
+pub use init::{InitError, init, init_with_fields};
 pub use layer::AtfLayer;

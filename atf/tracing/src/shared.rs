@@ -102,6 +102,20 @@ impl Shared {
         }
     }
 
+    /// States in the manifest that details contain fields.
+    pub(crate) fn set_detail_fields(&self) {
+        let mut state = lock(&self.state);
+        let Some(recording) = &state.recording else {
+            return;
+        };
+        recording.session().set_detail_fields();
+        if self.survives_kill
+            && let Err(error) = recording.write_manifest()
+        {
+            state.error.get_or_insert(error);
+        }
+    }
+
     /// Registers the calling thread. Returns `None` if that fails or if the recording has stopped.
     pub(crate) fn add_thread(&self) -> Option<ThreadRecorder> {
         let mut state = lock(&self.state);

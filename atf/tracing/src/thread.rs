@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use atf::EventKind;
 use atf::clock::now_ns;
-use atf::record::ThreadRecorder;
-use atf::write::Event;
+use atf::record::{Lost, ThreadRecorder};
+use atf::write::{Detail, Event};
+use atf::{DetailEventType, EventKind};
 use tracing_core::{Metadata, span};
 
+use crate::fields::Fields;
 use crate::shared::Shared;
 
 thread_local! {
@@ -33,14 +34,19 @@ struct Entered {
     span: u64,
     function_id: u64,
     depth: u32,
+    /// The version of the fields that the call's detail has.
+    version: u32,
 }
 
 /// Records that the calling thread enters or exits a span. Losses are counted.
+///
+/// A call's detail has the fields. A return's detail does if values were recorded since the call.
 #[inline]
 pub(crate) fn record(
     shared: &Shared,
     kind: EventKind,
     span: &span::Id,
+    fields: Option<&Fields>,
     metadata: impl FnOnce() -> Option<&'static Metadata<'static>>,
 ) {
     let span = span.into_u64();
@@ -53,8 +59,8 @@ pub(crate) fn record(
             None => register(&mut threads, shared)?,
         };
         match kind {
-            EventKind::CALL => thread.enter(shared, span, metadata()?),
-            _ => thread.exit(shared, span, metadata),
+            EventKind::CALL => thread.enter(shared, span, fields, metadata()?),
+            _ => thread.exit(shared, span, fields, metadata),
         }
     });
     // The thread's variables may already be gone.
@@ -80,15 +86,22 @@ fn register<'a>(threads: &'a mut Vec<Thread>, shared: &Shared) -> Option<&'a mut
 impl Thread {
     /// Records a call. Returns `None` if the thread is not registered.
     #[inline]
-    fn enter(&mut self, shared: &Shared, span: u64, metadata: &'static Metadata<'_>) -> Option<()> {
+    fn enter(
+        &mut self,
+        shared: &Shared,
+        span: u64,
+        fields: Option<&Fields>,
+        metadata: &'static Metadata<'_>,
+    ) -> Option<()> {
         let entered = Entered {
             span,
             function_id: self.function_id(shared, metadata),
             depth: self.depth().saturating_add(1),
+            version: fields.map_or(0, Fields::version),
         };
         self.entered.push(entered);
         // The clock is read last, so that the span includes little of the recording's own time.
-        self.write(shared, now_ns(), EventKind::CALL, entered)
+        self.write(shared, now_ns(), EventKind::CALL, entered, fields)
     }
 
     /// Records the return of the span's most recent call.
@@ -97,6 +110,7 @@ impl Thread {
         &mut self,
         shared: &Shared,
         span: u64,
+        fields: Option<&Fields>,
         metadata: impl FnOnce() -> Option<&'static Metadata<'static>>,
     ) -> Option<()> {
         let now = now_ns();
@@ -104,7 +118,8 @@ impl Thread {
             Some(last) if last.span == span => self.entered.pop()?,
             _ => self.exit_other(shared, span, metadata)?,
         };
-        self.write(shared, now, EventKind::RETURN, entered)
+        let fields = fields.filter(|fields| fields.version() != entered.version);
+        self.write(shared, now, EventKind::RETURN, entered, fields)
     }
 
     /// Finds the call of a span that is not the innermost. Spans inside it stay entered.
@@ -122,6 +137,7 @@ impl Thread {
                 span,
                 function_id: self.function_id(shared, metadata()?),
                 depth: self.depth().max(1),
+                version: 0,
             }),
         }
     }
@@ -140,11 +156,31 @@ impl Thread {
     }
 
     #[inline]
-    fn write(&mut self, shared: &Shared, now: u64, kind: EventKind, of: Entered) -> Option<()> {
+    fn write(
+        &mut self,
+        shared: &Shared,
+        now: u64,
+        kind: EventKind,
+        of: Entered,
+        fields: Option<&Fields>,
+    ) -> Option<()> {
         let recorder = self.recorder.as_mut()?;
         let event = Event::new(now, of.function_id, kind, of.depth);
-        if recorder.record(&event).is_err() {
-            shared.lose(true);
+        let recorded = match fields.and_then(Fields::payload) {
+            None => recorder.record(&event).map(drop),
+            Some(payload) => {
+                let event_type = match kind {
+                    EventKind::CALL => DetailEventType::FUNCTION_CALL,
+                    _ => DetailEventType::FUNCTION_RETURN,
+                };
+                let detail = Detail::new(event_type, payload);
+                recorder.record_with_detail(&event, &detail).map(drop)
+            }
+        };
+        match recorded {
+            // Without its detail, the event is recorded, and the recorder counts the loss.
+            Ok(()) | Err(Lost::Detail) => {}
+            Err(_) => shared.lose(true),
         }
         Some(())
     }

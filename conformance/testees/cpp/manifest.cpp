@@ -104,7 +104,8 @@ bool is_manifest(const Json &value) {
                                          {"lost_events", loss},
                                          {"unwritten_events", number<u64>},
                                          {"ended_by", text},
-                                         {"clock_error_ns", number<u64>}});
+                                         {"clock_error_ns", number<u64>},
+                                         {"detail_fields", boolean}});
     return manifest(value);
 }
 

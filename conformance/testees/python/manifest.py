@@ -102,4 +102,5 @@ MANIFEST = {
     "unwritten_events": unsigned(64),
     "ended_by": text,
     "clock_error_ns": unsigned(64),
+    "detail_fields": boolean,
 }

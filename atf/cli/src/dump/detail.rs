@@ -1,12 +1,13 @@
-//! Details of events: registers and stack, or a payload that only the tracer understands.
+//! Details of events: registers and stack, fields, or a payload that only the tracer understands.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use atf::Error;
-use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
+use atf::detail::{DetailEvent, DetailReader, FunctionPayload, LARGEST_FIELDS, fields};
 use atf::follow::DetailFollower;
+use atf::manifest::Manifest;
 use atf::merge::MergedEvent;
 use atf::thread::ThreadReader;
 
@@ -19,6 +20,8 @@ use crate::text::Hex;
 pub(crate) struct Detail<'a> {
     pub(crate) event: DetailEvent,
     file: File<'a>,
+    /// Whether the session's details contain fields.
+    has_fields: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -28,15 +31,27 @@ enum File<'a> {
 }
 
 impl<'a> Detail<'a> {
-    pub(crate) fn new(reader: &'a DetailReader, event: DetailEvent) -> Self {
+    pub(crate) fn new(reader: &'a DetailReader, event: DetailEvent, has_fields: bool) -> Self {
         let file = File::Read(reader);
-        Self { event, file }
+        Self {
+            event,
+            file,
+            has_fields,
+        }
     }
 
     /// Makes a detail from an event of a file that is still being written.
-    pub(crate) fn followed(follower: &'a DetailFollower, event: DetailEvent) -> Self {
+    pub(crate) fn followed(
+        follower: &'a DetailFollower,
+        event: DetailEvent,
+        has_fields: bool,
+    ) -> Self {
         let file = File::Followed(follower);
-        Self { event, file }
+        Self {
+            event,
+            file,
+            has_fields,
+        }
     }
 
     /// Returns the registers and stack, if the payload contains them.
@@ -45,6 +60,15 @@ impl<'a> Detail<'a> {
             File::Read(reader) => reader.function_payload(&self.event),
             File::Followed(follower) => follower.function_payload(&self.event),
         }
+    }
+
+    /// Returns the fields, a JSON object, if the payload contains them.
+    pub(crate) fn fields(&self) -> Result<Option<String>, Error> {
+        if !self.has_fields || self.event.payload_size() > LARGEST_FIELDS as u64 {
+            return Ok(None);
+        }
+        let payload = self.head(LARGEST_FIELDS)?;
+        Ok(fields(&payload).map(str::to_owned))
     }
 
     /// Fills `buffer` with the payload starting at byte `start`. Returns the number of bytes.
@@ -70,6 +94,11 @@ impl<'a> Detail<'a> {
             failure: RefCell::new(None),
         }
     }
+}
+
+/// Returns whether the details of a session with this manifest contain fields.
+pub(crate) fn has_fields(manifest: Option<&Manifest>) -> bool {
+    manifest.is_some_and(|manifest| manifest.detail_fields == Some(true))
 }
 
 /// A payload in hexadecimal. The payload is read while being printed, because it can be as large as
@@ -114,6 +143,8 @@ const MOST_OPEN: usize = 48;
 /// Looks up the details of events, opening threads as needed.
 pub(crate) struct Details<'a> {
     trace: &'a Trace,
+    /// Whether the details of each session contain fields.
+    with_fields: Vec<bool>,
     /// The threads by process and id. Several folders can share an id, such as `thread_1` and
     /// `thread_01`.
     places: BTreeMap<(u32, u32), Vec<ThreadPlace>>,
@@ -140,8 +171,10 @@ impl<'a> Details<'a> {
             let key = (thread.process, thread.name.id);
             places.entry(key).or_default().push(*thread);
         }
+        let sessions = trace.sessions().into_iter();
         Self {
             trace,
+            with_fields: sessions.map(|it| has_fields(it.manifest())).collect(),
             places,
             open: BTreeMap::new(),
             uses: 0,
@@ -164,9 +197,11 @@ impl<'a> Details<'a> {
             let leads_back =
                 |found: &DetailEvent| (found.header.index_seq, found.header.timestamp) == back;
             if let Some(found) = found.filter(leads_back) {
+                let has_fields = self.with_fields.get(place.process as usize);
+                let has_fields = has_fields.copied().unwrap_or_default();
                 let reader = self.open(&place, told).and_then(ThreadReader::detail);
                 return Ok(reader.map_or(Found::Dangling, |reader| {
-                    Found::Detail(Detail::new(reader, found))
+                    Found::Detail(Detail::new(reader, found, has_fields))
                 }));
             }
         }

@@ -17,7 +17,7 @@ use atf::manifest::Manifest;
 use atf::session::{ProcessName, Segments};
 use atf::{Error, FileKind, Wire};
 
-use super::detail::Detail;
+use super::detail::{Detail, has_fields};
 use super::filter::{Filter, times};
 use super::names::Names;
 use super::told::tell_losses_of;
@@ -78,6 +78,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     let mut output = Output {
         dump,
         sink,
+        has_fields: false,
         start_ns: None,
         filter: None,
         left: dump.limit,
@@ -98,10 +99,12 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             }
         }
         let of_session = session.as_ref().map(|session| &session.follower);
+        let manifest = of_session.and_then(SessionFollower::manifest);
         let of_session = of_session.map_or_else(Names::none, |follower| {
-            Names::of_manifest(follower.manifest(), follower.symbols())
+            Names::of_manifest(manifest, follower.symbols())
         });
         let names = named.as_ref().unwrap_or(&of_session);
+        output.has_fields = has_fields(manifest);
         has_threads |= !threads.is_empty();
         let mut still = Vec::with_capacity(threads.len());
         for mut thread in threads {
@@ -381,6 +384,8 @@ impl Thread {
 struct Output<'a, 'b> {
     dump: &'a Dump<'a>,
     sink: &'b mut dyn Sink,
+    /// Whether the session's details contain fields.
+    has_fields: bool,
     /// The time of the first event received.
     start_ns: Option<u64>,
     /// The filter, resolved with the first event's time and the names known so far.
@@ -423,7 +428,7 @@ impl Output<'_, '_> {
         let detail = match &thread.source {
             Source::Both(both) => new
                 .detail
-                .map(|event| Detail::followed(both.detail(), event)),
+                .map(|event| Detail::followed(both.detail(), event, self.has_fields)),
             Source::Index(_) => None,
         };
         self.left -= 1;
@@ -468,7 +473,7 @@ fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path
         };
         if range.contains(&time) {
             let wire = follower.header().map_or(Wire::V1, |header| header.wire);
-            sink.detail(wire, &Detail::followed(&follower, event))?;
+            sink.detail(wire, &Detail::followed(&follower, event, false))?;
             left -= 1;
         }
     }

@@ -7,6 +7,7 @@ use atf::detail::FunctionPayload;
 use atf::spans::{Paired, SpanEnd};
 use atf::symbols;
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::detail::{Detail, PayloadHex};
 use super::lines::Lines;
@@ -63,14 +64,15 @@ struct DetailObject<'a> {
     thread_id: Option<u32>,
     timestamp: U64,
     #[serde(flatten)]
-    payload: Payload<'a>,
+    payload: Contents<'a>,
 }
 
-/// A payload: registers and stack, or bytes.
+/// A payload: registers and stack, fields, or bytes.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Payload<'a> {
+enum Contents<'a> {
     Function(Function),
+    Fields(Box<RawValue>),
     #[serde(serialize_with = "displayed")]
     Payload(&'a PayloadHex<'a>),
 }
@@ -116,8 +118,11 @@ impl<'a> DetailObject<'a> {
             thread_id: wire.records_thread_id().then_some(header.thread_id),
             timestamp: header.timestamp.into(),
             payload: match detail.function()? {
-                Some(payload) => Payload::Function(payload.into()),
-                None => Payload::Payload(hex),
+                Some(payload) => Contents::Function(payload.into()),
+                None => match detail.fields()? {
+                    Some(fields) => Contents::Fields(RawValue::from_string(fields)?),
+                    None => Contents::Payload(hex),
+                },
             },
         })
     }

@@ -340,7 +340,7 @@ impl Dump<'_> {
             };
             if range.contains(&event.header.timestamp) {
                 let wire = reader.wire();
-                sink.detail(wire, &Detail::new(&reader, event))?;
+                sink.detail(wire, &Detail::new(&reader, event, false))?;
                 left -= 1;
             }
         }

@@ -54,7 +54,10 @@ impl<W: Write> Text<W> {
         writeln!(self.out, ", index_seq {}", header.index_seq)?;
         match detail.function()? {
             Some(payload) => self.function(&payload),
-            None => self.opaque(detail),
+            None => match detail.fields()? {
+                Some(fields) => Ok(writeln!(self.out, "    {fields}")?),
+                None => self.opaque(detail),
+            },
         }
     }
 

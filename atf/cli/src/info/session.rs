@@ -68,6 +68,8 @@ pub(crate) struct ManifestInfo {
     pub(crate) ended_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) clock_error_ns: Option<U64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) detail_fields: Option<bool>,
     /// Threads whose `has_detail` is wrong. Tracers in the field write it before they know the
     /// right value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -227,6 +229,7 @@ impl ManifestInfo {
             unwritten: manifest.unwritten().map(|missing| missing.to_string()),
             ended_by: manifest.ended_by.clone(),
             clock_error_ns: manifest.clock_error_ns.map(U64),
+            detail_fields: manifest.detail_fields,
             wrong_has_detail: Vec::new(),
             problem_count: U64(manifest.problem_count),
             problems: problems.collect(),

@@ -400,6 +400,10 @@ impl<W: Write> Text<W> {
                 "times are not from this clock, but differ from it by {error} at most"
             )?;
         }
+        if manifest.detail_fields == Some(true) {
+            self.label("")?;
+            writeln!(self.out, "details contain the fields of calls")?;
+        }
         if let Some(signal) = &manifest.ended_by {
             let odd = self.colours.odd;
             self.label("")?;

@@ -8,9 +8,10 @@ use std::io::{self, Write};
 use atf::detail::FunctionPayload;
 use atf::symbols::Function;
 use prost::Message;
+use serde_json::{Map, Value};
 
 use crate::names::name_of;
-use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
+use crate::{Detail, End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 use proto::{
     DebugAnnotation, Interned, InternedData, ProcessDescriptor, SEQ_INCREMENTAL_STATE_CLEARED,
@@ -159,9 +160,45 @@ fn annotation_names() -> Vec<Interned> {
     names.collect()
 }
 
+/// Returns a detail's annotations. Those of a call's end have other names than those of its start.
+fn annotations(first: u64, detail: &Detail) -> Vec<DebugAnnotation> {
+    match detail {
+        Detail::Function(function) => of_function(first, function),
+        Detail::Fields(object) => {
+            let prefix = if first == AT_END { "end_" } else { "" };
+            let object: Map<_, _> = serde_json::from_str(object).unwrap_or_default();
+            let fields = object.into_iter();
+            fields
+                .map(|(name, value)| of_field(format!("{prefix}{name}"), value))
+                .collect()
+        }
+    }
+}
+
+fn of_field(name: String, value: Value) -> DebugAnnotation {
+    let mut annotation = DebugAnnotation {
+        name: Some(name),
+        uint_value: value.as_u64(),
+        bool_value: value.as_bool(),
+        ..DebugAnnotation::default()
+    };
+    if annotation.uint_value.is_none() {
+        annotation.int_value = value.as_i64();
+    }
+    if value.is_f64() {
+        annotation.double_value = value.as_f64();
+    }
+    annotation.string_value = match value {
+        Value::String(text) => Some(text),
+        Value::Null | Value::Array(_) | Value::Object(_) => Some(value.to_string()),
+        Value::Bool(_) | Value::Number(_) => None,
+    };
+    annotation
+}
+
 /// Returns annotations for the registers, as pointers so that they are shown in hexadecimal, and
 /// for the stack's size.
-fn annotations(first: u64, detail: &FunctionPayload) -> Vec<DebugAnnotation> {
+fn of_function(first: u64, detail: &FunctionPayload) -> Vec<DebugAnnotation> {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = detail.x_regs;
     let registers = [
         x0, x1, x2, x3, x4, x5, x6, x7, detail.lr, detail.fp, detail.sp,

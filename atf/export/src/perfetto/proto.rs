@@ -97,12 +97,20 @@ pub(super) enum TrackEventType {
 pub(super) struct DebugAnnotation {
     #[prost(uint64, optional, tag = "1")]
     pub(super) name_iid: Option<u64>,
+    #[prost(bool, optional, tag = "2")]
+    pub(super) bool_value: Option<bool>,
     #[prost(uint64, optional, tag = "3")]
     pub(super) uint_value: Option<u64>,
+    #[prost(int64, optional, tag = "4")]
+    pub(super) int_value: Option<i64>,
+    #[prost(double, optional, tag = "5")]
+    pub(super) double_value: Option<f64>,
     #[prost(string, optional, tag = "6")]
     pub(super) string_value: Option<String>,
     #[prost(uint64, optional, tag = "7")]
     pub(super) pointer_value: Option<u64>,
+    #[prost(string, optional, tag = "10")]
+    pub(super) name: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -1,6 +1,9 @@
 //! Perfetto's packets, byte by byte, typed from `trace_packet.proto` and its neighbours.
 
 use atf::analyze::Options;
+use atf::session::SessionReader;
+use atf::write::{Detail, Event, SessionWriter, WriteOptions};
+use atf::{DetailEventType, EventKind};
 use atf_export::Form;
 
 use crate::{CALL, MAIN, RETURN, exported, session, write_session};
@@ -96,4 +99,51 @@ fn registers_are_annotations_and_notes_are_instants() {
     // type (9) 3, name (23): a note.
     assert!(contains(b"\x48\x03\xba\x01\x161 call open at the end"));
     assert!(contains(b"worker (thread 7)"));
+}
+
+#[test]
+fn fields_are_annotations_of_their_types() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let session = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
+    session.set_detail_fields();
+    let mut thread = session.thread(1).unwrap();
+    let start = br#"{"s":"t","u":3,"i":-1,"f":0.5,"b":true,"n":null,"a":[1]}"#;
+    let end: &[u8] = br#"{"u":4}"#;
+    let events = [
+        (EventKind::CALL, DetailEventType::FUNCTION_CALL, &start[..]),
+        (EventKind::RETURN, DetailEventType::FUNCTION_RETURN, end),
+        // Not an object: no annotation.
+        (EventKind::CALL, DetailEventType::FUNCTION_CALL, b"{\"u\":5"),
+    ];
+    for (time, (kind, event_type, payload)) in (1..).zip(events) {
+        let event = Event::new(time, 7, kind, 1);
+        let detail = Detail::new(event_type, payload);
+        thread.write_with_detail(&event, &detail).unwrap();
+    }
+    thread.finalize().unwrap();
+    session.finalize().unwrap();
+    let session = SessionReader::open(&path).unwrap();
+    let (trace, _) = exported(&session, &Options::default(), Form::Perfetto);
+    let count = |wanted: &[u8]| {
+        trace
+            .windows(wanted.len())
+            .filter(|it| *it == wanted)
+            .count()
+    };
+    // debug_annotations (4): a value of its type, and name (10).
+    let values: [&[u8]; 8] = [
+        b"\x22\x06\x32\x01t\x52\x01s",
+        b"\x22\x05\x18\x03\x52\x01u",
+        b"\x22\x0e\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x52\x01i",
+        b"\x22\x0c\x29\x00\x00\x00\x00\x00\x00\xe0\x3f\x52\x01f",
+        b"\x22\x05\x10\x01\x52\x01b",
+        b"\x22\x09\x32\x04null\x52\x01n",
+        b"\x22\x08\x32\x03[1]\x52\x01a",
+        b"\x22\x09\x18\x04\x52\x05end_u",
+    ];
+    for value in values {
+        assert_eq!(count(value), 1, "{value:?}");
+    }
+    assert_eq!(count(b"\x52\x01u"), 1);
 }

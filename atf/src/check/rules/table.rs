@@ -6,18 +6,18 @@ use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
 use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
-    version: "1.2.0",
-    digest: "e2ef9a3ca9a558b92e2806db4d893b8a913e962117d7f283a025c411539520f4",
+    version: "1.3.0",
+    digest: "96f12c24bfe29bc3b2cb674249f550aaa6e63bdfb157d53e0fdaacc74e058ac1",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
-    version: "2.2.0",
-    digest: "104b90ae5f140a52bf6860294415adc7f4b2c4cf9546f8a72843daa6a1ac38a6",
+    version: "2.3.0",
+    digest: "40dc96981ef0dd68f2b820240dd230279a8be32748a1091ae870c354e2002caa",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
-    version: "2.2.0",
-    digest: "bfaff59ab96d8637c7b658518c88fdc5c2357cebde77bd2063a86c6407044a5a",
+    version: "2.3.0",
+    digest: "11d27266338f3776e243618a4def9306bd08801a9d5b4c6acfb8f8e61a269fe6",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -1421,6 +1421,7 @@ pub static ATF_MANI_003: Rule = Rule {
         "manifest.anchors",
         "manifest.ended_by",
         "manifest.clock_error",
+        "manifest.detail_fields",
     ],
     note: Some("Readers never build a path from an id that is not an integer."),
     untestable: None,
@@ -2873,6 +2874,13 @@ pub static DECISIONS: &[Decision] = &[
         question: "How does a trace show that its timestamps were not read from the clock of clock_type?",
         answer: "clock_error_ns in manifest.json holds the largest difference that the tracer measured between its timestamps and that clock. The timestamps are nevertheless on that clock's timeline.",
         reason: "A processor's counter is faster to read, but its readings are converted at a measured rate. If such traces had a clock type of their own, older readers would refuse to compare them with others.",
+        sources: &[],
+    },
+    Decision {
+        topic: "manifest.detail_fields",
+        question: "How does a detail store the named values of a call, such as the fields of a span?",
+        answer: "The payload is a JSON object in UTF-8, and detail_fields in manifest.json states that the details of the session are such objects. The event types stay those of calls and returns. An object has at most 4,096 bytes and no control characters, so it never has the shape of a function payload. Readers show a payload that is no such object as bytes.",
+        reason: "The sources describe only registers and a stack, and a file must not need another wire version or an event type that older readers report. To them, such a payload is opaque bytes. Without the key, text would be a guess: any tracer's bytes may look like text.",
         sources: &[],
     },
     Decision {

@@ -32,6 +32,7 @@ impl SessionWriter {
             mine.modules.clone_from(&told.modules);
             mine.symbols.clone_from(&told.symbols);
             mine.timing_anchors.clone_from(&told.timing_anchors);
+            mine.detail_fields = told.detail_fields;
             shared.count_change();
         }
     }

@@ -2,6 +2,7 @@
 //! noted.
 
 mod children;
+mod fields;
 mod layers;
 mod programs;
 

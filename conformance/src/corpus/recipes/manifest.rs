@@ -104,6 +104,9 @@ fn form() -> Vec<Recipe> {
                 add_to_session(t, r#""ended_by": "SIGSEGV", "clock_error_ns": 0"#);
             },
         ),
+        meets("ATF-MANI-011", "details with fields", |t| {
+            add_to_session(t, r#""detail_fields": true"#);
+        }),
         breaks("ATF-MANI-011", "another key", |t| {
             t.replace(
                 MANIFEST,
@@ -291,6 +294,10 @@ fn types_of_additions() -> Vec<Recipe> {
             },
         )
         .at_text(MANIFEST, "clock_error_ns", "31.5", Recover),
+        breaks("ATF-MANI-003", "fields in a detail", |t| {
+            add_to_session(t, r#""detail_fields": 31"#);
+        })
+        .at_text(MANIFEST, "detail_fields", "31", Recover),
         breaks("ATF-MANI-003", "an anchor without its time", |t| {
             add_anchors(t, r#"{"media_time": 1, "media_timescale": 1}"#);
         })

@@ -1,0 +1,150 @@
+//! The fields of a span.
+
+use std::fmt::{self, Debug, Write as _};
+
+use atf::detail::LARGEST_FIELDS;
+use serde_json::Value;
+use tracing_core::Field;
+use tracing_core::field::Visit;
+
+/// The size in bytes after which a value's text is cut.
+const LONGEST: usize = 1024;
+/// The size in bytes that is kept free for the number of fields left out.
+const REST: usize = 32;
+
+/// Values of fields, each in JSON.
+#[derive(Debug, Default)]
+pub(crate) struct Values(Vec<(&'static str, String)>);
+
+/// The fields of a span that have values, as the payload of its calls' details.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    values: Values,
+    payload: String,
+    /// How often values were recorded.
+    version: u32,
+}
+
+impl Fields {
+    /// Adds values, which replace earlier ones of the same fields.
+    pub(crate) fn record(&mut self, values: Values) {
+        for (name, value) in values.0 {
+            self.values.set(name, value);
+        }
+        self.version = self.version.saturating_add(1);
+        self.encode();
+    }
+
+    fn encode(&mut self) {
+        self.payload.clear();
+        let mut left = self.values.0.len();
+        let mut separator = '{';
+        for (name, value) in &self.values.0 {
+            let name = encode(&Value::from(*name));
+            let size = name.len().saturating_add(value.len());
+            if self.payload.len().saturating_add(size) > LARGEST_FIELDS.saturating_sub(REST) {
+                break;
+            }
+            // Writing to a string cannot fail.
+            let _ = write!(self.payload, "{separator}{name}:{value}");
+            separator = ',';
+            left = left.saturating_sub(1);
+        }
+        if left > 0 {
+            let _ = write!(self.payload, "{separator}\"…\":{left}");
+        }
+        self.payload.push('}');
+    }
+
+    /// Returns the payload, or `None` if no field has a value.
+    pub(crate) fn payload(&self) -> Option<&[u8]> {
+        (!self.values.0.is_empty()).then_some(self.payload.as_bytes())
+    }
+
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+}
+
+impl Values {
+    fn add(&mut self, field: &Field, value: &Value) {
+        self.set(field.name(), encode(value));
+    }
+
+    fn set(&mut self, name: &'static str, value: String) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name, value)),
+        }
+    }
+}
+
+impl Visit for Values {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        match serde_json::Number::from_f64(value) {
+            Some(number) => self.add(field, &number.into()),
+            None => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.add(field, &value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.add(field, &value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.add(field, &value.into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        let mut text = Text::default();
+        // A text that does not fit is cut.
+        let _ = text.write_str(value);
+        self.add(field, &text.0.into());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let mut text = Text::default();
+        let _ = write!(text, "{value:?}");
+        self.add(field, &text.0.into());
+    }
+}
+
+/// A text that ends with "…" if it is cut.
+#[derive(Default)]
+struct Text(String);
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = LONGEST.saturating_sub(self.0.len());
+        if text.len() <= room {
+            self.0.push_str(text);
+            return Ok(());
+        }
+        let end = text.floor_char_boundary(room);
+        self.0.push_str(text.get(..end).unwrap_or_default());
+        self.0.push('…');
+        // Whatever formats the value can stop.
+        Err(fmt::Error)
+    }
+}
+
+/// Encodes a value without control characters, which JSON permits from U+007F on.
+fn encode(value: &Value) -> String {
+    let text = value.to_string();
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let mut escaped = String::new();
+    for char in text.chars() {
+        if char.is_control() {
+            let _ = write!(escaped, "\\u{:04x}", u32::from(char));
+        } else {
+            escaped.push(char);
+        }
+    }
+    escaped
+}
