@@ -506,6 +506,12 @@ AtfStatus atf_session_writer_set_thread_name(const AtfSessionWriter *session, ui
                                              const char *name);
 
 /**
+ * States in the manifest that details contain the fields of their calls: a JSON object of at most
+ * 4,096 bytes in UTF-8, without control characters, in each payload.
+ */
+AtfStatus atf_session_writer_set_detail_fields(const AtfSessionWriter *session);
+
+/**
  * Sets how many events of a thread the tracer lost, and how many details of recorded events,
  * replacing earlier numbers; NULL for none. The thread's writer may be created later. Call this
  * before atf_session_writer_finish.
@@ -840,7 +846,12 @@ typedef struct AtfSessionFacts {
      * 1 if timestamps were read from a different clock and compared with the clock of clock_type.
      */
     uint8_t has_clock_error;
-    uint8_t reserved[7];
+    /**
+     * 1 if details contain the fields of their calls: a JSON object in UTF-8, in each payload that
+     * does not have the shape of a function payload.
+     */
+    uint8_t has_detail_fields;
+    uint8_t reserved[6];
 } AtfSessionFacts;
 
 /**

@@ -23,8 +23,10 @@ pub struct AtfSessionFacts {
     pub ended_by: *const c_char,
     /// 1 if the manifest has a `clock_error_ns`, else 0.
     pub has_clock_error: u8,
+    /// 1 if details contain the fields of calls, else 0.
+    pub has_detail_fields: u8,
     /// 0.
-    pub reserved: [u8; 7],
+    pub reserved: [u8; 6],
 }
 
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
@@ -44,6 +46,7 @@ pub unsafe extern "C" fn atf_session_facts(
     let body = |this: &Session| {
         let manifest = this.reader.manifest();
         let clock_error = manifest.and_then(|manifest| manifest.clock_error_ns);
+        let has_fields = manifest.and_then(|manifest| manifest.detail_fields);
         let lost = manifest.and_then(|manifest| manifest.lost_events);
         let unwritten = manifest.and_then(|manifest| manifest.unwritten_events);
         let found = AtfSessionFacts {
@@ -52,7 +55,8 @@ pub unsafe extern "C" fn atf_session_facts(
             clock_error_ns: clock_error.unwrap_or(0),
             ended_by: this.ended_by(),
             has_clock_error: clock_error.is_some().into(),
-            reserved: [0; 7],
+            has_detail_fields: (has_fields == Some(true)).into(),
+            reserved: [0; 6],
         };
         // SAFETY: guaranteed by this function's caller.
         unsafe { put_sized(facts, facts_size, &found) }

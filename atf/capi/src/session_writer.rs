@@ -354,6 +354,23 @@ pub unsafe extern "C" fn atf_session_writer_set_thread_name(
     })
 }
 
+/// States in the manifest that details contain fields.
+///
+/// # Safety
+///
+/// `session` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_set_detail_fields(
+    session: *const AtfSessionWriter,
+) -> AtfStatus {
+    let body = |this: &Session| {
+        this.writer.set_detail_fields();
+        Ok(())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(session, body) })
+}
+
 /// Sets the tracer's losses for a thread; null for none.
 ///
 /// # Safety

@@ -264,6 +264,8 @@ static void sessions(const char *folder) {
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_losses(NULL, 5, &loss, NULL));
     SAYS(ATF_OK, atf_session_writer_set_thread_name(session, 5, "na\xffme"));
     SAYS(ATF_OK, atf_session_writer_set_losses(session, 5, &loss, &nothing));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_detail_fields(NULL));
+    SAYS(ATF_OK, atf_session_writer_set_detail_fields(session));
     SAYS(ATF_ERROR_HANDLE, atf_writer_flush((AtfThreadWriter *)session));
     atf_writer_close(writer);
     SAYS(ATF_OK, atf_session_writer_finish(session, NULL, 0));
@@ -304,7 +306,7 @@ static void facts(const char *folder) {
     SAYS(ATF_OK, atf_session_open(in(folder, "session"), 0, &reader));
     SAYS(ATF_OK, atf_session_facts(reader, &facts, sizeof facts));
     TRUE(facts.lost_events.count == 0 && facts.unwritten_events == 0 && facts.ended_by == NULL);
-    TRUE(facts.has_clock_error == 0 && facts.clock_error_ns == 0);
+    TRUE(facts.has_clock_error == 0 && facts.clock_error_ns == 0 && facts.has_detail_fields == 1);
     SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));
     TRUE(info.is_cut == 0 && info.cut.to_ns == 0);
     SAYS(ATF_ERROR_ARGUMENT, atf_session_facts(reader, NULL, sizeof facts));
@@ -325,7 +327,7 @@ static void facts(const char *folder) {
     SAYS(ATF_OK, atf_session_facts(reader, &facts, sizeof facts));
     TRUE(facts.lost_events.count == 1 && facts.lost_events.first_ns == 2);
     TRUE(facts.lost_events.last_ns == 3 && facts.unwritten_events == 4);
-    TRUE(facts.has_clock_error == 1 && facts.clock_error_ns == 0);
+    TRUE(facts.has_clock_error == 1 && facts.clock_error_ns == 0 && facts.has_detail_fields == 0);
     TRUE(facts.ended_by != NULL && strcmp(facts.ended_by, "SIGSEGV") == 0);
     SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));
     TRUE(info.id == 5 && info.is_cut == 1 && info.cut.from_ns == 6 && info.cut.to_ns == 7);
