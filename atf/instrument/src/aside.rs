@@ -12,7 +12,7 @@ use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::process::without_signals;
+use crate::guest::{lock, without_signals};
 use crate::thread;
 
 /// How long the program waits. Reading the names of 500,000 functions takes 10 s.
@@ -23,6 +23,9 @@ const STACK: usize = 8 << 20;
 
 /// The thread's name, for users who inspect the process.
 const NAME: &CStr = c"atf-names";
+
+/// The name of the thread that drains rings and writes the manifest.
+const DRAIN_NAME: &CStr = c"atf-drain";
 
 struct Shared<T> {
     result: Mutex<Option<T>>,
@@ -46,20 +49,19 @@ where
     let theirs = Arc::clone(&shared);
     spawn(Box::new(move || {
         let result = work();
-        *theirs.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        *lock(&theirs.result) = Some(result);
         theirs.is_done.notify_one();
     }))?;
-    let result = shared.result.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = shared
         .is_done
-        .wait_timeout_while(result, PATIENCE, |result| result.is_none());
+        .wait_timeout_while(lock(&shared.result), PATIENCE, |result| result.is_none());
     let (mut result, _) = waited.unwrap_or_else(PoisonError::into_inner);
     result.take().ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
 /// Starts a thread that nothing waits for.
 pub(crate) fn spawn(work: Work) -> io::Result<()> {
-    let thread = without_signals(|| start(begin, work))?;
+    let thread = without_signals(|| start(NAME, work))?;
     // SAFETY: the thread was started, and nothing else joins or detaches it.
     unsafe { libc::pthread_detach(thread) };
     Ok(())
@@ -68,7 +70,7 @@ pub(crate) fn spawn(work: Work) -> io::Result<()> {
 /// Starts the thread that drains rings. Returns a function that waits for the thread to end and
 /// returns whether it ended without a panic.
 pub(crate) fn drain(work: Work) -> io::Result<Box<dyn FnOnce() -> bool + Send>> {
-    let thread = start(begin_drain, work)?;
+    let thread = start(DRAIN_NAME, work)?;
     Ok(Box::new(move || {
         let mut result = ptr::null_mut();
         // SAFETY: the thread is joined once, here, and the call writes its result to the pointer.
@@ -77,23 +79,17 @@ pub(crate) fn drain(work: Work) -> io::Result<Box<dyn FnOnce() -> bool + Send>> 
     }))
 }
 
+/// Returns whether the calling thread is the drain's thread.
+pub(crate) fn is_drain() -> bool {
+    thread::name().starts_with(DRAIN_NAME.to_bytes_with_nul())
+}
+
 /// The result of a thread that ended without a panic.
 const ENDED_WELL: *mut c_void = ptr::without_provenance_mut(1);
 
-extern "C" fn begin_drain(work: *mut c_void) -> *mut c_void {
-    introduced(thread::DRAIN_NAME, work)
-}
-
-extern "C" fn begin(work: *mut c_void) -> *mut c_void {
-    introduced(NAME, work)
-}
-
 /// Starts a thread. On failure, returns the system's error.
-fn start(
-    begin: extern "C" fn(*mut c_void) -> *mut c_void,
-    work: Work,
-) -> io::Result<libc::pthread_t> {
-    let work = Box::into_raw(Box::new(work));
+fn start(name: &'static CStr, work: Work) -> io::Result<libc::pthread_t> {
+    let work = Box::into_raw(Box::new((name, work)));
     // SAFETY: zeros are valid for its integers, and the call below initializes it.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer refers to the attributes, which the call initializes.
@@ -102,7 +98,7 @@ fn start(
     unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, STACK) };
     let mut thread = 0;
     let attributes = &raw const attributes;
-    // SAFETY: the attributes are initialized, the call writes the thread's id, and `introduced`
+    // SAFETY: the attributes are initialized, the call writes the thread's id, and `begin`
     // expects this type of work.
     match unsafe { libc::pthread_create(&raw mut thread, attributes, begin, work.cast()) } {
         0 => Ok(thread),
@@ -115,12 +111,12 @@ fn start(
 }
 
 /// Names the calling thread, excludes it from the recording and does its work.
-fn introduced(name: &CStr, work: *mut c_void) -> *mut c_void {
+extern "C" fn begin(work: *mut c_void) -> *mut c_void {
     thread::stop();
+    // SAFETY: the pointer comes from `Box::into_raw` in `start`, which passes it only to this thread.
+    let (name, work) = *unsafe { Box::from_raw(work.cast::<(&CStr, Work)>()) };
     // SAFETY: the name is a string of at most 16 bytes, which the call only reads.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
-    // SAFETY: the pointer comes from `Box::into_raw` in `start`, which passes it only to this thread.
-    let work = unsafe { Box::from_raw(work.cast::<Work>()) };
     match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(()) => ENDED_WELL,
         Err(_) => ptr::null_mut(),

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use atf::clock::now_ns;
 
+use crate::aside;
+use crate::guest::keep_errno;
 use crate::process;
 use crate::signals;
-use crate::thread;
 
 /// The signals that indicate a crash.
 const FATAL: [c_int; 5] = [
@@ -60,7 +61,7 @@ pub(crate) fn arm() {
 /// Fires the trigger, waits until the events are written, and lets the program end as it would have
 /// anyway.
 extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
-    thread::keep_errno(|| write_last(PATIENCE));
+    keep_errno(|| write_last(PATIENCE));
     signals::restore(signal);
     // SAFETY: the call has no preconditions. The signal arrives when this function returns.
     unsafe { libc::raise(signal) };
@@ -69,7 +70,7 @@ extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
 /// Fires the trigger, waits until the events are written, and calls the program's handler, which
 /// may return or jump elsewhere. Without a handler, lets the program die as it would have anyway.
 extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    thread::keep_errno(|| match signals::has_handler(signal) {
+    keep_errno(|| match signals::has_handler(signal) {
         true => {
             let start = now_ns();
             write_last(HANDLED.patience(start));
@@ -93,7 +94,7 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
 
 /// Fires the trigger and waits until the events are written.
 fn write_last(patience: Duration) {
-    let process = process::recorded().filter(|_| !thread::is_own_thread());
+    let process = process::recorded().filter(|_| !aside::is_drain());
     if let Some(process) = process {
         process.trigger.fire_last();
         // If the drain cannot write the events in that time, they are lost with the process.

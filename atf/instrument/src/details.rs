@@ -7,8 +7,8 @@ use atf::detail::FunctionPayload;
 use atf::record::{Lanes, Segment, Window};
 
 use crate::capture::MOST_STACK;
-use crate::functions::Marks;
-use crate::settings::{number, text, wrong};
+use crate::environment::{milliseconds, number, parse_size, text, wrong};
+use crate::marks::Marks;
 
 /// The size of a snapshot (S4), in bytes.
 const STACK: usize = 128;
@@ -177,10 +177,6 @@ pub(crate) fn segment() -> Result<Option<Segment>, String> {
     }))
 }
 
-fn milliseconds(variable: &str) -> Result<Option<Duration>, String> {
-    Ok(number(variable)?.map(Duration::from_millis))
-}
-
 impl Length {
     /// Reads seconds, or a size in bytes with a unit.
     fn parse(variable: &str, length: &str, most: u64) -> Result<Self, String> {
@@ -194,25 +190,6 @@ impl Length {
         let parsed = seconds.or(size.map(Self::Bytes));
         parsed.ok_or_else(|| wrong(variable, expected, length))
     }
-}
-
-/// Reads a size in bytes with a unit.
-pub(crate) fn size(variable: &str) -> Result<Option<usize>, String> {
-    let Some(found) = text(variable)? else {
-        return Ok(None);
-    };
-    let size = parse_size(&found).and_then(|size| usize::try_from(size).ok());
-    let size = size.filter(|size| *size > 0);
-    let size = size.ok_or_else(|| wrong(variable, "a size such as 64M", &found));
-    size.map(Some)
-}
-
-fn parse_size(length: &str) -> Option<u64> {
-    let units = [('K', 1_u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
-    units.iter().find_map(|(unit, size)| {
-        let count: u64 = length.strip_suffix(*unit)?.parse().ok()?;
-        count.checked_mul(*size)
-    })
 }
 
 /// Returns the number of a signal that programs rarely use themselves.

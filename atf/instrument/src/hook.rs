@@ -11,7 +11,7 @@
 use atf::EventKind;
 
 use crate::capture::Registers;
-use crate::thread;
+use crate::record::record;
 
 /// Defines a hook that passes the registers to a function.
 #[cfg(target_arch = "x86_64")]
@@ -48,7 +48,7 @@ macro_rules! hook {
         ) {
             let x = [0, 0, rdx, rcx, r8, r9, 0, 0];
             let registers = Registers { x, lr: call_site, fp, sp };
-            thread::record(function, $kind, &registers);
+            record(function, $kind, &registers);
         }
     };
 }
@@ -89,7 +89,7 @@ macro_rules! hook {
         ) {
             let x = [0, 0, x2, x3, x4, x5, x6, x7];
             let registers = Registers { x, lr: call_site, fp, sp };
-            thread::record(function, $kind, &registers);
+            record(function, $kind, &registers);
         }
     };
 }
@@ -107,7 +107,7 @@ macro_rules! hook {
                 fp: 0,
                 sp: 0,
             };
-            thread::record(function, $kind, &registers);
+            record(function, $kind, &registers);
         }
     };
 }

@@ -8,16 +8,19 @@ use std::path::{self, PathBuf};
 use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use atf::manifest::Module;
+use atf::record::Recording;
 #[cfg(target_pointer_width = "32")]
 use libc::Elf32_Phdr as ProgramHeader;
 #[cfg(target_pointer_width = "64")]
 use libc::Elf64_Phdr as ProgramHeader;
 
-use crate::functions::{self, Functions, Marks};
-use crate::process::Process;
+use crate::functions;
+use crate::guest::lock;
+use crate::marks::{Functions, Marks};
+use crate::settings::Settings;
 
 /// The address range of a module's code.
 #[derive(Debug, Clone, Copy)]
@@ -86,12 +89,12 @@ struct Known {
 }
 
 /// A module as the loader describes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Loaded {
-    pub(crate) path: PathBuf,
+#[derive(Debug, PartialEq, Eq)]
+struct Loaded {
+    path: PathBuf,
     base: usize,
     size: usize,
-    pub(crate) build_id: String,
+    build_id: String,
     /// Start and end of each executable segment.
     code: Vec<(usize, usize)>,
 }
@@ -107,7 +110,12 @@ impl Modules {
     /// Returns the module of a function, asking the loader if the function is not in a known
     /// module.
     #[cold]
-    pub(crate) fn find(&self, function: usize, process: &'static Process) -> Range {
+    pub(crate) fn find(
+        &self,
+        function: usize,
+        settings: &'static Settings,
+        recording: &Mutex<Option<Recording>>,
+    ) -> Range {
         let unloaded = UNLOADED.load(Ordering::Acquire);
         let search = || {
             let ranges = self.ranges();
@@ -116,7 +124,7 @@ impl Modules {
             (function < range.end && range.unloaded == unloaded).then_some(*range)
         };
         search().unwrap_or_else(|| {
-            self.add_module(function, unloaded, process);
+            self.add_module(function, unloaded, settings, recording);
             // The loader does not know this code. It may come from a JIT compiler.
             search().unwrap_or(Range {
                 start: function,
@@ -135,7 +143,13 @@ impl Modules {
 
     /// Asks the loader for a function's module. Gives a new module an id and adds it to the
     /// manifest.
-    fn add_module(&self, function: usize, unloaded: u32, process: &'static Process) {
+    fn add_module(
+        &self,
+        function: usize,
+        unloaded: u32,
+        settings: &'static Settings,
+        recording: &Mutex<Option<Recording>>,
+    ) {
         let contains = |loaded: &Loaded| {
             let mut code = loaded.code.iter();
             code.any(|(start, end)| (*start..*end).contains(&function))
@@ -143,12 +157,12 @@ impl Modules {
         let Some(module) = loaded_modules().into_iter().find(contains) else {
             return;
         };
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let place = known.iter().position(|known| known.loaded == module);
         let module_id = module_id(place.unwrap_or(known.len()));
         let functions = match place.and_then(|place| known.get(place)) {
             Some(known) => known.functions,
-            None => functions::of(&module, process),
+            None => functions::of(&module.path, &module.build_id, settings),
         };
         let mut ranges = self.ranges().to_vec();
         ranges.retain(|range| range.unloaded == unloaded && range.module_id != module_id);
@@ -168,7 +182,13 @@ impl Modules {
                 loaded: module,
                 functions,
             });
-            process.set_modules(known.iter().enumerate().map(described).collect());
+            let modules = known.iter().enumerate().map(described).collect();
+            if let Some(recording) = &*lock(recording) {
+                recording.session().set_modules(modules);
+                // Written right away: without the modules, functions cannot be identified. Errors
+                // are reported at the end.
+                let _ = recording.write_manifest();
+            }
         }
     }
 }

@@ -40,7 +40,6 @@
 //! error.
 
 use std::env;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use atf::record::{Capacity, Overflow, RecordOptions};
@@ -49,7 +48,8 @@ use atf_symbolize::{Filter, Function, Search};
 
 use crate::aside;
 use crate::details::{self, Details, Triggers};
-use crate::functions::Marks;
+use crate::environment::{filter, folder, number, size, text, wrong};
+use crate::marks::Marks;
 
 /// The maximum number of threads that record at the same time: without rings, each has 256 KiB of
 /// buffers.
@@ -110,7 +110,7 @@ impl Settings {
                 return Err(wrong("ATF_OVERFLOW", "block, drop or drop-detail", found));
             }
         };
-        let memory = details::size("ATF_RING_MEMORY")?;
+        let memory = size("ATF_RING_MEMORY")?;
         if memory.is_some() && ring.is_none() {
             return Err(
                 "ATF_RING_MEMORY needs ATF_RING, ATF_FLIGHT, ATF_SEGMENT or ATF_DETAILS=trigger"
@@ -186,34 +186,4 @@ impl Settings {
                 !self.triggering.is_empty() && selects(&self.triggering),
             )
     }
-}
-
-fn folder(variable: &str) -> Option<PathBuf> {
-    env::var_os(variable)
-        .filter(|value: &OsString| !value.is_empty())
-        .map(PathBuf::from)
-}
-
-pub(crate) fn text(variable: &str) -> Result<Option<String>, String> {
-    let value = env::var_os(variable).filter(|value| !value.is_empty());
-    let value = value.map(OsString::into_string).transpose();
-    value.map_err(|found| wrong(variable, "text in UTF-8", &found.to_string_lossy()))
-}
-
-pub(crate) fn number<T: std::str::FromStr>(variable: &str) -> Result<Option<T>, String> {
-    let parse = |value: String| {
-        value
-            .parse()
-            .map_err(|_| wrong(variable, "a number", &value))
-    };
-    text(variable)?.map(parse).transpose()
-}
-
-fn filter(variable: &str) -> Result<Filter, String> {
-    let globs = text(variable)?.unwrap_or_default();
-    Filter::parse(&globs).map_err(|error| format!("{variable}: {error}"))
-}
-
-pub(crate) fn wrong(variable: &str, expected: &str, found: &str) -> String {
-    format!("{variable}: expected {expected}, found \"{found}\"")
 }

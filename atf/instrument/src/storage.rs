@@ -1,11 +1,11 @@
 //! Writes files inside a program that does not know about them.
 
-use std::ffi::c_int;
 use std::io;
 use std::path::Path;
-use std::ptr;
 
 use atf::write::{BriefDisk, Storage, StorageFile};
+
+use crate::guest::uncancelled;
 
 /// Like [`BriefDisk`], but defers `pthread_cancel`: otherwise, a thread could be cancelled in the
 /// middle of a hook while opening or writing a file.
@@ -62,21 +62,4 @@ impl StorageFile for GuestFile {
     fn sync(&mut self) -> io::Result<()> {
         uncancelled(|| self.0.sync())
     }
-}
-
-unsafe extern "C" {
-    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
-}
-
-/// Runs `work` with thread cancellation disabled.
-pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
-    /// `PTHREAD_CANCEL_DISABLE`.
-    const DISABLED: c_int = 1;
-    let mut before = 0;
-    // SAFETY: the pointer refers to a number, which the call writes.
-    unsafe { pthread_setcancelstate(DISABLED, &raw mut before) };
-    let result = work();
-    // SAFETY: the state is the one returned above; the previous state may be null on Linux.
-    unsafe { pthread_setcancelstate(before, ptr::null_mut()) };
-    result
 }

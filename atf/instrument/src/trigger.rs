@@ -7,9 +7,9 @@ use atf::record::Trigger;
 
 use crate::crash;
 use crate::details::Triggers;
+use crate::guest::keep_errno;
 use crate::process;
 use crate::signals;
-use crate::thread;
 
 /// Triggers a window now if the program is recorded with windows. Signal handlers may call this
 /// function.
@@ -43,7 +43,7 @@ pub(crate) fn arm(triggers: &Triggers, trigger: &Trigger) {
 
 /// Handles the trigger signal.
 extern "C" fn triggered(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    thread::keep_errno(|| atf_instrument_trigger());
+    keep_errno(|| atf_instrument_trigger());
     // If the program has no handler, the signal is only a trigger.
     let _ = signals::pass_on(signal, info, context);
 }

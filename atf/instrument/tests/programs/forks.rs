@@ -33,6 +33,14 @@ fn children(way: &str) {
 }
 
 #[test]
+fn a_forked_child_records_destructors_after_the_end_of_its_thread() {
+    Program::with("life.c", |program| {
+        let run = program.run(&["fork-end"]);
+        assert_eq!(run.sessions.len(), 2, "{:?}", run.output);
+    });
+}
+
+#[test]
 fn a_program_that_replaces_itself_leaves_two_sessions() {
     Program::each("life.c", |program| {
         let session = program.traces().join("session");

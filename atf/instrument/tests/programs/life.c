@@ -276,6 +276,13 @@ PLAIN int main(int argc, char **argv) {
         wait(0);
         leaf(1);
     }
+    // A thread of a forked child ends before it calls anything.
+    if (!strcmp(mode, "fork-end")) {
+        leaf(1);
+        if (fork() == 0) pthread_exit(0);
+        wait(0);
+        _exit(0);
+    }
 #ifdef SYS_fork
     // A fork that bypasses the library's fork handlers.
     if (!strcmp(mode, "raw-fork")) {

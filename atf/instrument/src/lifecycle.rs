@@ -1,0 +1,136 @@
+//! Starts and ends the recording of the process, and handles forks.
+
+use std::fs;
+use std::hint;
+use std::iter;
+use std::path::{self, PathBuf};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use atf::clock::CounterClock;
+use atf::record::Recording;
+use atf::write::{SessionWriter, session_name};
+
+use crate::aside;
+use crate::guest::{complain, uncancelled, without_signals};
+use crate::process::{self, IS_OFF, PROCESS, Process, current};
+use crate::settings::{Place, Settings};
+use crate::storage::GuestDisk;
+use crate::thread;
+use crate::trigger::{self, atf_instrument_trigger};
+
+/// Protects the start of the recording. No thread holds it in a forked child.
+static LOCK: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn acquire() {
+    while LOCK.swap(true, Ordering::Acquire) {
+        std::thread::yield_now();
+    }
+}
+
+extern "C" fn release() {
+    LOCK.store(false, Ordering::Release);
+}
+
+/// Returns the process, starting its recording at the first event; `None` if nothing is recorded.
+pub(crate) fn get() -> Option<&'static Process> {
+    if IS_OFF.load(Ordering::Acquire) {
+        return None;
+    }
+    if current().is_none() {
+        acquire();
+        start_once();
+        release();
+    }
+    current()
+}
+
+/// Starts the recording, unless another thread just did or failed to.
+fn start_once() {
+    if current().is_some() || IS_OFF.load(Ordering::Acquire) {
+        return;
+    }
+    // These uses keep the functions in programs linked with the static library.
+    hint::black_box((&BEGIN, &END, atf_instrument_trigger as extern "C" fn()));
+    let started = start().unwrap_or_else(|message| {
+        complain(&message);
+        None
+    });
+    match started {
+        Some(process) => PROCESS.store(Box::into_raw(process), Ordering::Release),
+        None => IS_OFF.store(true, Ordering::Release),
+    }
+}
+
+fn start() -> Result<Option<Box<Process>>, String> {
+    let Some(settings) = Settings::read()? else {
+        return Ok(None);
+    };
+    let clock = settings.counts_ticks.then(|| {
+        let clock = uncancelled(CounterClock::start).map(Arc::new);
+        clock.ok_or("ATF_CLOCK=tsc: this processor has no counter that runs at one rate")
+    });
+    let clock = clock.transpose()?;
+    process::claim()?;
+    let started = without_signals(|| {
+        let session = create(&settings)?;
+        Recording::start_on(session, &settings.record, aside::drain)
+    });
+    let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
+    let process = Box::new(Process::new(settings, clock, recording));
+    trigger::arm(&process.settings.triggers, &process.trigger);
+    Ok(Some(process))
+}
+
+/// Creates the session's folder. A process keeps its id when it calls `exec`, so the folder of its
+/// second program gets a number.
+fn create(settings: &Settings) -> atf::Result<SessionWriter> {
+    let folder = match &settings.place {
+        Place::Below(root) => root.join(session_name(SystemTime::now())),
+        Place::In(folder) => folder.clone(),
+    };
+    // The program may change its working directory, and the session's files are often reopened.
+    let folder = path::absolute(&folder).unwrap_or(folder);
+    let id = std::process::id();
+    let names = (2_u32..).map(|program| format!("pid_{id}_{program}"));
+    let mut names = iter::once(format!("pid_{id}")).chain(names);
+    let is_free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+    let path = names.find_map(|name| Some(folder.join(name)).filter(is_free));
+    // The program may close every file descriptor that it did not open.
+    let storage = Arc::new(GuestDisk);
+    SessionWriter::create_on(storage, path.unwrap_or(folder), &settings.write)
+}
+
+/// Makes a forked child start its own recording at its next event. The child must not touch its
+/// parent's recording, not even to drop it.
+pub(crate) extern "C" fn forked() {
+    process::abandon();
+    thread::DATA.set(ptr::null());
+    release();
+}
+
+/// Registers the fork handlers when the library is loaded, when no other thread can fork.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEGIN: extern "C" fn() = begin;
+
+extern "C" fn begin() {
+    // SAFETY: the functions belong to this library, which is never unloaded, because its hooks are
+    // called from everywhere.
+    unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
+}
+
+/// Ends the recording with the process.
+#[used]
+#[unsafe(link_section = ".fini_array.00001")]
+static END: extern "C" fn() = end;
+
+extern "C" fn end() {
+    IS_OFF.store(true, Ordering::Release);
+    thread::stop();
+    if let Some(process) = current().filter(|_| !process::is_forked()) {
+        process.finish();
+    }
+}

@@ -1,0 +1,302 @@
+//! Records the events of a thread.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::mem;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use atf::EventKind;
+use atf::record::{LossCounter, ThreadRecorder};
+use atf::write::Event;
+
+use crate::capture::{Capture, Registers};
+use crate::crash::HandlerStack;
+use crate::guest::keep_errno;
+use crate::lifecycle;
+use crate::marks::Marks;
+use crate::modules::Range;
+use crate::process::{self, Process};
+use crate::thread;
+
+/// The maximum number of tracked frames. Functions left by `longjmp` stay on the stack until a
+/// caller returns.
+const MOST_FRAMES: usize = 1 << 20;
+
+/// By how many rounds of destructors to defer a thread's end, in order to record the destructors of
+/// the program's own keys. Systems run at least four rounds.
+const ROUNDS: u32 = 3;
+
+/// A thread of the program.
+struct Thread {
+    process: &'static Process,
+    /// Whether this thread is recording an event. Only then may it use `state`.
+    is_busy: Cell<bool>,
+    /// Counts events that a signal handler could not record; null before the thread is registered
+    /// and after it ends.
+    losses: Cell<*const LossCounter>,
+    state: UnsafeCell<State>,
+}
+
+/// A thread's recording state.
+struct State {
+    process: &'static Process,
+    registration: Registration,
+    last_ns: u64,
+    /// The functions that have not yet returned.
+    frames: Vec<usize>,
+    /// The number of functions beyond those in `frames` that have not yet returned.
+    excess: u64,
+    /// The module of the most recent function.
+    module: Range,
+    rounds: u32,
+    /// Captures details, if they are recorded.
+    capture: Option<Box<Capture>>,
+    handler_stack: Option<HandlerStack>,
+}
+
+enum Registration {
+    /// No event since the start or a fork.
+    None,
+    Recorder(ThreadRecorder),
+    /// The thread could not be registered, or it has ended.
+    Over,
+}
+
+/// Records an event of the calling thread.
+#[inline]
+pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
+    let data = thread::DATA.get();
+    // Null is the lowest address, and `OVER` the highest that is not a pointer.
+    if data <= thread::OVER || process::is_forked() {
+        return keep_errno(|| record_without_data(data, function, kind, registers));
+    }
+    // SAFETY: `first_event` set any other pointer, to a box of this type, and `ended` replaces it
+    // before it frees the box.
+    record_in(unsafe { &*data.cast() }, function, kind, registers);
+}
+
+/// Records an event of a thread that has no data of its own.
+#[cold]
+fn record_without_data(
+    data: *const c_void,
+    function: usize,
+    kind: EventKind,
+    registers: &Registers,
+) {
+    match data {
+        thread::OFF => {}
+        thread::OVER if !process::is_forked() => process::lose_event(),
+        _ => first_event(function, kind, registers),
+    }
+}
+
+fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
+    if thread.is_busy.replace(true) {
+        // A signal handler interrupted this very function.
+        // SAFETY: null, or from `Box::into_raw`, and freed only where no handler can be in between.
+        let losses = unsafe { thread.losses.get().as_ref() }.unwrap_or(&thread.process.losses);
+        return losses.lose_event(thread.process.now_ns());
+    }
+    // A handler must see the flag set before anything else changes.
+    compiler_fence(Ordering::SeqCst);
+    keep_errno(|| {
+        // SAFETY: `is_busy` was false, so nothing else is using the state: only this thread and its
+        // signal handlers get here.
+        let state = unsafe { &mut *thread.state.get() };
+        state.record(function, kind, registers, &thread.losses);
+    });
+    compiler_fence(Ordering::SeqCst);
+    thread.is_busy.set(false);
+}
+
+/// Prepares a thread for recording and records its first event.
+fn first_event(function: usize, kind: EventKind, registers: &Registers) {
+    if process::is_forked() {
+        // No fork handler ran.
+        lifecycle::forked();
+    }
+    // Functions called here may be instrumented.
+    thread::stop();
+    let Some(process) = lifecycle::get() else {
+        return;
+    };
+    let thread = Box::into_raw(Box::new(Thread {
+        process,
+        is_busy: Cell::new(false),
+        losses: Cell::new(ptr::null()),
+        state: UnsafeCell::new(State {
+            process,
+            registration: Registration::None,
+            last_ns: 0,
+            frames: Vec::with_capacity(256),
+            excess: 0,
+            module: Range::NONE,
+            rounds: 0,
+            capture: None,
+            handler_stack: None,
+        }),
+    }));
+    at_end_of_thread(thread.cast());
+    thread::DATA.set(thread.cast());
+    // SAFETY: the pointer comes from `Box::into_raw`, and only the thread's end frees it.
+    record_in(unsafe { &*thread }, function, kind, registers);
+}
+
+impl State {
+    fn record(
+        &mut self,
+        function: usize,
+        kind: EventKind,
+        registers: &Registers,
+        losses: &Cell<*const LossCounter>,
+    ) {
+        let Some((function_id, marks)) = self.function(function) else {
+            return;
+        };
+        let process = self.process;
+        let depth = match kind {
+            EventKind::CALL => self.enter(function),
+            _ => self.leave(function),
+        };
+        if depth > process.settings.depth {
+            return;
+        }
+        // Register before reading the clock, because registering takes long.
+        if matches!(self.registration, Registration::None) {
+            self.register(losses);
+        }
+        let Registration::Recorder(recorder) = &mut self.registration else {
+            return process.losses.lose_event(process.now_ns());
+        };
+        // A signal handler may have recorded events between the last clock reading and this event.
+        let last_ns = self.last_ns;
+        let read_clock = || process.now_ns().max(last_ns);
+        let is_trigger =
+            kind == EventKind::CALL && process.settings.triggers.are_fired_by(marks, depth);
+        let now = if is_trigger {
+            // Fired before the event is in the ring, where the drain could discard its detail.
+            process.trigger.fire_with(read_clock)
+        } else {
+            read_clock()
+        };
+        self.last_ns = now;
+        let event = Event::new(now, function_id, kind, depth);
+        // The recorder counts any losses.
+        let _ = match &mut self.capture {
+            Some(capture) if !marks.contains(Marks::BARE) => {
+                capture.record(recorder, event, registers)
+            }
+            _ => recorder.record(&event).map(drop),
+        };
+    }
+
+    /// Returns the function's id and marks; `None` if the function is not recorded.
+    fn function(&mut self, function: usize) -> Option<(u64, Marks)> {
+        if !self.module.contains(function) {
+            let process = self.process;
+            let (settings, recording) = (&process.settings, &process.recording);
+            self.module = process.modules.find(function, settings, recording);
+        }
+        self.module.function(function)
+    }
+
+    #[cold]
+    fn register(&mut self, losses: &Cell<*const LossCounter>) {
+        let data = thread::DATA.replace(thread::OFF);
+        self.registration = Registration::Over;
+        if let Some(recorder) = self.process.add_thread() {
+            losses.set(Box::into_raw(Box::new(recorder.loss_counter())));
+            self.registration = Registration::Recorder(recorder);
+        }
+        let stack_size = self.process.settings.stack_size;
+        self.capture = stack_size.map(|size| Box::new(Capture::new(size)));
+        if self.process.settings.triggers.are_crashes {
+            self.handler_stack = HandlerStack::new();
+        }
+        thread::DATA.set(data);
+    }
+
+    /// Returns the depth of a call.
+    fn enter(&mut self, function: usize) -> u32 {
+        if self.frames.len() < MOST_FRAMES {
+            self.frames.push(function);
+        } else {
+            self.excess = self.excess.saturating_add(1);
+        }
+        self.depth()
+    }
+
+    /// Returns the depth of the returning call. The calls inside it were left by `longjmp`.
+    fn leave(&mut self, function: usize) -> u32 {
+        if self.excess > 0 {
+            self.excess = self.excess.saturating_sub(1);
+            return self.depth();
+        }
+        let found = self.frames.iter().rposition(|frame| *frame == function);
+        let Some(found) = found else {
+            // The function's call was not recorded, because it came before a fork or the stack was
+            // too deep.
+            return self.depth().max(1);
+        };
+        self.frames.truncate(found.saturating_add(1));
+        let depth = self.depth();
+        self.frames.pop();
+        depth
+    }
+
+    fn depth(&self) -> u32 {
+        u32::try_from(self.frames.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Registers [`ended`] to be called when the thread ends.
+fn at_end_of_thread(data: *const c_void) {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: the pointer refers to a key, which the call writes.
+        let status = unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) };
+        (status == 0).then_some(key)
+    });
+    if let Some(key) = key {
+        // SAFETY: the key was created above. If the call fails, the thread is finalized at the
+        // end of the process.
+        unsafe { libc::pthread_setspecific(*key, data) };
+    }
+}
+
+/// Finalizes a thread in the last round of its destructors, and frees its data.
+unsafe extern "C" fn ended(data: *mut c_void) {
+    // A fork leaves its thread without data, because the data belongs to the parent process.
+    if thread::DATA.get() != data {
+        return;
+    }
+    let pointer = data.cast::<Thread>();
+    // SAFETY: `first_event` set the pointer, to a box that is freed only below.
+    let thread = unsafe { &*pointer };
+    thread.is_busy.set(true);
+    // SAFETY: as in `record`.
+    let state = unsafe { &mut *thread.state.get() };
+    if state.rounds < ROUNDS {
+        state.rounds = state.rounds.saturating_add(1);
+        at_end_of_thread(data);
+        thread.is_busy.set(false);
+        return;
+    }
+    // Functions called here may be instrumented.
+    thread::stop();
+    let registration = mem::replace(&mut state.registration, Registration::Over);
+    if let Registration::Recorder(recorder) = registration {
+        state.process.end_thread(recorder);
+    }
+    let losses = thread.losses.get();
+    if !losses.is_null() {
+        // SAFETY: the pointer is from `Box::into_raw`. Handlers find the thread switched off.
+        drop(unsafe { Box::from_raw(losses.cast_mut()) });
+    }
+    // SAFETY: the same holds for the thread's data.
+    drop(unsafe { Box::from_raw(pointer) });
+    thread::DATA.set(thread::OVER);
+}
