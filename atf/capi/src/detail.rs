@@ -15,6 +15,7 @@ use crate::handle::{self, Handle, Object, give};
 use crate::memory::{self, Plain, put, put_sized, required};
 use crate::options::open_options;
 use crate::problems::Problems;
+use crate::reader::reader_functions;
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfDetailReader`.
@@ -59,12 +60,12 @@ impl Detail {
 
     /// The problems of the events. All events were read when the file was opened.
     fn ask(&self) -> Vec<Error> {
-        let problems = self.get().map(DetailReader::problems);
+        let problems = self.reader().map(DetailReader::problems);
         let problems = problems.unwrap_or_else(|_| Ok(Vec::new()));
         problems.unwrap_or_else(|error| vec![error])
     }
 
-    fn get(&self) -> Outcome<&DetailReader> {
+    fn reader(&self) -> Outcome<&DetailReader> {
         match &self.file {
             File::Own(detail) => Ok(detail),
             // Created only for threads with a `detail.atf`.
@@ -73,101 +74,10 @@ impl Detail {
     }
 
     fn event(&self, seq: u64) -> Outcome<(&DetailReader, DetailEvent)> {
-        let detail = self.get()?;
+        let detail = self.reader()?;
         let event = detail.get(seq)?.ok_or(Failure::Nothing)?;
         Ok((detail, event))
     }
-}
-
-/// Opens a `detail.atf`.
-///
-/// # Safety
-///
-/// As for [`atf_index_open`](crate::index::atf_index_open).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_detail_open(
-    path: *const c_char,
-    flags: u32,
-    reader: *mut *mut AtfDetailReader,
-) -> AtfStatus {
-    let make = || {
-        // SAFETY: guaranteed by this function's caller.
-        let path = unsafe { memory::path(path) }?;
-        // SAFETY: guaranteed by this function's caller.
-        let options = unsafe { open_options(flags) }?;
-        Ok(Detail::own(DetailReader::open_with(path, options)?))
-    };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(reader, make) })
-}
-
-/// Opens a `detail.atf` from bytes, which are copied.
-///
-/// # Safety
-///
-/// As for [`atf_index_open_bytes`](crate::index::atf_index_open_bytes).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_detail_open_bytes(
-    data: *const c_void,
-    size: usize,
-    reader: *mut *mut AtfDetailReader,
-) -> AtfStatus {
-    let make = || {
-        // SAFETY: guaranteed by this function's caller.
-        let bytes = unsafe { memory::slice(data.cast::<u8>(), size) }?;
-        Ok(Detail::own(DetailReader::from_bytes(bytes)?))
-    };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(reader, make) })
-}
-
-/// Describes the file.
-///
-/// # Safety
-///
-/// As for [`atf_index_info`](crate::index::atf_index_info).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_detail_info(
-    reader: *const AtfDetailReader,
-    info: *mut AtfFileInfo,
-    info_size: usize,
-) -> AtfStatus {
-    let body = |this: &Detail| {
-        let detail = this.get()?;
-        let header = detail.header();
-        let found = AtfFileInfo {
-            event_count: detail.event_count(),
-            file_size: detail.file_size(),
-            events_offset: header.events_offset,
-            events_end: detail.events_end(),
-            footer_offset: detail.footer_offset().unwrap_or(0),
-            bytes_after_footer: detail.bytes_after_footer(),
-            thread_id: header.thread_id,
-            wire: header.wire.version(),
-            arch: header.arch.into(),
-            os: header.os.into(),
-            checksum: known(detail.checksum().ok()),
-            ..AtfFileInfo::ZERO
-        };
-        let found = found.with_end(detail.completeness(), detail.count_source());
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put_sized(info, info_size, &found) }
-    };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(reader, body) })
-}
-
-/// The number of events that can be read; 0 if `reader` is invalid.
-///
-/// # Safety
-///
-/// `reader` is null or a handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_detail_event_count(reader: *const AtfDetailReader) -> u64 {
-    // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(reader, |this| Ok(this.get()?.event_count()))
-    })
 }
 
 /// Reads event `detail_seq`. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED` if there are
@@ -184,7 +94,7 @@ pub unsafe extern "C" fn atf_detail_get(
 ) -> AtfStatus {
     let body = |this: &Detail| {
         required(event, "the output pointer for the event is null")?;
-        let found = this.get()?.get(detail_seq)?;
+        let found = this.reader()?.get(detail_seq)?;
         let found = found.ok_or_else(|| this.problems.end(|| this.ask()))?;
         // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(event, found.into()) };
@@ -275,65 +185,25 @@ pub unsafe extern "C" fn atf_detail_function_payload(
 /// The maximum size in bytes of a payload of a call or a return: `stack_size` has 16 bits.
 const MOST_FUNCTION_PAYLOAD: u64 = DetailFunctionPayload::SIZE as u64 + u16::MAX as u64;
 
-/// Reads all events and compares them with the footer's checksum.
-///
-/// # Safety
-///
-/// As for [`atf_index_checksum`](crate::index::atf_index_checksum).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_detail_checksum(
-    reader: *const AtfDetailReader,
-    checksum: *mut AtfChecksum,
-) -> AtfStatus {
-    let body = |this: &Detail| {
-        required(checksum, "the output pointer for the checksum is null")?;
-        let found = this.get()?.checksum()?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(checksum, found.into()) };
-        Ok(())
-    };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(reader, body) })
+fn kinds(detail: &DetailReader) -> AtfFileInfo {
+    AtfFileInfo {
+        checksum: known(detail.checksum().ok()),
+        ..AtfFileInfo::ZERO
+    }
 }
 
-/// The number of problems with the events.
-///
-/// # Safety
-///
-/// `reader` is null or a handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_detail_problem_count(reader: *const AtfDetailReader) -> usize {
-    // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(reader, |this| Ok(this.problems.get(|| this.ask()).len()))
-    })
-}
-
-/// A problem as text, or null after the last one. Valid until the reader is closed.
-///
-/// # Safety
-///
-/// `reader` is null or a handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_detail_problem(
-    reader: *const AtfDetailReader,
-    position: usize,
-) -> *const c_char {
-    // SAFETY: guaranteed by this function's caller.
-    boundary::value(std::ptr::null(), || unsafe {
-        handle::with(reader, |this| {
-            Ok(this.problems.text(position, || this.ask()))
-        })
-    })
-}
-
-/// Frees a reader; null is allowed.
-///
-/// # Safety
-///
-/// `reader` is null or a handle, and no other thread uses it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_detail_close(reader: *mut AtfDetailReader) -> AtfStatus {
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::close(reader) }.map(drop))
-}
+reader_functions!(
+    "a `detail.atf`",
+    AtfDetailReader,
+    Detail,
+    DetailReader,
+    kinds,
+    atf_detail_open,
+    atf_detail_open_bytes,
+    atf_detail_info,
+    atf_detail_event_count,
+    atf_detail_checksum,
+    atf_detail_problem_count,
+    atf_detail_problem,
+    atf_detail_close,
+);

@@ -11,10 +11,11 @@ use crate::boundary;
 use crate::event::AtfEvent;
 use crate::file::{AtfChecksum, AtfFileInfo, known};
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, Plain, argument, put, put_sized, required};
+use crate::memory::{self, Plain, put, put_sized, required};
 use crate::options::open_options;
 use crate::problems::Problems;
-use crate::status::{AtfStatus, Failure};
+use crate::reader::reader_functions;
+use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfIndexReader`.
 pub type AtfIndexReader = Handle<Index>;
@@ -63,6 +64,10 @@ impl Index {
         }
     }
 
+    fn reader(&self) -> Outcome<&IndexReader> {
+        Ok(self.get())
+    }
+
     /// The thread id reported with the events.
     fn thread(&self) -> u32 {
         match self.files {
@@ -80,100 +85,6 @@ impl Index {
         };
         scanned.into_iter().chain(known).collect()
     }
-}
-
-/// Opens an `index.atf`.
-///
-/// # Safety
-///
-/// `path` is null or a string, `reader` null or valid for writing a pointer. With `ATF_OPEN_MAPPED`
-/// nobody changes or shortens the file while the reader is open.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_index_open(
-    path: *const c_char,
-    flags: u32,
-    reader: *mut *mut AtfIndexReader,
-) -> AtfStatus {
-    let make = || {
-        // SAFETY: guaranteed by this function's caller.
-        let path = unsafe { memory::path(path) }?;
-        // SAFETY: guaranteed by this function's caller.
-        let options = unsafe { open_options(flags) }?;
-        Ok(Index::own(IndexReader::open_with(path, options)?))
-    };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(reader, make) })
-}
-
-/// Opens an `index.atf` from bytes, which are copied.
-///
-/// # Safety
-///
-/// `data` is null or `size` bytes; `reader` is null or valid for writing a pointer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_index_open_bytes(
-    data: *const c_void,
-    size: usize,
-    reader: *mut *mut AtfIndexReader,
-) -> AtfStatus {
-    let make = || {
-        // SAFETY: guaranteed by this function's caller.
-        let bytes = unsafe { memory::slice(data.cast::<u8>(), size) }?;
-        Ok(Index::own(IndexReader::from_bytes(bytes)?))
-    };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(reader, make) })
-}
-
-/// Describes the file.
-///
-/// # Safety
-///
-/// `reader` is null or a handle; `info` is null or valid for writing `info_size` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_index_info(
-    reader: *const AtfIndexReader,
-    info: *mut AtfFileInfo,
-    info_size: usize,
-) -> AtfStatus {
-    let body = |this: &Index| {
-        let index = this.get();
-        let header = index.header();
-        let found = AtfFileInfo {
-            event_count: index.event_count(),
-            file_size: index.file_size(),
-            events_offset: header.events_offset,
-            events_end: index.events_end(),
-            footer_offset: index.footer_offset().unwrap_or(0),
-            bytes_after_footer: index.bytes_after_footer(),
-            thread_id: header.thread_id,
-            flags: header.flags.into(),
-            wire: header.wire.version(),
-            arch: header.arch.into(),
-            os: header.os.into(),
-            clock_type: header.clock_type.into(),
-            checksum: known(index.known_checksum()),
-            ..AtfFileInfo::ZERO
-        };
-        let found = found.with_end(index.completeness(), index.count_source());
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put_sized(info, info_size, &found) }
-    };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(reader, body) })
-}
-
-/// The number of events that can be read; 0 if `reader` is invalid.
-///
-/// # Safety
-///
-/// `reader` is null or a handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_index_event_count(reader: *const AtfIndexReader) -> u64 {
-    // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(reader, |this| Ok(this.get().event_count()))
-    })
 }
 
 /// Reads event `index_seq`; `ATF_NONE` after the last one.
@@ -264,68 +175,27 @@ pub unsafe extern "C" fn atf_index_time_range(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Reads all events and compares them with the footer's checksum.
-///
-/// # Safety
-///
-/// `reader` is null or a handle; `checksum` is null or valid.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_index_checksum(
-    reader: *const AtfIndexReader,
-    checksum: *mut AtfChecksum,
-) -> AtfStatus {
-    let body = |this: &Index| {
-        if checksum.is_null() {
-            return Err(argument("the output pointer for the checksum is null"));
-        }
-        let found = this.get().checksum()?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(checksum, found.into()) };
-        Ok(())
-    };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(reader, body) })
+fn kinds(index: &IndexReader) -> AtfFileInfo {
+    AtfFileInfo {
+        flags: index.header().flags.into(),
+        clock_type: index.header().clock_type.into(),
+        checksum: known(index.known_checksum()),
+        ..AtfFileInfo::ZERO
+    }
 }
 
-/// The number of problems with the events; for a thread's reader, also with its details and links.
-/// The first call reads all events, unless `atf_index_checksum` has already read them.
-///
-/// # Safety
-///
-/// `reader` is null or a handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_index_problem_count(reader: *const AtfIndexReader) -> usize {
-    // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(reader, |this| Ok(this.problems.get(|| this.ask()).len()))
-    })
-}
-
-/// A problem as text, or null after the last one. Valid until the reader is closed.
-///
-/// # Safety
-///
-/// `reader` is null or a handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_index_problem(
-    reader: *const AtfIndexReader,
-    position: usize,
-) -> *const c_char {
-    // SAFETY: guaranteed by this function's caller.
-    boundary::value(std::ptr::null(), || unsafe {
-        handle::with(reader, |this| {
-            Ok(this.problems.text(position, || this.ask()))
-        })
-    })
-}
-
-/// Frees a reader; null is allowed.
-///
-/// # Safety
-///
-/// `reader` is null or a handle, and no other thread uses it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_index_close(reader: *mut AtfIndexReader) -> AtfStatus {
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::close(reader) }.map(drop))
-}
+reader_functions!(
+    "an `index.atf`",
+    AtfIndexReader,
+    Index,
+    IndexReader,
+    kinds,
+    atf_index_open,
+    atf_index_open_bytes,
+    atf_index_info,
+    atf_index_event_count,
+    atf_index_checksum,
+    atf_index_problem_count,
+    atf_index_problem,
+    atf_index_close,
+);

@@ -37,6 +37,7 @@ pub mod memory;
 pub mod merge;
 pub mod options;
 mod problems;
+mod reader;
 pub mod record_options;
 pub mod recording;
 pub mod recover;

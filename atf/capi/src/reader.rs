@@ -1,0 +1,168 @@
+//! Functions that the readers of both kinds of file have.
+
+/// Defines the functions of `$object`, a handle's object, that do not depend on the kind of file.
+/// `$kinds` are the values in `AtfFileInfo` that do.
+macro_rules! reader_functions {
+    (
+        $file:literal, $handle:ident, $object:ident, $reader:ident, $kinds:ident,
+        $open:ident, $open_bytes:ident, $info:ident, $event_count:ident,
+        $checksum:ident, $problem_count:ident, $problem:ident, $close:ident $(,)?
+    ) => {
+        #[doc = concat!("Opens ", $file, ".")]
+        ///
+        /// # Safety
+        ///
+        /// `path` is null or a string, `reader` null or valid for writing a pointer. With
+        /// `ATF_OPEN_MAPPED` nobody changes or shortens the file while the reader is open.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $open(
+            path: *const c_char,
+            flags: u32,
+            reader: *mut *mut $handle,
+        ) -> AtfStatus {
+            let make = || {
+                // SAFETY: guaranteed by this function's caller.
+                let path = unsafe { memory::path(path) }?;
+                // SAFETY: guaranteed by this function's caller.
+                let options = unsafe { open_options(flags) }?;
+                Ok($object::own($reader::open_with(path, options)?))
+            };
+            // SAFETY: guaranteed by this function's caller.
+            boundary::status(|| unsafe { give(reader, make) })
+        }
+
+        #[doc = concat!("Opens ", $file, " from bytes, which are copied.")]
+        ///
+        /// # Safety
+        ///
+        /// `data` is null or `size` bytes; `reader` is null or valid for writing a pointer.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $open_bytes(
+            data: *const c_void,
+            size: usize,
+            reader: *mut *mut $handle,
+        ) -> AtfStatus {
+            let make = || {
+                // SAFETY: guaranteed by this function's caller.
+                let bytes = unsafe { memory::slice(data.cast::<u8>(), size) }?;
+                Ok($object::own($reader::from_bytes(bytes)?))
+            };
+            // SAFETY: guaranteed by this function's caller.
+            boundary::status(|| unsafe { give(reader, make) })
+        }
+
+        /// Describes the file.
+        ///
+        /// # Safety
+        ///
+        /// `reader` is null or a handle; `info` is null or valid for writing `info_size` bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $info(
+            reader: *const $handle,
+            info: *mut AtfFileInfo,
+            info_size: usize,
+        ) -> AtfStatus {
+            let body = |this: &$object| {
+                let reader = this.reader()?;
+                let header = reader.header();
+                let found = AtfFileInfo {
+                    event_count: reader.event_count(),
+                    file_size: reader.file_size(),
+                    events_offset: header.events_offset,
+                    events_end: reader.events_end(),
+                    footer_offset: reader.footer_offset().unwrap_or(0),
+                    bytes_after_footer: reader.bytes_after_footer(),
+                    thread_id: header.thread_id,
+                    wire: header.wire.version(),
+                    arch: header.arch.into(),
+                    os: header.os.into(),
+                    ..$kinds(reader)
+                };
+                let found = found.with_end(reader.completeness(), reader.count_source());
+                // SAFETY: guaranteed by this function's caller.
+                unsafe { put_sized(info, info_size, &found) }
+            };
+            // SAFETY: guaranteed by this function's caller.
+            boundary::status(|| unsafe { handle::with(reader, body) })
+        }
+
+        /// The number of events that can be read; 0 if `reader` is invalid.
+        ///
+        /// # Safety
+        ///
+        /// `reader` is null or a handle.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $event_count(reader: *const $handle) -> u64 {
+            // SAFETY: guaranteed by this function's caller.
+            boundary::value(0, || unsafe {
+                handle::with(reader, |this| Ok(this.reader()?.event_count()))
+            })
+        }
+
+        /// Reads all events and compares them with the footer's checksum.
+        ///
+        /// # Safety
+        ///
+        /// `reader` is null or a handle; `checksum` is null or valid.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $checksum(
+            reader: *const $handle,
+            checksum: *mut AtfChecksum,
+        ) -> AtfStatus {
+            let body = |this: &$object| {
+                required(checksum, "the output pointer for the checksum is null")?;
+                let found = this.reader()?.checksum()?;
+                // SAFETY: not null, so the caller guarantees that it can be written.
+                unsafe { put(checksum, found.into()) };
+                Ok(())
+            };
+            // SAFETY: guaranteed by this function's caller.
+            boundary::status(|| unsafe { handle::with(reader, body) })
+        }
+
+        /// The number of problems with the events; for the index of a thread, also with its details
+        /// and links. The first call may read all events.
+        ///
+        /// # Safety
+        ///
+        /// `reader` is null or a handle.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $problem_count(reader: *const $handle) -> usize {
+            // SAFETY: guaranteed by this function's caller.
+            boundary::value(0, || unsafe {
+                handle::with(reader, |this| Ok(this.problems.get(|| this.ask()).len()))
+            })
+        }
+
+        /// A problem as text, or null after the last one. Valid until the reader is closed.
+        ///
+        /// # Safety
+        ///
+        /// `reader` is null or a handle.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $problem(
+            reader: *const $handle,
+            position: usize,
+        ) -> *const c_char {
+            // SAFETY: guaranteed by this function's caller.
+            boundary::value(std::ptr::null(), || unsafe {
+                handle::with(reader, |this| {
+                    Ok(this.problems.text(position, || this.ask()))
+                })
+            })
+        }
+
+        /// Frees a reader; null is allowed.
+        ///
+        /// # Safety
+        ///
+        /// `reader` is null or a handle, and no other thread uses it.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $close(reader: *mut $handle) -> AtfStatus {
+            // SAFETY: guaranteed by this function's caller.
+            boundary::status(|| unsafe { handle::close(reader) }.map(drop))
+        }
+    };
+}
+
+pub(crate) use reader_functions;
