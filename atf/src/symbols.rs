@@ -1,5 +1,7 @@
 //! Function names.
 
+mod pattern;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -7,6 +9,8 @@ use std::path::Path;
 
 use crate::error::{Error, Result, push};
 use crate::manifest::{Manifest, Module};
+
+pub use pattern::Pattern;
 
 /// Function names from a session's manifest.
 ///

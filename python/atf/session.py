@@ -156,6 +156,16 @@ class Session:
         """Returns where the time went, by function."""
         return self.table("report", **options)
 
+    def histogram(self, function: int | str | None = None, **options: Unpack[ReadOptions]) -> Table:
+        """Returns how many calls took how long, by function: all functions, or only those that `function` selects.
+
+        `function` is a function's id, or a string as for `atf report --histogram`: an id as `"0x…"`, `"=NAME"` for an
+        exact name, a pattern with `*` and `?` for the whole name, or a part of a name. A name that no function in the
+        manifest has raises a `ValueError`. Whether any event has an id is known once all events are read, so an unknown
+        id is an error of that read.
+        """
+        return self.table("histogram", function=function, **options)
+
     def problems(self, **options: Unpack[ReadOptions]) -> Table:
         """Returns the problems that may cause missing or wrong events. Reads all files."""
         return self.table("problems", **options)
@@ -177,8 +187,11 @@ class Session:
         dictionaries: bool = True,
         problems: AtEnd | None = None,
         seqs: tuple[int, int] | None = None,
+        function: int | str | None = None,
     ) -> Table:
         """Returns the table with this name.
+
+        `function` selects functions of the table `histogram`, as in its method. Other tables ignore it.
 
         `seqs` selects each thread's events at positions from the first number up to but excluding the second, for
         readers that share the work. These events are not verified: see `Table.unverified`.
@@ -193,6 +206,7 @@ class Session:
             batch_rows=batch_rows,
             dictionaries=dictionaries,
             seqs=seqs,
+            function=function,
         )
         return self._session.table(name, read)
 
@@ -212,8 +226,9 @@ class Session:
     ) -> Written:
         """Writes tables below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`.
 
-        `tables` are all except `details`, `report` and `check` by default. The session's name is by default the last
-        two parts of its path. With `split="sessions"`, each table has one file, for sessions with many small threads.
+        `tables` are all except `details`, `report`, `histogram` and `check` by default. The session's name is by
+        default the last two parts of its path. With `split="sessions"`, each table has one file, for sessions with
+        many small threads.
 
         The files appear under their names once all are written. If the trace is damaged or unfinished, its readable
         rows are written, the files' metadata lists the problems, and with `problems="raise"` an `IncompleteError`
@@ -277,11 +292,14 @@ class Session:
 
 def _read(problems: AtEnd, **options) -> dict:
     """Returns all options for reading a table. Missing options are None."""
-    names = ["columns", "from_ns", "to_ns", "seqs", "threads", "batch_rows"]
+    names = ["columns", "from_ns", "to_ns", "seqs", "threads", "batch_rows", "function"]
     read = {name: options.get(name) for name in names}
     if isinstance(read["columns"], str):
         raise TypeError("columns: expected a list of names, found a str")
     if read["threads"] is not None:
         read["threads"] = set(read["threads"])
+    if isinstance(read["function"], int):
+        # Tables show ids of 2^63 or more as negative numbers.
+        read["function"] = hex(read["function"] % 2**64)
     read["clock"] = options.get("clock", "trace")
     return {**read, "dictionaries": options.get("dictionaries", True), "problems": problems}

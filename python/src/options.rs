@@ -15,6 +15,7 @@ pub(crate) struct ReadOptions {
     to_ns: Option<u64>,
     clock: String,
     seqs: Option<(u64, u64)>,
+    function: Option<String>,
     batch_rows: Option<usize>,
     dictionaries: bool,
     problems: String,
@@ -41,6 +42,8 @@ impl ReadOptions {
         options.from_ns = self.from_ns.unwrap_or(options.from_ns);
         options.to_ns = self.to_ns.unwrap_or(options.to_ns);
         options.seqs = self.seqs.map(|(start, end)| start..end);
+        let function = self.function.map(|text| text.parse()).transpose();
+        options.function = function.map_err(|error| Error::Usage(format!("function: {error}")))?;
         options.batch_rows = self.batch_rows.unwrap_or(options.batch_rows);
         options.dictionaries = self.dictionaries;
         options.problems = match &*self.problems {

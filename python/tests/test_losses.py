@@ -42,7 +42,7 @@ def test_losses_are_in_the_schema_and_do_not_fail_a_read(lossy):
     rows = pa.table(table)
     assert (rows.num_rows, table.problems()) == (2000, [])
     assert losses(rows.schema) == losses(pa.schema(table)) == OF_THREAD + OF_ALL
-    for name in ["calls", "details", "functions", "threads", "modules", "report", "problems"]:
+    for name in ["calls", "details", "functions", "threads", "modules", "report", "histogram", "problems"]:
         assert losses(pa.table(session.table(name)).schema) == OF_THREAD + OF_ALL
     assert losses(pa.schema(atf.open(SMALL).events())) == []
 

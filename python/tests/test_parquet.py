@@ -72,7 +72,7 @@ def arrow_file(path):
     return pa.ipc.open_file(pa.memory_map(str(path)))
 
 
-@pytest.mark.parametrize("name", ["events", "calls", "details", "functions", "report"])
+@pytest.mark.parametrize("name", ["events", "calls", "details", "functions", "report", "histogram"])
 def test_arrow_files_have_the_rows_of_the_tables(tmp_path, name):
     session = atf.open(SMALL)
     written = session.to_arrow(tmp_path, tables=[name])

@@ -1,6 +1,7 @@
 """The tables contain what an independent reader finds."""
 
 import json
+import re
 
 import atf
 import pyarrow as pa
@@ -132,6 +133,52 @@ def test_a_table_is_read_anew_each_time_and_groups_by_name():
     groups = first.group_by("function").aggregate([("seq", "count")])
     assert sum(groups["seq_count"].to_pylist()) == 2000
     assert pa.schema(table) == first.schema
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.parts[-3])
+def test_a_histogram_counts_the_durations_of_the_calls(path):
+    durations = {}
+    for call in expected_calls(path):
+        if call[5] is not None:
+            durations.setdefault(call[3], []).append(call[5])
+    columns = ["function_id", "from_ns", "to_ns", "calls"]
+    session = keep(path)
+    found = rows(session.histogram(columns=columns, batch_rows=3))
+    for function, from_ns, to_ns, calls in found:
+        assert calls == sum(from_ns <= ns <= to_ns for ns in durations[function]) > 0
+        assert to_ns - from_ns <= from_ns / 32
+    assert sum(row[3] for row in found) == sum(map(len, durations.values()))
+    # Functions have the order of the report, and durations ascend.
+    order = [function for (function,) in rows(session.report(columns=["function_id"]))]
+    assert found == sorted(found, key=lambda row: (order.index(row[0]), row[1]))
+    batches = pa.RecordBatchReader.from_stream(session.histogram(batch_rows=3))
+    assert max(batch.num_rows for batch in batches) == 3
+    one = order[0]
+    of_one = [row for row in found if row[0] == one]
+    assert rows(session.histogram(one, columns=columns)) == of_one != found
+    assert rows(session.histogram(hex(one % 2**64), columns=columns)) == of_one
+    assert rows(session.histogram(threads=[])) == []
+
+
+def test_a_histogram_selects_functions_as_the_command_does():
+    session = atf.open(SMALL)
+
+    def names(function, **options):
+        found = pa.table(session.histogram(function, **options))
+        return set(found["function"].to_pylist())
+
+    assert names("=_$s4Demo1parse9") == {"_$s4Demo1parse9"}
+    assert names("*parse*") == names("parse") > names("parse1")
+    early = session.events(columns=["time_ns"], batch_rows=1)
+    first_ns = next(iter(pa.RecordBatchReader.from_stream(early))).column(0)[0].as_py()
+    assert names("parse", to_ns=first_ns - 1) == set(), "known, but not called in this time"
+    for unknown in ["nothing", "=parse", "parse"[:-1] + "?"]:
+        with pytest.raises(ValueError, match="^no function matches " + re.escape(unknown) + "$"):
+            session.histogram(unknown)
+    with pytest.raises(ValueError, match="function: invalid function_id `0xg`"):
+        session.histogram("0xg")
+    with pytest.raises(pa.ArrowInvalid, match="no function matches 0x1$"):
+        pa.table(session.histogram(1))
 
 
 def test_report_and_check_agree_with_other_counts():

@@ -69,7 +69,7 @@ pub enum Split {
 }
 
 impl Default for FileOptions {
-    /// All tables except `details`, `report` and `check`, with one file per thread.
+    /// All tables except `details`, `report`, `histogram` and `check`, with one file per thread.
     fn default() -> Self {
         Self {
             tables: vec![

@@ -8,6 +8,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};
 use atf::session::SessionReader;
+use atf::symbols::{Function, Pattern};
 use foldhash::fast::RandomState;
 
 use crate::error::Error;
@@ -57,6 +58,14 @@ impl Names {
         Ok(Self {
             keys,
             dictionary: Arc::new(dictionary.finish()),
+        })
+    }
+
+    /// Returns whether a pattern selects a function that the manifest names.
+    pub(crate) fn contains(&self, pattern: &Pattern) -> bool {
+        self.keys.iter().any(|(id, key)| {
+            let name = self.name(Some(*key));
+            pattern.fits(&Function::new(*id, name))
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_schema::{Schema, SchemaRef};
 use atf::clock::MediaClock;
+use atf::symbols::Pattern;
 
 use crate::column::Column;
 use crate::error::Error;
@@ -30,6 +31,9 @@ pub struct Options {
     /// Selects the events in this range of positions in each thread, without verifying them.
     /// `None`, the default, selects all. Other tables ignore this option.
     pub seqs: Option<Range<u64>>,
+    /// Selects functions of the table `histogram`. `None`, the default, selects all. Other tables
+    /// ignore this option.
+    pub function: Option<Pattern>,
     /// The maximum number of rows in a batch: 65,536 by default.
     pub batch_rows: usize,
     /// Whether name columns and columns with few distinct words are dictionary-encoded, which is
@@ -59,6 +63,7 @@ impl Default for Options {
             to_ns: u64::MAX,
             clock: None,
             seqs: None,
+            function: None,
             batch_rows: 1 << 16,
             dictionaries: true,
             problems: AtEnd::default(),

@@ -1,61 +1,65 @@
-//! The table `report`.
+//! The tables `report` and `histogram`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use atf::analyze::{self, FunctionTimes};
+use atf::analyze::{self, Bucket, FunctionTimes};
 use atf::session::SessionReader;
+use atf::symbols::{Function, Pattern};
 
 use crate::error::Error;
+use crate::names::Names;
 use crate::options::Options;
 use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source};
 
+/// The functions in the order of the tables, with their ids; without an id, the sum of the
+/// functions that the analysis did not distinguish.
+type Functions = VecDeque<(Option<u64>, FunctionTimes)>;
+
+/// Analyses all events that the options select.
+fn analyse(
+    reader: &SessionReader,
+    options: &Options,
+    outcome: &mut Outcome,
+) -> Result<Functions, Error> {
+    // An empty set would select all threads for the analysis, but here it selects none.
+    if options.threads.as_ref().is_some_and(BTreeSet::is_empty) {
+        return Ok(Functions::new());
+    }
+    let analysis = analyze::Options::default()
+        .threads(options.threads.clone().unwrap_or_default())
+        .from_ns(options.from_ns)
+        .to_ns(options.to_ns)
+        .clock(options.clock.clone());
+    let found = analyze::functions(reader, &analysis)?;
+    for problem in found.problems {
+        // The stream begins with the session's own problems.
+        if let Some(thread) = problem.thread {
+            outcome.add_of_thread(thread, problem.error);
+        }
+    }
+    let functions = found.functions.into_iter();
+    let functions = functions.map(|function| (Some(function.function_id), function));
+    Ok(functions
+        .chain(found.others.map(|others| (None, others)))
+        .collect())
+}
+
 pub(crate) struct Report {
     reader: Arc<SessionReader>,
-    options: analyze::Options,
-    /// Rows that were not returned yet, with the ids of their functions; `None` before the
-    /// analysis.
-    left: Option<VecDeque<(Option<u64>, FunctionTimes)>>,
+    options: Options,
+    /// Functions that were not returned yet; `None` before the analysis.
+    left: Option<Functions>,
 }
 
 impl Report {
-    pub(crate) fn new(reader: Arc<SessionReader>, options: &Options) -> Self {
-        let threads = options.threads.clone().unwrap_or_default();
-        let analysis = analyze::Options::default()
-            .threads(threads)
-            .from_ns(options.from_ns)
-            .to_ns(options.to_ns)
-            .clock(options.clock.clone());
-        // An empty set would select all threads for the analysis, but here it selects none.
-        let selects_none = options
-            .threads
-            .as_ref()
-            .is_some_and(std::collections::BTreeSet::is_empty);
+    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
         Self {
             reader,
-            options: analysis,
-            left: selects_none.then(VecDeque::new),
+            options,
+            left: None,
         }
-    }
-
-    /// Analyses all events.
-    fn analyse(
-        &self,
-        outcome: &mut Outcome,
-    ) -> Result<VecDeque<(Option<u64>, FunctionTimes)>, Error> {
-        let found = analyze::functions(&*self.reader, &self.options)?;
-        for problem in found.problems {
-            // The stream begins with the session's own problems.
-            if let Some(thread) = problem.thread {
-                outcome.add_of_thread(thread, problem.error);
-            }
-        }
-        let functions = found.functions.into_iter();
-        let functions = functions.map(|function| (Some(function.function_id), function));
-        Ok(functions
-            .chain(found.others.map(|others| (None, others)))
-            .collect())
     }
 }
 
@@ -64,7 +68,7 @@ impl Source for Report {
         let left = match &mut self.left {
             Some(left) => left,
             None => {
-                let left = self.analyse(outcome)?;
+                let left = analyse(&self.reader, &self.options, outcome)?;
                 self.left.insert(left)
             }
         };
@@ -86,6 +90,83 @@ impl Source for Report {
                 durations.max_ns().into(),
                 function.unmatched.into(),
             ])?;
+        }
+        Ok(true)
+    }
+}
+
+pub(crate) struct Histogram {
+    reader: Arc<SessionReader>,
+    names: Arc<Names>,
+    options: Options,
+    /// Functions whose buckets were not returned yet; `None` before the analysis.
+    left: Option<Functions>,
+    /// Buckets of one function that were not returned yet.
+    buckets: VecDeque<(Option<u64>, Bucket)>,
+}
+
+impl Histogram {
+    /// Rejects a name that the manifest does not list. Whether an unlisted id has calls is known
+    /// only after the analysis.
+    pub(crate) fn new(
+        reader: Arc<SessionReader>,
+        names: Arc<Names>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        match &options.function {
+            None | Some(Pattern::Id(_)) => {}
+            Some(pattern) if names.contains(pattern) => {}
+            Some(pattern) => return Err(no_match(pattern)),
+        }
+        Ok(Self {
+            reader,
+            names,
+            options,
+            left: None,
+            buckets: VecDeque::new(),
+        })
+    }
+
+    fn analyse(&self, outcome: &mut Outcome) -> Result<Functions, Error> {
+        let mut functions = analyse(&self.reader, &self.options, outcome)?;
+        if let Some(pattern) = &self.options.function {
+            let fits = |id: u64| {
+                let name = self.names.name(self.names.key(id));
+                pattern.fits(&Function::new(id, name))
+            };
+            functions.retain(|(id, _)| id.is_some_and(fits));
+            if functions.is_empty() && !self.names.contains(pattern) {
+                return Err(no_match(pattern));
+            }
+        }
+        Ok(functions)
+    }
+}
+
+fn no_match(pattern: &Pattern) -> Error {
+    Error::usage(format!("no function matches {pattern}"))
+}
+
+impl Source for Histogram {
+    fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error> {
+        if self.left.is_none() {
+            self.left = Some(self.analyse(outcome)?);
+        }
+        while !rows.is_full() {
+            if let Some((id, bucket)) = self.buckets.pop_front() {
+                rows.push(&[
+                    id.into(),
+                    id.map_or(Cell::Null, Cell::Name),
+                    bucket.from_ns.into(),
+                    bucket.to_ns.into(),
+                    bucket.count.into(),
+                ])?;
+            } else if let Some((id, function)) = self.left.as_mut().and_then(VecDeque::pop_front) {
+                let buckets = function.durations.buckets();
+                self.buckets.extend(buckets.map(|bucket| (id, bucket)));
+            } else {
+                return Ok(false);
+            }
         }
         Ok(true)
     }

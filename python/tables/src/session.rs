@@ -110,7 +110,11 @@ impl Session {
             Table::Functions => Box::new(listed::Functions::new(reader)),
             Table::Threads => Box::new(listed::Threads::new(reader, options)),
             Table::Modules => Box::new(listed::Modules::new(reader)),
-            Table::Report => Box::new(report::Report::new(reader, &options)),
+            Table::Report => Box::new(report::Report::new(reader, options)),
+            Table::Histogram => {
+                let names = Arc::clone(&self.names);
+                Box::new(report::Histogram::new(reader, names, options)?)
+            }
             Table::Problems => Box::new(problems::Problems::new(self.clone(), options)),
             Table::Check => Box::new(check::Check::new(vec![reader.path().to_path_buf()])),
             Table::Files => return Err(Error::usage("table files: only archives have it")),

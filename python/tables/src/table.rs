@@ -22,6 +22,8 @@ pub enum Table {
     Modules,
     /// Where the time went, by function.
     Report,
+    /// How long calls take, by function and duration.
+    Histogram,
     /// The problems that may cause missing or wrong events.
     Problems,
     /// The rules that the files break.
@@ -32,7 +34,7 @@ pub enum Table {
 
 impl Table {
     /// All tables.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Events,
         Self::Calls,
         Self::Details,
@@ -40,6 +42,7 @@ impl Table {
         Self::Threads,
         Self::Modules,
         Self::Report,
+        Self::Histogram,
         Self::Problems,
         Self::Check,
         Self::Files,
@@ -56,6 +59,7 @@ impl Table {
             Self::Threads => "threads",
             Self::Modules => "modules",
             Self::Report => "report",
+            Self::Histogram => "histogram",
             Self::Problems => "problems",
             Self::Check => "check",
             Self::Files => "files",
@@ -87,6 +91,11 @@ impl Table {
                 "One row per function, the one with the most self time first. A call that overlaps the time range \
                  counts only with its time in that range."
             }
+            Self::Histogram => {
+                "One row per function and range of durations that has calls: functions as in `report`, durations \
+                 ascending. The ranges are the same in every trace: each spans a 32nd of a power of two, and those \
+                 below 64 ns a single duration."
+            }
             Self::Problems => {
                 "One row per problem that may cause missing or wrong events. Reading this table reads all \
                  files."
@@ -113,6 +122,7 @@ impl Table {
             Self::Threads => THREADS,
             Self::Modules => MODULES,
             Self::Report => REPORT,
+            Self::Histogram => HISTOGRAM,
             Self::Problems => PROBLEMS,
             Self::Check => CHECK,
             Self::Files => FILES,
@@ -396,11 +406,12 @@ const MODULES: &[Column] = &[
     .or_null("not stated"),
 ];
 
+const BEYOND: &str = "the sum of the functions after the first million";
 const ANALYSIS: &str = "analysis of all events";
 const NO_END: &str = "no call of the function has an end";
 
 const REPORT: &[Column] = &[
-    FUNCTION_ID.or_null("the sum of the functions after the first million"),
+    FUNCTION_ID.or_null(BEYOND),
     FUNCTION,
     Column::number("calls", "calls that overlap the time range", ANALYSIS),
     Column::number("open", "calls among them that no event ended", ANALYSIS),
@@ -429,6 +440,18 @@ const REPORT: &[Column] = &[
     .or_null(NO_END),
     Column::number("max_ns", "longest duration in ns", ANALYSIS).or_null(NO_END),
     Column::number("unmatched", "returns without a call", ANALYSIS),
+];
+
+const HISTOGRAM: &[Column] = &[
+    FUNCTION_ID.or_null(BEYOND),
+    FUNCTION,
+    Column::number("from_ns", "shortest duration of the range in ns", ANALYSIS),
+    Column::number("to_ns", "longest duration of the range in ns", ANALYSIS),
+    Column::number(
+        "calls",
+        "calls with such a duration, without open calls",
+        ANALYSIS,
+    ),
 ];
 
 const PROBLEMS: &[Column] = &[

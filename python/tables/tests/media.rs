@@ -93,6 +93,7 @@ fn check(clock: &MediaClock) {
         Table::Details,
         Table::Threads,
         Table::Report,
+        Table::Histogram,
     ];
     let starts = (0..=61).flat_map(|start| [0, 1, 9].map(|length| start..=start + length));
     let ends = [0..=u64::MAX, 7..=u64::MAX, RangeInclusive::new(9, 8)];

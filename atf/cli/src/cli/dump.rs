@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use atf::symbols::Pattern;
+
 use super::selection::{ClockOption, thread_id};
-use crate::dump::{Dump, Form, Kind, Pattern, What};
+use crate::dump::{Dump, Form, Kind, What};
 use crate::output::Outcome;
 use crate::time::{Time, parse_span};
 

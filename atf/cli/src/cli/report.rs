@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use atf::symbols::Pattern;
+
 use super::selection::{ClockOption, thread_id};
-use crate::dump::Pattern;
 use crate::output::Outcome;
 use crate::report::{Form, Report, Sort, View};
 use crate::time::Time;

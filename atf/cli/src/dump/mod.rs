@@ -8,7 +8,6 @@ mod follow;
 mod json;
 mod lines;
 mod names;
-mod pattern;
 mod ready;
 mod text;
 mod told;
@@ -23,7 +22,7 @@ use atf::detail::DetailReader;
 use atf::index::IndexEvent;
 use atf::merge::{Merge, MergedEvent};
 use atf::spans::{Paired, Span, Unmatched};
-use atf::symbols::Function;
+use atf::symbols::{Function, Pattern};
 use atf::{Error, FileKind, Wire};
 
 use crate::clock::{Clock, no_anchors};
@@ -33,7 +32,6 @@ use crate::text::Counted;
 use crate::time::Time;
 
 pub(crate) use filter::Kind;
-pub(crate) use pattern::Pattern;
 pub(crate) use text::Shown;
 pub(crate) use told::Told;
 

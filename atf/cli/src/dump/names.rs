@@ -8,9 +8,8 @@ use std::ptr;
 
 use atf::manifest::{Manifest, Symbol};
 use atf::session::Segments;
-use atf::symbols::{self, Symbols};
+use atf::symbols::{self, Pattern, Symbols};
 
-use super::Pattern;
 use super::trace::Trace;
 use crate::output::Failure;
 
@@ -157,11 +156,7 @@ impl<'t> Names<'t> {
         if let Pattern::Id(id) = pattern {
             return vec![(None, *id)];
         }
-        let fits = |function| {
-            self.get(function)
-                .name
-                .is_some_and(|name| pattern.fits(name))
-        };
+        let fits = |function| pattern.fits(&self.get(function));
         let in_manifest = |process, manifest: &Manifest| -> BTreeSet<u64> {
             let ids = manifest.symbols.iter().map(|symbol| symbol.function_id);
             ids.filter(|id| fits((process, *id))).collect()

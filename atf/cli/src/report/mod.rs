@@ -12,9 +12,10 @@ use std::thread;
 
 use atf::analyze::{self, Functions, Options, Pairs, Totals, Tree};
 use atf::session::Problem;
+use atf::symbols::Pattern;
 
 use crate::clock::Clock;
-use crate::dump::{Pattern, Told};
+use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, damaged, stdout};
 use crate::parallel;
 use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};

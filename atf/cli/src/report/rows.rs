@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use atf::analyze::{FunctionTimes, Node, Pair, Times};
-use atf::symbols::Function;
+use atf::symbols::{Function, Pattern};
 use clap::ValueEnum;
 
 use super::{Found, Report, View};
-use crate::dump::Pattern;
 use crate::output::complain;
 use crate::parts::Part;
 
@@ -77,8 +76,9 @@ impl Report<'_> {
                     _ => None,
                 };
                 let functions = found.functions.iter();
-                let functions = functions
-                    .filter(|it| pattern.is_none_or(|pattern| fits(part, pattern, it.function_id)));
+                let functions = functions.filter(|it| {
+                    pattern.is_none_or(|pattern| pattern.fits(&part.function(it.function_id)))
+                });
                 let mut rows: Vec<_> = functions.map(row).collect();
                 let max_ns = |it: &FunctionTimes| it.durations.max_ns();
                 sort(self.sort, &mut rows, |it| it.times, max_ns);
@@ -174,18 +174,7 @@ fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
         .iter()
         .flat_map(|pair| [Some(pair.callee), pair.caller]);
     let ids = ids.flatten().filter(|id| seen.insert(*id));
-    ids.filter(|id| fits(part, pattern, *id)).collect()
-}
-
-/// Returns whether a function matches a pattern.
-fn fits(part: &Part, pattern: &Pattern, id: u64) -> bool {
-    match pattern {
-        Pattern::Id(wanted) => *wanted == id,
-        pattern => part
-            .function(id)
-            .name
-            .is_some_and(|name| pattern.fits(name)),
-    }
+    ids.filter(|id| pattern.fits(&part.function(*id))).collect()
 }
 
 fn complain_if_none<T>(functions: &[T], pattern: &Pattern) {
