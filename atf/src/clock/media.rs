@@ -1,5 +1,7 @@
 //! The time of a recording, from several anchors.
 
+use std::error::Error;
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::TimingAnchor;
@@ -27,6 +29,7 @@ use super::TimingAnchor;
 /// ```
 #[derive(Debug, Clone)]
 pub struct MediaClock {
+    timescale: i32,
     /// Host and media times in nanoseconds, both ascending; at least one pair.
     points: Vec<(i128, i128)>,
 }
@@ -34,22 +37,53 @@ pub struct MediaClock {
 const NS_PER_SECOND: i128 = 1_000_000_000;
 
 impl MediaClock {
-    /// Creates the clock from anchors. Returns `None` if there is no anchor, if a timescale is not
-    /// positive, or if the recording's time does not advance from one anchor to the next, which
-    /// means that they are not from the same recording.
-    #[must_use]
-    pub fn new(anchors: &[TimingAnchor]) -> Option<Self> {
+    /// Creates the clock from anchors.
+    ///
+    /// # Errors
+    ///
+    /// If there is no anchor, if timescales differ or are not positive, or if the recording's time
+    /// does not advance from one anchor to the next, which means that the anchors are not from the
+    /// same recording.
+    pub fn new(anchors: &[TimingAnchor]) -> Result<Self, MediaClockError> {
+        let first = anchors.first().ok_or(MediaClockError::NoAnchors)?;
+        let timescale = first.media_time.timescale;
+        for anchor in anchors {
+            check_timescales(timescale, anchor.media_time.timescale)?;
+        }
         let point = |anchor: &TimingAnchor| {
             let scale = Some(i128::from(anchor.media_time.timescale)).filter(|scale| *scale > 0)?;
             let parts = i128::from(anchor.media_time.value).checked_mul(NS_PER_SECOND)?;
             Some((i128::from(anchor.host_time_ns), parts.checked_div(scale)?))
         };
-        let mut points = anchors.iter().map(point).collect::<Option<Vec<_>>>()?;
+        let points = anchors.iter().map(point).collect::<Option<Vec<_>>>();
+        let mut points = points.ok_or(MediaClockError::NotOneRecording)?;
         points.sort_unstable();
         points.dedup();
         let goes_on = |pair: &[(i128, i128)]| matches!(pair, [before, after] if before.0 < after.0 && before.1 < after.1);
-        let is_one = !points.is_empty() && points.windows(2).all(goes_on);
-        is_one.then_some(Self { points })
+        let is_one = points.windows(2).all(goes_on);
+        let clock = is_one.then_some(Self { timescale, points });
+        clock.ok_or(MediaClockError::NotOneRecording)
+    }
+
+    /// Checks that another clock can be that of the same recording.
+    ///
+    /// # Errors
+    ///
+    /// If the anchors' timescales differ.
+    pub fn check_same(&self, other: &Self) -> Result<(), MediaClockError> {
+        check_timescales(self.timescale, other.timescale)
+    }
+
+    /// Converts the first timestamp of a trace that is to be shown on this clock.
+    ///
+    /// # Errors
+    ///
+    /// If it is before the recording's time 0, because no output can show such times.
+    pub fn start_ns(&self, first_ns: u64) -> Result<u64, MediaClockError> {
+        let start_ns = self.to_media_ns(first_ns);
+        start_ns.ok_or_else(|| MediaClockError::EventsBefore {
+            zero_ns: self.to_host_ns(0),
+        })
     }
 
     /// Converts a timestamp. Returns `None` if the result is before the recording's time 0 or
@@ -95,6 +129,54 @@ impl MediaClock {
         // Both directions round down, so it is this timestamp or the next one.
         let found = convert(&self.points, |point| *point, host_ns)?;
         host_ns.checked_add(u64::from(found < i128::from(media_ns)))
+    }
+}
+
+/// Why a trace cannot be shown on the clock of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MediaClockError {
+    /// There is no timing anchor.
+    NoAnchors,
+    /// The anchors have two timescales: units per second.
+    Timescales([i32; 2]),
+    /// The recording's time does not advance from one anchor to the next, or the timescale is not
+    /// positive.
+    NotOneRecording,
+    /// Events begin before the recording's time 0.
+    EventsBefore {
+        /// The timestamp at which the recording begins.
+        zero_ns: u64,
+    },
+}
+
+impl fmt::Display for MediaClockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoAnchors => f.write_str("the manifest has no timing anchors"),
+            Self::Timescales([expected, found]) => write!(
+                f,
+                "timing anchors have timescales of {expected} and {found}: not one recording"
+            ),
+            Self::NotOneRecording => {
+                f.write_str("the timing anchors are not those of one recording")
+            }
+            Self::EventsBefore { zero_ns } => write!(
+                f,
+                "events begin before the recording, which is at {zero_ns} ns of the trace's clock: cut them off with \
+                 `atf cut --from {zero_ns}`"
+            ),
+        }
+    }
+}
+
+impl Error for MediaClockError {}
+
+const fn check_timescales(expected: i32, found: i32) -> Result<(), MediaClockError> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(MediaClockError::Timescales([expected, found]))
     }
 }
 

@@ -23,7 +23,7 @@ use crate::wire::Clock;
 
 pub use anchor::{MediaTime, TimingAnchor};
 pub use counter::CounterClock;
-pub use media::MediaClock;
+pub use media::{MediaClock, MediaClockError};
 pub use timebase::Timebase;
 
 /// The clock that [`now_ns`] reads, as headers record it (`header.clock_type`).

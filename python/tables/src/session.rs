@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use atf::ErrorKind;
 use atf::analyze::Threads;
-use atf::clock::MediaClock;
+use atf::clock::{MediaClock, MediaClockError};
 use atf::session::{SessionReader, ThreadEntry};
 
 use crate::error::Error;
@@ -59,32 +59,18 @@ impl Session {
     /// [`Error::Usage`] if the session has no anchors, if they refer to several recordings, or if
     /// its events begin before the recording, because rows cannot contain such times.
     pub fn media_clock(&self) -> Result<MediaClock, Error> {
-        let path = self.reader.path().display();
-        let refusal = |why: &str| Error::usage(format!("{path}: clock=\"media\": {why}"));
         let anchors = self.reader.manifest().map(|it| &*it.timing_anchors);
-        let anchors = anchors.unwrap_or_default();
-        let Some(first) = anchors.first() else {
-            return Err(refusal("the manifest has no timing anchors"));
-        };
-        let expected = first.media_time.timescale;
-        let mut scales = anchors.iter().map(|anchor| anchor.media_time.timescale);
-        if let Some(other) = scales.find(|scale| *scale != expected) {
-            return Err(refusal(&format!(
-                "timing anchors have timescales of {expected} and {other}: not one recording"
-            )));
-        }
-        let clock = MediaClock::new(anchors)
-            .ok_or_else(|| refusal("the timing anchors are not those of one recording"))?;
-        match Threads::from(&*self.reader).time_range() {
-            Some((start_ns, _)) if clock.to_media_ns(start_ns).is_none() => {
-                let zero_ns = clock.to_host_ns(0);
-                Err(refusal(&format!(
-                    "events begin before the recording, which is at {zero_ns} ns of the trace's clock: cut them off \
-                     with `atf cut --from {zero_ns}`"
-                )))
+        let clock = || {
+            let clock = MediaClock::new(anchors.unwrap_or_default())?;
+            if let Some((start_ns, _)) = Threads::from(&*self.reader).time_range() {
+                clock.start_ns(start_ns)?;
             }
-            _ => Ok(clock),
-        }
+            Ok(clock)
+        };
+        clock().map_err(|why: MediaClockError| {
+            let path = self.reader.path().display();
+            Error::usage(format!("{path}: clock=\"media\": {why}"))
+        })
     }
 
     /// Starts reading a table.
