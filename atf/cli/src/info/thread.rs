@@ -6,7 +6,7 @@ use std::path::Path;
 use atf::check::{Fact, Kind, wrong_thread_id};
 use atf::detail::DetailReader;
 use atf::manifest::{Cut, ManifestThread};
-use atf::session::SessionReader;
+use atf::session::{SessionReader, thread_id};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::{Error, ErrorKind, OpenOptions};
 use serde::Serialize;
@@ -113,8 +113,10 @@ impl ThreadInfo {
         };
         let session = session_around(path);
         let manifest = session.as_ref().and_then(SessionReader::manifest);
-        let index = this.index.as_ref().and_then(|file| file.facts.as_ref());
-        let id = index.map(|facts| facts.thread_id);
+        // As in a session, the id is that in the folder's name. The header's may be another thread's.
+        let folder = path.canonicalize().ok();
+        let name = folder.as_ref().and_then(|folder| folder.file_name());
+        let id = name.and_then(|name| thread_id(&name.to_string_lossy()));
         let listed = manifest.and_then(|it| it.threads.iter().find(|it| Some(it.id) == id));
         this.listed(listed)
     }

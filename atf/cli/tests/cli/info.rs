@@ -190,6 +190,18 @@ fn a_thread_whose_header_has_another_id_than_its_folder_is_marked() {
     let found = &thread["index"]["problems"][0];
     assert_eq!((status, &found["rule"]), (1, &"ATF-SESS-001".into()));
     assert_eq!(found["message"], problem);
+    let named =
+        |id| serde_json::json!({"id": id, "has_detail": true, "name": format!("name {id}")});
+    let manifest = serde_json::json!({"threads": [named(7), named(5)]});
+    fs::write(folder.path().join("s/manifest.json"), manifest.to_string()).unwrap();
+    for (folder, path) in [
+        (folder.path(), "s/thread_5"),
+        (&folder.path().join("s/thread_5"), "."),
+    ] {
+        let output = atf(folder, &["info", "--json", path]);
+        let thread: Value = serde_json::from_str(texts(&output).1).unwrap();
+        assert_eq!(thread["name"], "name 5", "the folder's id decides");
+    }
 }
 
 #[test]
