@@ -86,7 +86,9 @@ class AtfDataSource(DataSource):
         first = next(sessions(self.options["path"]), None)
         if first is None:
             raise atf.AtfError(f"{self.options['path']}: there is no session", self.options["path"])
-        table = atf.open(first.path).table(_table(self.options), dictionaries=False)
+        table = atf.open(first.path).table(
+            _table(self.options), clock=_clock(self.options), dictionaries=False
+        )
         return _spark_schema([*HOST_AND_SESSION, *pa.schema(table)])
 
     def reader(self, schema):
@@ -107,6 +109,7 @@ class Reader(DataSourceReader):
     def __init__(self, options, schema):
         self.path = options["path"]
         self.table = _table(options)
+        self.clock = _clock(options)
         self.problems = options.get("problems", "raise")
         self.part_events = int(options.get("events_per_partition", 8_000_000))
         if self.part_events < 1:
@@ -129,6 +132,7 @@ class Reader(DataSourceReader):
         options = {
             # If only `host` and `session` are needed, any column gives the number of rows.
             "columns": columns or session.table(self.table).columns[:1],
+            "clock": self.clock,
             "dictionaries": False,
             "problems": self.problems,
             "batch_rows": self.batch_rows,
@@ -232,6 +236,10 @@ def check(spark, paths, partitions=None):
 
 def _table(options):
     return options.get("table", "events")
+
+
+def _clock(options):
+    return options.get("clock", "trace")
 
 
 def _spark_schema(fields):
