@@ -230,6 +230,9 @@ pub struct ThreadTotals {
     /// The number of events that are earlier than the previous event, as
     /// [`Disorder::count`](crate::index::Disorder::count).
     pub out_of_order: u64,
+    /// The position of the first of them in its file, as
+    /// [`Disorder::first_seq`](crate::index::Disorder::first_seq).
+    pub first_out_of_order: Option<u64>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
     /// How long calls were open, in nanoseconds.
@@ -267,6 +270,8 @@ pub struct Totals {
     pub unmatched: u64,
     /// The number of events that are earlier than the previous event of their thread.
     pub out_of_order: u64,
+    /// The thread and the position of the first of them, in the first thread that has one.
+    pub first_out_of_order: Option<(u32, u64)>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
     /// How long calls were open, in nanoseconds, added up over threads; at most [`u64::MAX`], which
@@ -300,6 +305,8 @@ impl Totals {
             ] {
                 *sum = sum.saturating_add(number);
             }
+            let first = one.first_out_of_order.map(|seq| (one.thread, seq));
+            all.first_out_of_order = all.first_out_of_order.or(first);
             all.times = match (all.times, one.times) {
                 (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
                 (all, one) => all.or(one),

@@ -105,7 +105,7 @@ impl<'o, O: Observer> Walk<'o, O> {
 
     /// Takes event `seq`.
     fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
-        let now_ns = self.advance(self.options.time(event.timestamp_ns));
+        let now_ns = self.advance(seq, self.options.time(event.timestamp_ns));
         let mut ended = Ok(());
         let Self {
             stack,
@@ -180,8 +180,9 @@ impl<'o, O: Observer> Walk<'o, O> {
         ended
     }
 
-    /// Advances the clock to an event's time, unless that is earlier. Returns the clock's time.
-    fn advance(&mut self, timestamp_ns: u64) -> u64 {
+    /// Advances the clock to the time of event `seq`, unless that is earlier. Returns the clock's
+    /// time.
+    fn advance(&mut self, seq: u64, timestamp_ns: u64) -> u64 {
         let is_earlier = timestamp_ns < mem::replace(&mut self.before_ns, timestamp_ns);
         let before_ns = self.clock_ns.unwrap_or(timestamp_ns);
         let now_ns = timestamp_ns.max(before_ns);
@@ -193,6 +194,7 @@ impl<'o, O: Observer> Walk<'o, O> {
             totals.times = Some((start_ns, now_ns));
             if is_earlier {
                 totals.out_of_order = totals.out_of_order.saturating_add(1);
+                totals.first_out_of_order.get_or_insert(seq);
             }
         }
         let (start_ns, end_ns) = (self.options.clip(before_ns), self.options.clip(now_ns));

@@ -107,7 +107,7 @@ impl<'a> From<(&'a About, &Totals)> for RunRow<'a> {
     fn from((about, totals): (&'a About, &Totals)) -> Self {
         Self {
             path: json::path(&about.path),
-            totals: Sums::from(totals),
+            totals: about.summed(totals).into(),
             problems: &about.problems,
         }
     }

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use atf::analyze::{Bucket, FunctionTimes, Node, Times, Totals};
+use atf::analyze::{Bucket, FunctionTimes, Node, Times};
 use serde::Serialize;
 
 use super::rows::{Cut, Row, Rows};
-use super::{Section, Sink};
+use super::{Section, Sink, Summed};
 use crate::json::{self, Named, U64};
 use crate::output::Failure;
 
@@ -136,15 +136,31 @@ pub(crate) struct Sums {
     open: U64,
     unmatched: U64,
     out_of_order: U64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_out_of_order: Option<EventPlace>,
     given_up: U64,
     lost_events: U64,
+    /// At most how many events of each thread the tracer had not yet written when it ended.
+    unwritten_events: U64,
     busy_ns: U64,
     start_ns: Option<U64>,
     end_ns: Option<U64>,
 }
 
-impl From<&Totals> for Sums {
-    fn from(totals: &Totals) -> Self {
+/// The place of an event.
+#[derive(Serialize)]
+struct EventPlace {
+    thread: u32,
+    seq: U64,
+}
+
+impl From<Summed<'_>> for Sums {
+    fn from(summed: Summed<'_>) -> Self {
+        let totals = summed.totals;
+        let place = |(thread, seq)| EventPlace {
+            thread,
+            seq: U64(seq),
+        };
         Self {
             threads: totals.threads.into(),
             events: totals.events.into(),
@@ -152,8 +168,10 @@ impl From<&Totals> for Sums {
             open: totals.open.into(),
             unmatched: totals.unmatched.into(),
             out_of_order: totals.out_of_order.into(),
+            first_out_of_order: totals.first_out_of_order.map(place),
             given_up: totals.given_up.into(),
             lost_events: totals.lost_events.into(),
+            unwritten_events: summed.unwritten_events().unwrap_or(0).into(),
             busy_ns: totals.busy_ns.into(),
             start_ns: totals.times.map(|(start_ns, _)| start_ns.into()),
             end_ns: totals.times.map(|(_, end_ns)| end_ns.into()),
@@ -254,7 +272,7 @@ impl<W: Write> Sink for Json<W> {
             thread: section.thread,
             thread_name: section.thread.and_then(|id| section.part.thread_name(id)),
             content: content(&section.rows),
-            totals: (&section.totals).into(),
+            totals: section.summed().into(),
         };
         serde_json::to_writer(&mut self.out, &table)?;
         self.out.write_all(b"\n")?;

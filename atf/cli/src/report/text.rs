@@ -216,6 +216,13 @@ pub(crate) struct Summed<'a> {
 }
 
 impl Summed<'_> {
+    pub(crate) fn unwritten_events(&self) -> Option<u64> {
+        match self.unwritten? {
+            Missing::Unwritten { events, .. } => Some(events),
+            _ => None,
+        }
+    }
+
     /// Returns whether there are open, unmatched, out-of-order or abandoned calls, or lost events.
     pub(crate) fn has_more_than_calls(&self) -> bool {
         let totals = self.totals;
@@ -255,12 +262,15 @@ impl std::fmt::Display for Summed<'_> {
                 write!(f, ", {lost} lost by the tracer ({effect})")?;
             }
         }
-        if let Some(Missing::Unwritten { events, .. }) = self.unwritten {
+        if let Some(events) = self.unwritten_events() {
             let events = Counted(events, "event");
             write!(f, ", up to {events} of each thread missing at the end")?;
         }
         if let Some(order) = time_goes_back(totals.out_of_order) {
             write!(f, ", {order}")?;
+        }
+        if let Some((thread, seq)) = totals.first_out_of_order {
+            write!(f, " (first: thread {thread}, events[{seq}])")?;
         }
         match totals.given_up {
             0 => Ok(()),

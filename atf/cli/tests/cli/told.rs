@@ -79,11 +79,22 @@ fn info_and_report_count_a_wrong_timestamp_once() {
     let mut events: Vec<_> = (0..40).map(event).collect();
     events[3].0 = 1_000;
     super::report::session(folder.path(), &events, "f");
-    for arguments in [&["info", "--verify", "."][..], &["report", "."]] {
+    for (arguments, place) in [
+        (&["info", "--verify", "."][..], ""),
+        (&["report", "."], " (first: thread 4, events[4])"),
+    ] {
         let output = atf(folder.path(), arguments);
         let (_, text, _) = texts(&output);
-        assert!(text.contains("time goes back at 1 event\n"), "{text}");
+        let expected = format!("time goes back at 1 event{place}\n");
+        assert!(text.contains(&expected), "{text}");
     }
+    let output = atf(folder.path(), &["report", "--json", "."]);
+    let totals = &lines(texts(&output).1)[0]["totals"];
+    let first = serde_json::json!({"thread": 4, "seq": "4"});
+    assert_eq!(
+        (&totals["out_of_order"], &totals["first_out_of_order"]),
+        (&"1".into(), &first)
+    );
 }
 
 #[test]
@@ -144,6 +155,8 @@ fn info_last_and_report_say_the_same_of_unwritten_events() {
             let total = "without a call, up to 1 event of each thread missing at the end";
             assert!(text.contains(total), "{text}");
         }
+        let (_, text, _) = run(&folder, &["report", "--json", "s"]);
+        assert_eq!(lines(&text)[0]["totals"]["unwritten_events"], "1");
     }
 }
 
