@@ -296,7 +296,7 @@ const DETAILS: &[Column] = &[
     Column::new(
         "payload",
         ColumnKind::Bytes,
-        "bytes of a payload of another shape",
+        "bytes of a payload of another shape, such as the fields of a call in JSON",
         "the bytes after detail_event_header",
     )
     .or_null(
