@@ -92,15 +92,13 @@ fn glob(pattern: &str, name: &str) -> bool {
             (Some(letter), Some(found)) if letter == '?' || letter == found => {
                 (pattern, name) = (after, rest);
             }
-            _ => {
-                let Some((after, reach)) = &mut star else {
-                    return false;
-                };
-                if reach.next().is_none() {
-                    return false;
+            _ => match &mut star {
+                Some((after, reach)) if !reach.as_str().is_empty() => {
+                    reach.next();
+                    (pattern, name) = (after.clone(), reach.clone());
                 }
-                (pattern, name) = (after.clone(), reach.clone());
-            }
+                _ => return false,
+            },
         }
     }
 }
