@@ -2,7 +2,10 @@
 
 /// Buckets per power of two: `1 << BITS`.
 const BITS: u32 = 5;
-const BUCKETS: usize = 1 << BITS;
+const BUCKETS: u64 = 1 << BITS;
+/// The bits of a bucket's count.
+const COUNT_BITS: u32 = 53;
+const MOST: u64 = (1 << COUNT_BITS) - 1;
 
 /// The durations of a function's calls.
 ///
@@ -10,15 +13,17 @@ const BUCKETS: usize = 1 << BITS;
 /// (1.6 %) away from the exact one: each power of two is divided into 32 equal buckets, and a
 /// quantile is the middle of its bucket. Durations below 64 ns are exact.
 ///
-/// Memory: 272 bytes per power of two that the durations span, at most 16 KiB, and nothing while
-/// all durations are equal.
+/// Memory: 8 bytes per bucket that counts a duration, at most 15 KiB, and nothing while all
+/// durations are equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Durations {
     count: u64,
     min_ns: u64,
     max_ns: u64,
-    /// By ascending power; empty while all durations are equal.
-    octaves: Vec<Octave>,
+    /// The number of a bucket in the upper bits, and its count in the lower [`COUNT_BITS`], so
+    /// that most functions, which have few calls, need little memory. By ascending duration; empty
+    /// while all durations are equal.
+    buckets: Vec<u64>,
 }
 
 /// A part of a histogram, from [`Durations::buckets`].
@@ -31,14 +36,6 @@ pub struct Bucket {
     pub to_ns: u64,
     /// How many durations it counts; at least one.
     pub count: u64,
-}
-
-/// The durations from one power of two to the next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Octave {
-    /// 0 for durations below 32 ns, and one more for each power of two.
-    power: u32,
-    counts: Box<[u64; BUCKETS]>,
 }
 
 impl Durations {
@@ -102,24 +99,17 @@ impl Durations {
     /// Returns the histogram: the buckets that count at least one duration, by ascending duration.
     /// Their limits are the same in every trace, so histograms can be compared and added.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
-        let all_equal = (self.octaves.is_empty() && self.count > 0).then(|| {
-            let (power, bucket) = place(self.min_ns);
-            (power, bucket as u64, self.count)
-        });
-        let counts = self.octaves.iter().flat_map(|octave| {
-            let counts = (0..).zip(octave.counts.iter());
-            counts.map(|(bucket, count)| (octave.power, bucket, *count))
-        });
-        let all = all_equal.into_iter().chain(counts);
-        all.filter(|(.., count)| *count > 0)
-            .map(|(power, bucket, count)| {
-                let (from_ns, to_ns) = limits(power, bucket);
-                Bucket {
-                    from_ns,
-                    to_ns,
-                    count,
-                }
-            })
+        let is_equal = self.buckets.is_empty() && self.count > 0;
+        let all_equal = is_equal.then(|| (bucket_of(self.min_ns), self.count));
+        let counts = self.buckets.iter().map(|packed| unpack(*packed));
+        all_equal.into_iter().chain(counts).map(|(bucket, count)| {
+            let (from_ns, to_ns) = limits(bucket);
+            Bucket {
+                from_ns,
+                to_ns,
+                count,
+            }
+        })
     }
 
     pub(super) fn add(&mut self, ns: u64) {
@@ -131,54 +121,42 @@ impl Durations {
         if other.count == 0 {
             return;
         }
-        if other.octaves.is_empty() {
+        if other.buckets.is_empty() {
             return self.add_times(other.min_ns, other.count);
         }
         self.spread();
-        for octave in &other.octaves {
-            let counts = self.counts(octave.power);
-            for (sum, count) in counts.iter_mut().zip(octave.counts.iter()) {
-                *sum = sum.saturating_add(*count);
-            }
+        for packed in &other.buckets {
+            let (bucket, count) = unpack(*packed);
+            self.count_in(bucket, count);
         }
         self.widen(other.min_ns, other.max_ns, other.count);
     }
 
     fn add_times(&mut self, ns: u64, times: u64) {
         let is_equal = self.count == 0 || (self.min_ns == ns && self.max_ns == ns);
-        if !self.octaves.is_empty() || !is_equal {
+        if !self.buckets.is_empty() || !is_equal {
             self.spread();
-            self.count_in_bucket(ns, times);
+            self.count_in(bucket_of(ns), times);
         }
         self.widen(ns, ns, times);
     }
 
     /// Moves equal durations into their bucket.
     fn spread(&mut self) {
-        if self.octaves.is_empty() && self.count > 0 {
-            self.count_in_bucket(self.min_ns, self.count);
+        if self.buckets.is_empty() && self.count > 0 {
+            self.count_in(bucket_of(self.min_ns), self.count);
         }
     }
 
-    fn count_in_bucket(&mut self, ns: u64, times: u64) {
-        let (power, bucket) = place(ns);
-        if let Some(count) = self.counts(power).get_mut(bucket) {
-            *count = count.saturating_add(times);
+    fn count_in(&mut self, bucket: u64, times: u64) {
+        let at = self.buckets.partition_point(|it| unpack(*it).0 < bucket);
+        match self.buckets.get_mut(at) {
+            Some(packed) if unpack(*packed).0 == bucket => {
+                let (_, count) = unpack(*packed);
+                *packed = pack(bucket, count.saturating_add(times));
+            }
+            _ => self.buckets.insert(at, pack(bucket, times)),
         }
-    }
-
-    fn counts(&mut self, power: u32) -> &mut [u64; BUCKETS] {
-        let at = self.octaves.partition_point(|octave| octave.power < power);
-        if self
-            .octaves
-            .get(at)
-            .is_none_or(|octave| octave.power != power)
-        {
-            let counts = Box::new([0; BUCKETS]);
-            self.octaves.insert(at, Octave { power, counts });
-        }
-        #[expect(clippy::indexing_slicing, reason = "found or inserted above")]
-        &mut self.octaves[at].counts
     }
 
     fn widen(&mut self, min_ns: u64, max_ns: u64, times: u64) {
@@ -192,30 +170,33 @@ impl Durations {
     }
 }
 
-/// Returns a duration's power and bucket.
-fn place(ns: u64) -> (u32, usize) {
-    const MASK: u64 = BUCKETS as u64 - 1;
-    let shift = ns.checked_ilog2().and_then(|log| log.checked_sub(BITS));
-    match shift {
-        None => (0, bucket(ns & MASK)),
-        Some(shift) => {
-            let bits = ns.wrapping_shr(shift) & MASK;
-            (shift.saturating_add(1), bucket(bits))
-        }
-    }
+fn pack(bucket: u64, count: u64) -> u64 {
+    bucket.wrapping_shl(COUNT_BITS) | count.min(MOST)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "five bits")]
-const fn bucket(bits: u64) -> usize {
-    bits as usize
+/// Returns a bucket's number and its count.
+const fn unpack(packed: u64) -> (u64, u64) {
+    (packed.wrapping_shr(COUNT_BITS), packed & MOST)
+}
+
+/// Returns the number of a duration's bucket: the duration below 32 ns, and then 32 numbers for each
+/// power of two.
+fn bucket_of(ns: u64) -> u64 {
+    let shift = ns.checked_ilog2().and_then(|log| log.checked_sub(BITS));
+    let Some(shift) = shift else {
+        return ns;
+    };
+    let power = u64::from(shift).saturating_add(1);
+    power.wrapping_shl(BITS) | (ns.wrapping_shr(shift) & (BUCKETS - 1))
 }
 
 /// Returns the shortest and the longest duration in a bucket.
-fn limits(power: u32, bucket: u64) -> (u64, u64) {
-    let Some(shift) = power.checked_sub(1) else {
+fn limits(bucket: u64) -> (u64, u64) {
+    let shift = u32::try_from(bucket.wrapping_shr(BITS)).ok();
+    let Some(shift) = shift.and_then(|power| power.checked_sub(1)) else {
         return (bucket, bucket);
     };
-    let low = (BUCKETS as u64 | bucket).wrapping_shl(shift);
+    let low = (BUCKETS | (bucket & (BUCKETS - 1))).wrapping_shl(shift);
     let width = 1_u64.wrapping_shl(shift);
     (low, low.saturating_add(width.saturating_sub(1)))
 }
@@ -234,14 +215,13 @@ mod tests {
             })
         });
         for ns in near.chain([0, u64::MAX]) {
-            let (power, bucket) = place(ns);
-            let (from_ns, to_ns) = limits(power, bucket as u64);
+            let (from_ns, to_ns) = limits(bucket_of(ns));
             assert!((from_ns..=to_ns).contains(&ns), "{ns} {from_ns} {to_ns}");
             let middle = from_ns.midpoint(to_ns);
             assert!(middle.abs_diff(ns) <= ns / 64, "{ns} {middle}");
             assert!(ns >= 64 || middle == ns, "{ns} {middle}");
         }
-        assert_eq!(place(u64::MAX), (59, 31));
+        assert_eq!(bucket_of(u64::MAX), 59 * 32 + 31);
     }
 
     #[test]
@@ -250,11 +230,11 @@ mod tests {
         let mut part = Durations::default();
         (0..5).for_each(|_| part.add(1_000_003));
         all.merge(&part);
-        assert!(all.octaves.is_empty());
+        assert!(all.buckets.is_empty());
         assert_eq!(all.quantile_ns(500), Some(1_000_003));
         all.add(7);
         all.merge(&part);
-        assert_eq!((all.count(), all.octaves.len()), (11, 2));
+        assert_eq!((all.count(), all.buckets.len()), (11, 2));
         let quantile = |permille| all.quantile_ns(permille);
         assert_eq!([0, 90].map(quantile), [Some(7); 2]);
         for ns in [91, 500, 1000].map(quantile) {
@@ -263,6 +243,16 @@ mod tests {
         }
         assert_eq!((all.min_ns(), all.max_ns()), (Some(7), Some(1_000_003)));
         assert_eq!(Durations::default().quantile_ns(500), None);
+    }
+
+    #[test]
+    fn a_count_that_is_full_stays_in_its_bucket() {
+        let mut durations = Durations::default();
+        durations.add(1);
+        durations.add_times(2_000, MOST);
+        durations.add_times(2_000, 5);
+        let found: Vec<_> = durations.buckets().map(|it| it.count).collect();
+        assert_eq!(found, [1, MOST]);
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Functions {
 /// Returns the functions in a trace with their calls, times and durations, hottest first.
 ///
 /// Memory for each thread read in parallel: per function, about 150 bytes plus its [`Durations`],
-/// usually 1 to 3 KiB and at most 16 KiB; and 28 MiB for 262,144 open calls. At most
+/// usually less than 1 KiB and at most 15 KiB; and 28 MiB for 262,144 open calls. At most
 /// [`max_functions`](Options::max_functions) functions are listed separately.
 ///
 /// ```

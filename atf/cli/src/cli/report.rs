@@ -47,11 +47,11 @@ session are written to standard error.
 
 All events are verified as they are read. Problems are written to standard error as by `atf dump`.
 
-Memory: about 150 bytes per function and 1 to 3 KB for its durations, at most 16, for about five
-threads per core; open calls 28 MB per core for 262,144. If more are open, the outermost are given
-up and counted, and the exit status is 1. A tree has at most a million nodes of 110 bytes, and 120
-more per node that is shown; threads that are being read add 20 MB. A million functions or pairs are
-told apart. Beyond a limit, the rest are combined in one row.
+Memory: about 150 bytes per function and 8 per line of its histogram as CSV, usually less than 1 KB
+and at most 15, for about five threads per core; open calls 28 MB per core for 262,144. If more are
+open, the outermost are given up and counted, and the exit status is 1. A tree has at most a million
+nodes of 110 bytes, and 120 more per node that is shown; threads that are being read add 20 MB. A
+million functions or pairs are told apart. Beyond a limit, the rest are combined in one row.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
 for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.

@@ -199,7 +199,7 @@ impl From<&Cut> for Left {
     }
 }
 
-fn function_row<'a>(row: &'a Row<'_, FunctionTimes>) -> Option<FunctionRow<'a>> {
+fn function_row<'a>(row: &'a Row<'_, &FunctionTimes>) -> Option<FunctionRow<'a>> {
     let durations = &row.value.durations;
     Some(FunctionRow {
         function: row.function?.into(),
@@ -224,7 +224,7 @@ fn content<'a>(rows: &'a Rows<'_>) -> Content<'a> {
                 to_ns: bucket.to_ns.into(),
                 calls: bucket.count.into(),
             };
-            let histogram = |row: &'a Row<'_, FunctionTimes>| {
+            let histogram = |row: &'a Row<'_, &FunctionTimes>| {
                 Some(Histogram {
                     row: function_row(row)?,
                     buckets: row.value.durations.buckets().map(bucket).collect(),

@@ -29,9 +29,9 @@ pub(crate) enum Sort {
 
 /// The rows of one table.
 pub(super) enum Rows<'a> {
-    Functions(Vec<Row<'a, FunctionTimes>>, Cut),
+    Functions(Vec<Row<'a, &'a FunctionTimes>>, Cut),
     /// A histogram of the calls' durations for each matching function.
-    Histograms(Vec<Row<'a, FunctionTimes>>, Cut),
+    Histograms(Vec<Row<'a, &'a FunctionTimes>>, Cut),
     Tree(Vec<Row<'a, Node>>, Cut),
     /// A table for each matching function, with the pairs in which that function is the callee or
     /// the caller.
@@ -64,12 +64,12 @@ pub(super) struct Cut {
 
 impl Report<'_> {
     /// Returns the rows that the options select.
-    pub(super) fn rows<'p>(&self, part: &'p Part, found: &Found) -> Rows<'p> {
+    pub(super) fn rows<'p>(&self, part: &'p Part, found: &'p Found) -> Rows<'p> {
         match found {
             Found::Functions(found) => {
-                let row = |it: &FunctionTimes| Row {
+                let row = |it: &'p FunctionTimes| Row {
                     function: Some(part.function(it.function_id)),
-                    value: it.clone(),
+                    value: it,
                 };
                 let pattern = match &self.view {
                     View::Histogram(pattern) => Some(pattern),
@@ -80,7 +80,7 @@ impl Report<'_> {
                     pattern.is_none_or(|pattern| pattern.fits(&part.function(it.function_id)))
                 });
                 let mut rows: Vec<_> = functions.map(row).collect();
-                let max_ns = |it: &FunctionTimes| it.durations.max_ns();
+                let max_ns = |it: &&FunctionTimes| it.durations.max_ns();
                 sort(self.sort, &mut rows, |it| it.times, max_ns);
                 let mut cut = self.cut(&mut rows);
                 cut.others = found.others.as_ref().map(|others| others.times);

@@ -83,7 +83,7 @@ impl<W: Write> Text<W> {
         Ok(writeln!(self.out)?)
     }
 
-    fn functions(&mut self, rows: &[Row<'_, FunctionTimes>], cut: &Cut) -> Written {
+    fn functions(&mut self, rows: &[Row<'_, &FunctionTimes>], cut: &Cut) -> Written {
         let columns = ["self", "total", "calls", "min", "median", "p99", "max"];
         self.columns(&columns, "function")?;
         let modules = modules(rows);
@@ -110,7 +110,7 @@ impl<W: Write> Text<W> {
         self.more(cut.rows, "function", "--limit 0 shows all")
     }
 
-    fn histogram(&mut self, row: &Row<'_, FunctionTimes>, modules: &Modules<'_>) -> Written {
+    fn histogram(&mut self, row: &Row<'_, &FunctionTimes>, modules: &Modules<'_>) -> Written {
         let (strong, durations) = (self.colours.strong, &row.value.durations);
         write!(self.out, "{strong}durations of{strong:#}")?;
         self.function(row.function, modules, "", &open(&row.value.times))?;

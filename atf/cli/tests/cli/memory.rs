@@ -115,6 +115,50 @@ fn memory_does_not_grow_with_events() {
     }
 }
 
+/// In this trace, every call of a function takes twice as long as the one before, so the functions'
+/// histograms have few calls and many buckets.
+#[test]
+fn many_functions_with_widely_spread_durations_fit() {
+    const FUNCTIONS: u64 = 100_000;
+    const COUNTS: [u64; 2] = [1_000, 10_000];
+    if !tools::has("python3") {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    for (name, count) in ["few", "many"].into_iter().zip(COUNTS) {
+        let path = folder.path().join(name);
+        let writer = SessionWriter::create(path, &WriteOptions::default()).unwrap();
+        for id in 0..THREADS {
+            let mut thread = writer.thread(id).unwrap();
+            let mut now_ns = 0;
+            for power in 0..20 {
+                for function in 0..count {
+                    for kind in [EventKind::CALL, EventKind::RETURN] {
+                        let event = Event::new(now_ns, function, kind, 1);
+                        thread.write(&event).unwrap();
+                        now_ns += 1 << power;
+                    }
+                }
+            }
+            thread.finalize().unwrap();
+        }
+        writer.finalize().unwrap();
+    }
+    let commands = |path| {
+        [
+            vec!["report", path],
+            vec!["report", "--by-thread", path],
+            vec!["report", "--histogram", "*", "--csv", path],
+        ]
+    };
+    for (few, many) in commands("few").iter().zip(commands("many")) {
+        let peaks = [peak(folder.path(), few), peak(folder.path(), &many)];
+        let per_function = peaks[1].saturating_sub(peaks[0]) / (COUNTS[1] - COUNTS[0]);
+        let of_all = peaks[1] + per_function * (FUNCTIONS - COUNTS[1]);
+        assert!(of_all <= LIMIT, "{many:?}: {peaks:?} bytes");
+    }
+}
+
 /// The tree of the calls in this trace has more nodes than the commands keep.
 #[test]
 fn a_call_tree_that_reaches_its_limit_fits() {
