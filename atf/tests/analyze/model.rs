@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::{CALL, EXCEPTION, RETURN, Short};
+use atf::EventKind;
+use atf::wire::CallEffect;
+
+use crate::Short;
 
 /// A call, from its call event to the event that ends it.
 struct Call {
@@ -128,8 +131,8 @@ impl Expected {
 fn pair(events: &[Short]) -> (Vec<Call>, Vec<usize>) {
     let (mut calls, mut stack, mut unmatched) = (Vec::<Call>::new(), Vec::new(), Vec::new());
     for (seq, (_, kind, function_id)) in events.iter().enumerate() {
-        match *kind {
-            CALL => {
+        match EventKind(*kind).effect() {
+            CallEffect::Opens => {
                 stack.push(calls.len());
                 calls.push(Call {
                     function_id: *function_id,
@@ -137,7 +140,7 @@ fn pair(events: &[Short]) -> (Vec<Call>, Vec<usize>) {
                     end_seq: events.len(),
                 });
             }
-            RETURN | EXCEPTION => {
+            CallEffect::Returns | CallEffect::Throws => {
                 let ends = |call: &usize| calls[*call].function_id == *function_id;
                 match stack.iter().rposition(ends) {
                     None => unmatched.push(seq),
@@ -146,7 +149,7 @@ fn pair(events: &[Short]) -> (Vec<Call>, Vec<usize>) {
                     }),
                 }
             }
-            _ => {}
+            CallEffect::None => {}
         }
     }
     (calls, unmatched)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use atf::index::IndexEvent;
 use atf::spans::{CallStack, Depth, Depths, Paired, Span, SpanEnd, Spans};
+use atf::wire::CallEffect;
 use atf::{Error, ErrorKind, EventKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -55,15 +56,15 @@ fn model(events: &[(u32, u64)]) -> (Vec<Short>, Vec<u32>) {
     let (mut spans, mut depths) = (Vec::new(), Vec::new());
     let depth = |stack: &Vec<_>| u32::try_from(stack.len()).unwrap();
     for ((kind, function), seq) in events.iter().zip(0..) {
-        let how = match *kind {
-            CALL => {
+        let how = match EventKind(*kind).effect() {
+            CallEffect::Opens => {
                 stack.push((*function, seq));
                 depths.push(depth(&stack));
                 continue;
             }
-            RETURN => SpanEnd::Return,
-            EXCEPTION => SpanEnd::Exception,
-            _ => {
+            CallEffect::Returns => SpanEnd::Return,
+            CallEffect::Throws => SpanEnd::Exception,
+            CallEffect::None => {
                 depths.push(depth(&stack));
                 continue;
             }

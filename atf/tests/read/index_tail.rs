@@ -154,8 +154,8 @@ fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
         bytes[at..].fill(0);
         bytes[at..at + 4].copy_from_slice(b"2ITA");
         // The start time, which begins at byte 16, is that of the first event: 0. The reserved
-        // bytes begin at byte 40.
-        bytes[at + 43..at + 45].copy_from_slice(&[7, 9]);
+        // bytes end at byte 64.
+        bytes[at + 59..at + 61].copy_from_slice(&[7, 9]);
         let index = ways::index(bytes).unwrap();
         assert_eq!((index.event_count(), tail(&index)), (5, (0, 0, None)));
     }

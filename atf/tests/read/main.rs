@@ -153,13 +153,16 @@ fn scanned(index: &IndexReader, events: &[IndexEvent]) {
         scan.is_ordered(),
         events.is_sorted_by_key(|event| event.timestamp_ns)
     );
-    let of_kind = |kind: u32| {
+    let of_kind = |kind: EventKind| {
         events
             .iter()
-            .filter(|event| event.event_kind.0 == kind)
+            .filter(|event| event.event_kind == kind)
             .count() as u64
     };
-    let known = [1, 2, 3].map(|kind| (EventKind(kind), of_kind(kind)));
+    let known = EventKind::MEMBERS
+        .iter()
+        .map(|kind| (*kind, of_kind(*kind)));
+    let known: Vec<_> = known.collect();
     assert_eq!(scan.kinds.iter().collect::<Vec<_>>(), known);
     let unknown = scan.event_count - known.iter().map(|(_, count)| count).sum::<u64>();
     assert_eq!(scan.kinds.unknown, unknown);
