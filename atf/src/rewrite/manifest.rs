@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use super::job::Job;
+use super::job::{Details, Job};
 use super::report::{ManifestReport, NoteKind, Notes, Place};
 use super::stage;
 use crate::error::{ErrorKind, Result};
@@ -179,6 +179,9 @@ fn manifest(
                 *path = name.to_owned();
             }
         }
+    }
+    if job.details != Details::Keep {
+        new.detail_fields = None;
     }
     for (position, symbol) in new.symbols.iter_mut().enumerate() {
         symbol.position = position;

@@ -203,7 +203,7 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
         "modules": [{"module_id": 1, "function_offsets": false}],
         "timing_anchors": [{"host_time_ns": 7, "media_time": -8, "media_timescale": 9}],
         "lost_events": {"count": 9, "first_ns": 8, "last_ns": 8}, "unwritten_events": 64,
-        "ended_by": "SIGKILL", "clock_error_ns": 31"#,
+        "ended_by": "SIGKILL", "clock_error_ns": 31, "detail_fields": true"#,
     );
     // The wrong time ensures that the manifest is rewritten instead of copied.
     let own = own.replace(&format!("\"time_end_ns\": {TIME}"), "\"time_end_ns\": 0");
@@ -217,8 +217,11 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
     assert!(json.contains("\"unwritten_events\":64"), "{json}");
     convert(&path, &outs[1], Wire::V1, &ConvertOptions::default()).unwrap();
     scrub(&path, &outs[2], &ScrubOptions::default()).unwrap();
+    let scrubbed = outs[2].clone();
     for out in outs {
         let found = Manifest::open(out.join("manifest.json")).unwrap();
+        let has_fields = (out != scrubbed).then_some(true);
+        assert_eq!(found.detail_fields, has_fields);
         assert_eq!(found.time_end_ns, Some(TIME));
         let thread = &found.threads[0];
         assert_eq!(thread.name.as_deref(), Some("ui"));
@@ -232,6 +235,15 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
         assert_eq!(found.ended_by.as_deref(), Some("SIGKILL"));
         assert_eq!(found.clock_error_ns, Some(31));
     }
+}
+
+#[test]
+fn a_scrubbed_session_does_not_state_fields() {
+    let places = session(&manifest("false} ]", r#"false} ], "detail_fields": true"#));
+    let out = places.path("out");
+    scrub(places.path("in"), &out, &ScrubOptions::default()).unwrap();
+    let found = Manifest::open(out.join("manifest.json")).unwrap();
+    assert_eq!(found.detail_fields, None);
 }
 
 #[test]

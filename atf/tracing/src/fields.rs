@@ -36,21 +36,34 @@ impl Fields {
     }
 
     fn encode(&mut self) {
-        self.payload.clear();
-        let mut left = self.values.0.len();
-        let mut separator = '{';
-        for (name, value) in &self.values.0 {
+        let members = self.values.0.iter().map(|(name, value)| {
             let name = encode(&Value::from(*name));
-            let size = name.len().saturating_add(value.len());
-            if self.payload.len().saturating_add(size) > LARGEST_FIELDS.saturating_sub(REST) {
+            format!("{name}:{value}")
+        });
+        let members: Vec<_> = members.collect();
+        // Each member has a separator, and the last one is followed by a brace.
+        let sizes = members.iter().map(|member| member.len().saturating_add(1));
+        let size = sizes.fold(1, usize::saturating_add);
+        let most = if size <= LARGEST_FIELDS {
+            LARGEST_FIELDS
+        } else {
+            LARGEST_FIELDS.saturating_sub(REST)
+        };
+        self.payload.clear();
+        let mut left = members.len();
+        let mut separator = '{';
+        for member in &members {
+            let end = self.payload.len().saturating_add(member.len());
+            if end.saturating_add(2) > most {
                 break;
             }
-            // Writing to a string cannot fail.
-            let _ = write!(self.payload, "{separator}{name}:{value}");
+            self.payload.push(separator);
+            self.payload.push_str(member);
             separator = ',';
             left = left.saturating_sub(1);
         }
         if left > 0 {
+            // Writing to a string cannot fail.
             let _ = write!(self.payload, "{separator}\"…\":{left}");
         }
         self.payload.push('}');

@@ -12,7 +12,9 @@ use crate::shared::Shared;
 /// [`stop`](Self::stop) returns them instead.
 ///
 /// [`std::process::exit`] and a panic that aborts do not drop the guard, so they leave the files as
-/// a kill would; `atf recover` finalizes them.
+/// a kill would: `atf recover` finalizes them, but without
+/// [`survive_kill`](atf::write::WriteOptions::survive_kill) the most recent events of each thread,
+/// or all events of a short run, are lost.
 #[derive(Debug)]
 #[must_use = "dropping it ends the recording"]
 pub struct Guard {
@@ -37,8 +39,9 @@ impl Guard {
         self.shared.path()
     }
 
-    /// Returns how many events could not be recorded so far, including events after the recording
-    /// ended. The summary and the manifest include only losses before its end.
+    /// Returns how many events could not be recorded so far, not counting details, but including
+    /// events after the recording ended. The summary and the manifest include only losses before
+    /// its end.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.shared.lost_events()
@@ -51,16 +54,21 @@ impl Drop for Guard {
             return;
         }
         let path = self.path().display();
-        // If standard error is closed, the message is lost.
-        let _ = match self.stop() {
-            Ok(summary) if summary.lost_events == 0 => Ok(()),
-            Ok(summary) => writeln!(
-                io::stderr(),
-                "atf-tracing: {path}: {} events are recorded, {} are lost",
-                summary.totals.event_count,
-                summary.lost_events
-            ),
-            Err(error) => writeln!(io::stderr(), "atf-tracing: {path}: {error}"),
+        let told = match self.stop() {
+            Ok(summary) => {
+                let recorded = summary.totals.event_count;
+                match (summary.lost_events, summary.lost_details) {
+                    (0, 0) => return,
+                    (lost, 0) => format!("{recorded} events are recorded, {lost} are lost"),
+                    (lost, details) => format!(
+                        "{recorded} events are recorded, {details} of them without their fields; \
+                         {lost} are lost"
+                    ),
+                }
+            }
+            Err(error) => error.to_string(),
         };
+        // If standard error is closed, the message is lost.
+        let _ = writeln!(io::stderr(), "atf-tracing: {path}: {told}");
     }
 }

@@ -7,6 +7,7 @@ use atf::record::RecordOptions;
 use atf::write::{SessionWriter, WriteOptions};
 use tracing_core::Metadata;
 use tracing_core::dispatcher::{self, Dispatch};
+use tracing_core::subscriber::NoSubscriber;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -18,8 +19,8 @@ use crate::{AtfLayer, Guard};
 pub enum InitError {
     /// The session cannot be created or recorded.
     Recording(atf::Error),
-    /// The program already has a global subscriber. [`AtfLayer`] can record next to its other
-    /// layers.
+    /// The program, or this thread, already has a subscriber. [`AtfLayer`] can record next to its
+    /// other layers.
     HasSubscriber,
 }
 
@@ -27,9 +28,9 @@ impl fmt::Display for InitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Recording(error) => error.fmt(f),
-            Self::HasSubscriber => f.write_str(
-                "the program already has a global tracing subscriber: add an AtfLayer to it",
-            ),
+            Self::HasSubscriber => {
+                f.write_str("the program already has a tracing subscriber: add an AtfLayer to it")
+            }
         }
     }
 }
@@ -45,11 +46,11 @@ impl std::error::Error for InitError {
 
 /// Records all spans of the program, in a new session below `root` ([`SessionWriter::create_in`]).
 /// Sets the global subscriber, which handles only spans: events such as `info!` are disabled. The
-/// recording ends when the guard is dropped.
+/// recording ends when the guard is dropped, so bind it to a name: `let _ =` drops it at once.
 ///
 /// # Errors
 ///
-/// [`InitError::Recording`]; [`InitError::HasSubscriber`], which leaves an empty session.
+/// [`InitError::Recording`]; [`InitError::HasSubscriber`].
 pub fn init(root: impl AsRef<Path>) -> Result<Guard, InitError> {
     init_as(root.as_ref(), |layer| layer)
 }
@@ -64,12 +65,16 @@ pub fn init_with_fields(root: impl AsRef<Path>) -> Result<Guard, InitError> {
 }
 
 fn init_as(root: &Path, set: impl FnOnce(AtfLayer) -> AtfLayer) -> Result<Guard, InitError> {
+    if dispatcher::get_default(|dispatch| !dispatch.is::<NoSubscriber>()) {
+        return Err(InitError::HasSubscriber);
+    }
     let session = SessionWriter::create_in(root, &WriteOptions::default());
     let made = session.and_then(|session| AtfLayer::new(session, &RecordOptions::default()));
     let (layer, guard) = made.map_err(InitError::Recording)?;
     let subscriber = tracing_subscriber::registry()
         .with(set(layer))
         .with(filter_fn(is_span));
+    // If another thread has set one since the check above, an empty session is left.
     dispatcher::set_global_default(Dispatch::new(subscriber))
         .map_err(|_| InitError::HasSubscriber)?;
     Ok(guard)

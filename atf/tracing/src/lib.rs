@@ -20,7 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Then `atf dump --spans traces` shows the calls. The example
+//! Then `atf dump --spans traces` shows the calls. Each run adds a session to the folder; if there
+//! are several, name one of them, as [`Guard::path`] returns it. The example
 //! [`record_itself`](https://docs.rs/crate/atf-tracing/latest/source/examples/record_itself.rs)
 //! prints the functions, ordered by time.
 //!
@@ -62,7 +63,8 @@
 //! | spans that exit in another order than they were entered | RETURN of the right function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
 //! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
 //! | fields of a span | nothing, or the detail of its CALL: see [below](#fields) |
-//! | events such as `info!` | nothing |
+//! | events such as `info!`, and those of `#[instrument(err, ret)]` | nothing |
+//! | a span that is never entered; the parent of a span, unless it is entered around it | nothing |
 //!
 //! The program is the only module, with id 1. Its functions are numbered in the order of their
 //! first calls, so ids differ from run to run. Their names are in the manifest within about a
@@ -86,34 +88,37 @@
 //!
 //! If a span has values, its CALL's detail contains them as a JSON object:
 //! `{"path":"a.txt","tries":2}`. A RETURN has such a detail if values were recorded since the CALL.
-//! `atf dump --details` shows the fields, and `atf export perfetto` adds them to the slices as
-//! arguments.
+//! `atf dump --details` shows the fields, and `atf export --format perfetto` adds them to the
+//! slices as arguments.
 //!
-//! Values that are neither numbers nor booleans are text. A text of more than 1,024 bytes is cut
-//! and ends with `…`. If the fields exceed 4,096 bytes, the last ones are left out, and `"…"` counts
-//! them. If a ring has no room for a detail, [`Overflow`](atf::record::Overflow) decides; by
-//! default, the event is recorded without it, and the manifest counts the loss.
+//! Values are text, except for booleans and finite numbers of at most 64 bits. A text of more than
+//! 1,024 bytes is cut and ends with `…`. If the object, with its escapes, would exceed 4,096 bytes,
+//! the last fields are left out, and `"…"` counts them. If a ring has no room for a detail,
+//! [`Overflow`](atf::record::Overflow) decides; by default, the event is recorded without it, and
+//! the manifest counts the loss.
 //!
 //! `#[instrument]` makes fields of all arguments, which takes time even if nothing records them;
 //! `#[instrument(skip_all)]` avoids this cost.
 //!
 //! # What it costs
 //!
-//! Recording a new span costs some 150 ns of CPU time more than with a registry alone, including the
-//! clock and the writing of the files. A lock is taken or memory allocated only for a thread's first
-//! span, for a function's first span in a thread, and when a stack grows deeper than before. With
-//! fields, each span also formats its values, allocates memory for them, and locks its extensions.
-//! The project's benchmark compares the layer, without fields, with other layers.
+//! Recording a new span costs some 150 ns of CPU time more than with a registry alone, including
+//! the clock and the writing of the files. A lock is taken or memory allocated only for a thread's
+//! first span, for a function's first span in a thread, and when a stack grows deeper than before.
+//! With fields, each span also formats its values, allocates memory for them, and locks its
+//! extensions. The project's benchmark compares the layer, without fields, with other layers.
 //!
 //! # Losses
 //!
 //! Recording never harms the program: events that cannot be recorded are lost, and the losses are
-//! counted in the manifest, in the summary from [`Guard::stop`] and in [`Guard::lost_events`].
-//! Events are lost if a ring is full (see [`Overflow`](atf::record::Overflow)), in a thread beyond
+//! counted in the manifest and in the summary from [`Guard::stop`], events also in
+//! [`Guard::lost_events`]. Events are lost if a ring is full (see
+//! [`Overflow`](atf::record::Overflow)), in a thread beyond
 //! [`max_threads`](atf::record::RecordOptions::max_threads), in a signal handler that interrupts
 //! the recording of another event, in a thread's last destructors, and after the recording has
-//! ended. A forked child records nothing; with `survive_kill` it must not enter spans, because it
-//! shares its parent's files.
+//! ended. If the program is killed, aborts or calls [`std::process::exit`], the events in its rings
+//! are lost, unless it records with `survive_kill`. A forked child records nothing; with
+//! `survive_kill` it must not enter spans, because it shares its parent's files.
 
 // A tracer must not crash the traced program.
 #![warn(

@@ -31,8 +31,8 @@ Text: seconds since the first event, thread, seq, kind, call depth, function, li
 event. Terminal control characters in names are escaped. A name longer than 4096 bytes is truncated
 to 4096 bytes, followed by its length (in JSON function_length).
 JSON lines: 64-bit numbers and links are decimal strings, a missing link is null, enumerations are
-numbers, bytes are hexadecimal, and fields that the wire version lacks are omitted. thread is the
-id in the folder's name, function the name in the manifest.
+numbers, bytes are hexadecimal, and fields that the wire version lacks are omitted. The fields of
+a call are as recorded. thread is the id in the folder's name, function the name in the manifest.
 
 --spans lists calls thread by thread, each when it ends, indented by depth: start, duration,
 thread, position of the call, function. --from and --to keep calls that overlap them; a call that
@@ -107,7 +107,7 @@ pub(super) struct Options {
     /// Write calls with their durations instead of events
     #[arg(long, conflicts_with_all = ["kind", "details"])]
     spans: bool,
-    /// Also write each event's detail: registers and stack
+    /// Also write each event's detail: registers and stack, or fields
     #[arg(long)]
     details: bool,
     /// Take function names from this manifest

@@ -11,15 +11,15 @@ use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
 FORM            opens it; what it loses
-  chrome        chrome://tracing, Perfetto UI; registers. Times are microseconds with 3 decimals.
-  perfetto      Perfetto UI, trace processor; stacks. Registers are a slice's arguments.
-  speedscope    speedscope; registers, kinds of ends: open calls end with the thread's last event,
+  chrome        chrome://tracing, Perfetto UI; details. Times are microseconds with 3 decimals.
+  perfetto      Perfetto UI, trace processor; stacks. Registers and fields are arguments of slices.
+  speedscope    speedscope; details, kinds of ends: open calls end with the thread's last event,
                 returns without a call are only counted.
-  firefox       Firefox Profiler; registers, single calls: a sample per change of a stack, as heavy
+  firefox       Firefox Profiler; details, single calls: a sample per change of a stack, as heavy
                 as the time until the next one. Also as speedscope.
   folded        flamegraph.pl, inferno, speedscope; single calls, their times, threads: the self
                 time of each stack in nanoseconds. `;` in a name becomes `:`.
-  csv           spreadsheets; registers, what is missing, returns without a call. A row per call:
+  csv           spreadsheets; details, what is missing, returns without a call. A row per call:
                 duration_ns is empty if no event ended it.
 
 All forms: times never go back, as for `atf report`, and names are truncated to 4096 bytes. Threads

@@ -12,7 +12,7 @@ pub static SPEC_EDITION: Edition = Edition {
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "40dc96981ef0dd68f2b820240dd230279a8be32748a1091ae870c354e2002caa",
+    digest: "b1d93d096815c5a0f8e5bf09d00c17d037b6e11b0d234449e86c87f92bf18a71",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
@@ -346,7 +346,9 @@ pub static ATF_DPAY_002: Rule = Rule {
     about: &["detail_function_payload"],
     sources: &["S1", "S4"],
     settled_by: &["payload.shape", "payload.selector"],
-    note: Some("Any other payload is treated as opaque bytes, which is not an error."),
+    note: Some(
+        "Any other payload, such as the fields of a call, is treated as opaque bytes, which is not an error.",
+    ),
     untestable: None,
 };
 /// Reserved bytes are 0.

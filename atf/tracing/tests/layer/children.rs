@@ -31,6 +31,7 @@ fn is_a_program() {
     match env::var(PROGRAM).unwrap().as_str() {
         "init" => init(&folder),
         "loses" => loses(&folder),
+        "loses fields" => loses_fields(&folder),
         "fails" => fails(&folder),
         "is killed" => is_killed(&folder),
         other => panic!("{other}"),
@@ -56,22 +57,18 @@ fn run(name: &str, folder: &Path) -> String {
 }
 
 fn init(folder: &Path) {
+    let file = folder.join("file");
+    fs::write(&file, "").unwrap();
+    let InitError::Recording(error) = atf_tracing::init(&file).unwrap_err() else {
+        panic!("a file is no folder");
+    };
+    assert!(error.path().unwrap().starts_with(&file), "{error}");
     let guard = atf_tracing::init(folder).unwrap();
     assert!(!tracing::enabled!(tracing::Level::ERROR));
     tracing::info_span!("one").in_scope(|| tracing::info!("an event"));
     fs::write(folder.join("path"), guard.path().to_str().unwrap()).unwrap();
-    // A second run in the same second would use the same folder.
-    let again = folder.join("again");
-    let error = atf_tracing::init(&again).unwrap_err();
+    let error = atf_tracing::init(folder).unwrap_err();
     assert!(matches!(error, InitError::HasSubscriber), "{error}");
-    let error = atf_tracing::init(folder.join("path")).unwrap_err();
-    let InitError::Recording(error) = error else {
-        panic!("{error}");
-    };
-    assert!(
-        error.path().unwrap().starts_with(folder.join("path")),
-        "{error}"
-    );
 }
 
 #[test]
@@ -84,7 +81,8 @@ fn one_line_records_a_program_and_says_nothing() {
     let expected = [(CALL, "one", 1), (RETURN, "one", 1)];
     assert_eq!(found, full("children", &expected));
     is_clean(&session);
-    is_clean(&folder.path().join("again"));
+    // The second attempt left no session.
+    assert_eq!(fs::read_dir(session.parent().unwrap()).unwrap().count(), 1);
 }
 
 const MANY: u64 = 20_000;
@@ -115,6 +113,25 @@ fn a_dropped_guard_tells_what_was_lost() {
     let lost = loss.count;
     let expected = format!("atf-tracing: {path}: {kept} events are recorded, {lost} are lost\n");
     assert_eq!(said, expected);
+}
+
+fn loses_fields(folder: &Path) {
+    let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
+    let options = RecordOptions::default().capacity(Capacity::default().payload_size(64));
+    let (layer, _guard) = AtfLayer::new(session, &options).unwrap();
+    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer.record_fields()));
+    within(&dispatch, || {
+        tracing::info_span!("one", path = "x".repeat(100)).in_scope(|| {});
+    });
+}
+
+#[test]
+fn a_dropped_guard_tells_which_fields_were_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = run("loses fields", folder.path());
+    let counts = "2 events are recorded, 1 of them without their fields; 0 are lost";
+    let path = folder.path().display();
+    assert_eq!(said, format!("atf-tracing: {path}: {counts}\n"));
 }
 
 fn fails(folder: &Path) {

@@ -116,13 +116,22 @@ fn long_values_are_cut_and_many_are_counted() {
         info_span!("endless", a = %Endless).in_scope(|| {});
         let (a, b, c, d) = (&*a, &*a, &*a, &*a);
         info_span!("many", a, b, c, d, e = 5, f = 6).in_scope(|| {});
+        // 4,096 bytes with names and punctuation.
+        let last = "x".repeat(1019);
+        let (a, b, c, d) = (&a[..1016], &b[..1016], &c[..1016], &*last);
+        info_span!("fits", a, b, c, d).in_scope(|| {});
+        info_span!("does not fit", a, b, c, d, e = 5).in_scope(|| {});
     });
     let long = "x".repeat(1024);
     let cut = format!(r#"{{"a":"{long}","b":"{long}…"}}"#);
     // 256 times two characters of two bytes, one of them escaped.
     let endless = format!(r#"{{"a":"{}…"}}"#, r"ä\u0085".repeat(256));
     let many = format!(r#"{{"a":"{long}","b":"{long}","c":"{long}","…":3}}"#);
-    for (place, text) in [cut, endless, many].into_iter().enumerate() {
+    let (part, last) = ("x".repeat(1016), "x".repeat(1019));
+    let fits = format!(r#"{{"a":"{part}","b":"{part}","c":"{part}","d":"{last}"}}"#);
+    assert_eq!(fits.len(), LARGEST_FIELDS);
+    let left_out = format!(r#"{{"a":"{part}","b":"{part}","c":"{part}","…":2}}"#);
+    for (place, text) in [cut, endless, many, fits, left_out].into_iter().enumerate() {
         assert!(text.len() <= LARGEST_FIELDS);
         let expected = [(CALL, Some(text)), (RETURN, None)];
         assert_eq!(seen[2 * place..2 * place + 2], expected);
