@@ -28,17 +28,17 @@ pub struct Drain {
     is_compact: bool,
 }
 
-/// Where events that leave the ring go.
+/// The destination of events that leave the ring.
 #[derive(Debug)]
 struct Outlet {
     payloads: Payloads,
     losses: Arc<Losses>,
-    /// The discarded details, or whole events, from outside every window.
+    /// The details, or whole events, that were discarded because they are outside every window.
     let_go: LetGo,
     totals: Drained,
 }
 
-/// How much must leave the ring to bring it down to half full.
+/// How many events and payload bytes must leave the ring before it is half full.
 #[derive(Debug)]
 struct Crowd {
     events: usize,
@@ -55,7 +55,7 @@ pub struct Drained {
     pub details: u64,
     /// Events that were not recorded, with their details: see [`Lost`](super::Lost).
     pub lost_events: u64,
-    /// Details that did not fit into the ring although their events did.
+    /// Details that did not fit into the ring, although their events did.
     pub lost_details: u64,
 }
 
@@ -145,7 +145,7 @@ impl Drain {
         self.outlet.losses.close();
     }
 
-    /// Counts the events left in the ring as lost, because no writer will take them.
+    /// Counts the events left in the ring as lost, because they will not be written.
     pub(super) fn give_up(&mut self) {
         self.close();
         if let Ok(chunk) = self.events.read_chunk(self.events.slots()) {
@@ -272,7 +272,7 @@ impl Drain {
 
     /// Takes the events that are in the ring now, up to the first one to hold. Events recorded in
     /// the meantime wait for the next call, so one busy thread does not keep the drain from the
-    /// others.
+    /// other rings.
     fn take_all(&mut self, target: &mut impl Target, windows: Option<&Windows>) -> Result<()> {
         let mut crowd = self.crowd();
         let mut left = self.events.slots();
@@ -378,7 +378,7 @@ impl Outlet {
 }
 
 impl Crowd {
-    /// Returns whether the next event must leave the ring.
+    /// Returns whether the next event must leave the ring even if a trigger may request it.
     fn is_out(&self) -> bool {
         self.events > 0 || self.payload_size > 0
     }

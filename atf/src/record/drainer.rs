@@ -26,8 +26,8 @@ use updates::Updates;
 /// The interval between manifest writes while the manifest changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The pause after a manifest write, as a multiple of the write's duration: with very many threads,
-/// the manifest is large.
+/// The pause after a manifest write, as a multiple of the write's duration. With very many threads,
+/// the manifest is large and takes long to write.
 const MANIFEST_REST: u32 = 50;
 
 /// Drains all rings into the threads' files and keeps the manifest up to date.
@@ -41,11 +41,13 @@ pub(super) struct Drainer {
     ended: Ended,
     windows: Option<Windows>,
     calls: Calls,
-    /// When the manifest was last written, and how long to wait before the next write.
+    /// When the manifest was last written.
     manifest_time: Instant,
+    /// How long to wait before the next manifest write.
     manifest_interval: Duration,
-    /// The manifest's size in bytes, and whether the last write succeeded.
+    /// The manifest's size in bytes.
     manifest_size: usize,
+    /// Whether the last manifest write succeeded.
     is_manifest_stored: bool,
     /// How many threads had files at the last manifest write.
     listed_threads: usize,
@@ -61,16 +63,18 @@ struct NextSegment {
 
 /// The work of one pass other than draining.
 struct Requests {
-    /// Threads to create, and threads without a ring that have ended.
+    /// The threads to create.
     wanted: Vec<u32>,
+    /// The threads without a ring that have ended.
     ended: Vec<Arc<Direct>>,
-    /// How many manifests and flushes were requested so far.
+    /// How many manifest writes were requested so far.
     manifests: u64,
+    /// How many flushes were requested so far.
     flushes: u64,
     is_manifest: bool,
     is_flush: bool,
     is_last: bool,
-    /// When the pass began. `opened` and `closed` contain every window opened before that.
+    /// When the pass began. `opened` and `closed` include every window opened before that time.
     now_ns: u64,
     opened: Option<u64>,
     closed: Vec<(u64, u64)>,
@@ -143,7 +147,7 @@ impl Drainer {
             }
             if !is_behind {
                 let interval = self.shared.options.interval;
-                // When woken or timed out, the drain checks the rings.
+                // The drain checks the rings whether it was woken or timed out.
                 let changed = &self.shared.changed;
                 let _ = changed.wait_timeout_while(state, interval, State::is_idle);
             }
@@ -151,8 +155,8 @@ impl Drainer {
     }
 
     fn take_requests(&self) -> Requests {
-        // Read this before the pass's time: these triggers request only earlier events, and the
-        // drain holds none of those.
+        // Read this before the pass's time: the recorded events that these triggers request are
+        // then earlier than that time, so the pass does not hold them.
         let fired = self.shared.triggers.fired();
         Requests::take(&mut self.shared.lock(), fired)
     }
@@ -199,7 +203,7 @@ impl Drainer {
             match step {
                 Ok(Step::Ended) => self.keep_ended(ring, requests.now_ns),
                 step => {
-                    // A live thread has files, even if they are empty.
+                    // A live thread gets files, even if they stay empty.
                     let needs_files = requests.is_last && !ring.drain.is_abandoned();
                     self.close(ring, step, needs_files);
                 }
@@ -270,7 +274,7 @@ impl Drainer {
         }
         self.ended.recount();
         self.shared.tell(true);
-        // Copy the thread names set in the meantime.
+        // Copy the thread names that were set in the meantime.
         let threads = self.all_rings().map(Ring::thread_id);
         next.session.take_names(&self.shared.session, threads);
         if finalized.is_ok() {
@@ -297,8 +301,8 @@ impl Drainer {
         }
     }
 
-    /// Updates the manifest before threads waiting for triggers continue, if the process may end
-    /// then and all requested events have been passed to the system.
+    /// Updates the manifest before threads that wait for triggers continue, because the process may
+    /// end then. Clears `unwritten_events` if all requested events have been passed to the system.
     fn prepare_end(&mut self, requests: &Requests) {
         let triggers = &self.shared.triggers;
         let is_asked = triggers.is_ending() && requests.triggers > triggers.served();
@@ -325,12 +329,12 @@ impl Drainer {
         }
     }
 
-    /// Updates metadata if that is due.
+    /// Updates metadata if an update is due.
     fn update(&mut self) {
         let now = Instant::now();
         if self.updates.are_due(now) {
             self.shared.update();
-            // Its error is reported at the end.
+            // Any error is reported at the end.
             let _ = self.store_manifest();
             self.updates.took(now.elapsed());
         }

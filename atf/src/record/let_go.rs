@@ -16,9 +16,9 @@ pub(super) struct LetGo {
     /// The latest times, in order, grouped into runs.
     runs: VecDeque<Loss>,
     limit: usize,
-    /// The size of a new run: more than 1 only after the limit was exceeded.
+    /// The number of times in a new run: more than 1 only after the limit was exceeded.
     each: u64,
-    /// The sum of older times. Only a trigger reported late can request them.
+    /// Older times, merged into one entry. Only a trigger that is reported late can request them.
     older: Option<Loss>,
     last_ns: Option<u64>,
 }
@@ -73,7 +73,8 @@ impl LetGo {
         self.last_ns
     }
 
-    /// Merges all times before `before_ns` into one sum: no trigger reported in time requests them.
+    /// Merges all times before `before_ns` into one entry, because no trigger that is reported in
+    /// time can request them.
     pub(super) fn forget(&mut self, before_ns: u64) {
         let before = before_ns.saturating_sub(LATE);
         let forgotten = self.runs.partition_point(|run| run.last_ns < before);
@@ -84,8 +85,8 @@ impl LetGo {
         }
     }
 
-    /// Removes the times from `start` to `end` and returns their sum. Includes all of a run even if
-    /// only part of it is in this range.
+    /// Removes the times from `start` to `end`, and returns them as one entry. A run that is only
+    /// partly in this range is included as a whole.
     pub(super) fn claim(&mut self, start: u64, end: u64) -> Option<Loss> {
         let is_touched = |older: &mut Loss| older.first_ns <= end && older.last_ns >= start;
         let older = self.older.take_if(is_touched);

@@ -10,7 +10,7 @@ use crate::manifest::Loss;
 pub(super) struct Losses {
     pub(super) events: Lane,
     pub(super) details: Lane,
-    /// Whether draining has ended, so that every event is lost.
+    /// Whether draining has ended. If so, every further event is lost.
     is_closed: AtomicBool,
     /// The recording process. A forked child has no drain.
     pub(super) process: u32,
@@ -65,7 +65,7 @@ impl Lane {
     pub(super) fn add_all(&self, loss: &Loss) {
         self.first_ns.fetch_min(loss.first_ns, Ordering::Relaxed);
         self.last_ns.fetch_max(loss.last_ns, Ordering::Relaxed);
-        // Stored after the times, so a reader that sees this count also sees them.
+        // Stored after the times, so a reader that sees this count also sees the times.
         self.count.fetch_add(loss.count, Ordering::Release);
     }
 

@@ -182,7 +182,8 @@ fn channel_for(
     is_judged: bool,
 ) -> Result<(Recorder, Drain)> {
     capacity.check()?;
-    // Rings with windows are large, but short-lived threads use little of them.
+    // Do not touch these pages: rings with windows are large, and short-lived threads use little of
+    // them.
     let (events, payloads) = if is_judged {
         let events = RingBuffer::new(capacity.events);
         (events, RingBuffer::new(capacity.payload_size))
@@ -223,7 +224,7 @@ fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Cons
     (producer, consumer)
 }
 
-/// Returns the memory, in bytes, of a ring and of what its drain notes about it.
+/// Returns the memory, in bytes, of a ring and of its drain's record of discarded events.
 fn ring_size(capacity: Capacity, is_judged: bool) -> usize {
     let events = capacity.events.saturating_mul(size_of::<Slot>());
     let size = events.saturating_add(capacity.payload_size);

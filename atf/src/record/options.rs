@@ -14,7 +14,7 @@ use crate::write::{SessionTotals, SessionWriter, WriteOptions};
 pub struct RecordOptions {
     /// The capacity of each thread's ring.
     pub capacity: Capacity,
-    /// The policy for a full ring.
+    /// What happens to an event that does not fit into its ring.
     pub overflow: Overflow,
     /// How long the drain sleeps after finding all rings empty.
     pub interval: Duration,
@@ -85,7 +85,7 @@ impl RecordOptions {
     /// Returns the capacity of a new ring, if `count` others take `taken` bytes; `None` if it does
     /// not fit into the memory limit.
     pub(super) fn next_capacity(&self, count: usize, taken: usize) -> Option<Capacity> {
-        /// One part of the limit in this many is divided by the number of threads.
+        /// The fraction of the limit that is divided by the number of threads is 1 / `PARTS`.
         const PARTS: usize = 16;
         let is_judged = self.window.is_some();
         let (limit, full) = (self.ring_memory, self.capacity);
@@ -197,7 +197,7 @@ mod tests {
         assert!(rings.starts_with(&[2048, 512]), "{rings:?}");
         assert!(rings.len() < 12, "{rings:?}");
         assert_eq!(options.ring_memory(1000).next_capacity(0, 0), None);
-        // A small ring is not made larger.
+        // A small ring does not become larger.
         let tiny = Capacity::default().events(3).payload_size(0);
         let tiny = options.ring_memory(200).capacity(tiny);
         assert_eq!(tiny.next_capacity(0, 0), Some(tiny.capacity));

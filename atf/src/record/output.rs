@@ -17,9 +17,9 @@ impl Target for ThreadWriter {
     }
 }
 
-/// A thread's place in a session. A flight recorder creates the files when a trigger first requests
-/// one of the thread's events, so a thread without requested events costs neither files nor
-/// buffers.
+/// A thread's output in a session. A flight recorder creates the files when a trigger first
+/// requests one of the thread's events, so a thread without requested events costs neither files
+/// nor buffers.
 #[derive(Debug)]
 pub(super) struct Output {
     session: Arc<SessionWriter>,

@@ -40,9 +40,9 @@ pub struct Recorder {
 pub enum Lost {
     /// The event, with its detail if any: the ring is full or no longer drained.
     Event,
-    /// The detail: its payload does not fit, or the ring needs its room for events. Its event is
-    /// recorded. With a [window](super::Window), the detail counts as lost only if it is inside a
-    /// window.
+    /// The detail: its payload does not fit, or the remaining slots are reserved for events without
+    /// details. Its event is recorded. With a [window](super::Window), the detail counts as lost
+    /// only if it is inside a window.
     Detail,
     /// The event, with its detail if any: it is earlier than the previous event or of unknown kind,
     /// which the format forbids tracers to write.
@@ -245,7 +245,7 @@ impl Recorder {
     fn count(&mut self, timestamp_ns: u64) -> u64 {
         self.last_timestamp = timestamp_ns;
         let seq = self.next.index_seq;
-        // No program lives long enough to record 2⁶⁴ events.
+        // No program runs long enough to record 2⁶⁴ events.
         self.next.index_seq = seq.wrapping_add(1);
         seq
     }
@@ -262,8 +262,8 @@ impl Recorder {
         }
     }
 
-    /// Returns whether room will become available. With a window, the drain frees half of the ring
-    /// and may hold the rest.
+    /// Returns whether room for the payload can become available. With a window, the drain frees
+    /// only half of the ring and may hold the rest.
     fn is_worth_waiting(&self, payload_size: usize) -> bool {
         let capacity = self.payloads.buffer().capacity();
         let freed = if self.is_judged {

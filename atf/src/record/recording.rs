@@ -125,8 +125,8 @@ impl Recording {
         }
     }
 
-    /// Sets what brings metadata up to date that changes without notice, such as thread names, so
-    /// that it is in the manifest even if the process dies. Only the first call has an effect.
+    /// Sets a function that updates metadata that changes without notice, such as thread names, so
+    /// that the manifest contains it even if the process dies. Only the first call has an effect.
     ///
     /// The drain's thread calls `update` 10 ms after a thread was registered, 20 ms after that, and
     /// so on, less often if it takes long, and after [`Trigger::fire_last`].
@@ -330,9 +330,9 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        // Nobody can receive an error here.
+        // `drop` cannot return an error.
         if self.stop().is_err() && self.shared.check_process().is_err() {
-            // The drain's thread does not exist in this process: it can be neither joined nor
+            // The drain's thread does not exist in this process, so it can be neither joined nor
             // detached.
             let drain = self.drain.get_mut();
             std::mem::forget(drain.unwrap_or_else(PoisonError::into_inner).take());

@@ -31,8 +31,8 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segment {
-    /// The size at which a segment ends: that of all its events and details, in bytes. The drain
-    /// checks it once per pass, so a segment may exceed it by the contents of the rings.
+    /// The size, in bytes, of all its events and details at which a segment ends. The drain checks
+    /// it once per pass, so a segment may exceed it by the contents of the rings.
     pub size: Option<u64>,
     /// The age at which a segment ends.
     pub duration: Option<Duration>,
@@ -63,10 +63,11 @@ pub(super) struct Segments {
     options: Segment,
     /// The first segment's folder.
     first: PathBuf,
-    /// The number of segments, the number in the last segment's folder name, and when that segment
-    /// began.
+    /// The number of segments.
     count: u64,
+    /// The number in the last segment's folder name.
     number: u64,
+    /// When the last segment began.
     start: Instant,
     /// Why the next segment could not be created.
     failure: Option<Failure>,
@@ -82,8 +83,9 @@ pub(super) struct Segments {
 #[derive(Debug)]
 struct Failure {
     error: Error,
-    /// The number of passes between this attempt and the next, and how many are left.
+    /// The number of passes between this attempt and the next.
     passes: u32,
+    /// How many of these passes are left.
     left: u32,
 }
 

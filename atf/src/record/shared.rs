@@ -30,7 +30,7 @@ pub(super) struct Shared {
     pub(super) update: OnceLock<Update>,
 }
 
-/// Brings metadata up to date that changes without notice.
+/// Updates metadata that changes without notice.
 pub(super) struct Update(pub(super) Box<dyn Fn(&SessionWriter) + Send + Sync>);
 
 impl fmt::Debug for Update {
@@ -42,35 +42,39 @@ impl fmt::Debug for Update {
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) next_thread: u32,
-    /// Threads that are not finalized.
+    /// The number of threads that are not finalized.
     pub(super) live: usize,
-    /// Threads that record without a ring, and those that have ended but are not finalized.
+    /// Threads that record without a ring.
     pub(super) direct: Vec<Arc<Direct>>,
+    /// Threads without a ring that have ended but are not finalized.
     pub(super) ended: Vec<Arc<Direct>>,
     /// The losses of each thread that may still lose something.
     pub(super) losses: Vec<(u32, Arc<Losses>)>,
-    /// How many events and details the other threads lost, in all segments.
+    /// How many events and details all other threads lost, in all segments.
     pub(super) lost: (u64, u64),
     /// The losses of events in this segment from threads without files.
     pub(super) lost_unlisted: Option<Loss>,
     /// How many threads got rings below the full capacity.
     pub(super) smaller_rings: u64,
-    /// Threads that the drain's thread has yet to create, and those that it has created.
+    /// Threads that the drain's thread has yet to create.
     pub(super) wanted: Vec<u32>,
+    /// Threads that the drain's thread has created.
     pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
-    /// How many manifest writes were requested, and how many are done.
+    /// How many manifest writes were requested.
     pub(super) manifests_wanted: u64,
+    /// How many of the requested manifest writes are done.
     pub(super) manifests_written: u64,
-    /// How many flushes were requested, and how many are done.
+    /// How many flushes were requested.
     pub(super) requested: u64,
+    /// How many of the requested flushes are done.
     pub(super) flushed: u64,
-    /// When the open window was opened, if there is one, and the windows closed since the last
-    /// pass.
+    /// When the open window was opened; `None` if no window is open.
     pub(super) opened: Option<u64>,
+    /// The windows closed since the last pass.
     pub(super) closed: Vec<(u64, u64)>,
-    /// The session that is being written, unless it is the first; and the totals of the earlier
-    /// sessions, with the number of all sessions.
+    /// The session that is being written, unless it is the first.
     pub(super) segment: Option<Arc<SessionWriter>>,
+    /// The totals of the earlier sessions, and the number of all sessions.
     pub(super) over: Option<(SessionTotals, u64)>,
     /// Earlier sessions whose last manifest could not be written.
     pub(super) unfinished: Vec<Arc<SessionWriter>>,
@@ -89,7 +93,7 @@ impl State {
     }
 }
 
-/// Distinguishes recordings.
+/// The number of the next recording, which tells recordings apart.
 static RECORDINGS: AtomicU64 = AtomicU64::new(0);
 
 impl Shared {
@@ -226,7 +230,7 @@ impl Shared {
         };
         let mut state = self.lock();
         let mut all = state.lost;
-        // The manifest lists only threads with files.
+        // The manifest lists only threads with files, so count the losses of the others together.
         let mut unlisted = loss(&self.unregistered.events, &mut all.0);
         let State {
             losses,
@@ -266,7 +270,7 @@ impl Shared {
         all
     }
 
-    /// Brings metadata up to date that changes without notice.
+    /// Updates metadata that changes without notice.
     pub(super) fn update(&self) {
         if let Some(Update(update)) = self.update.get() {
             update(&self.session);
@@ -290,7 +294,7 @@ impl Shared {
         }
         let unfinished = std::mem::take(&mut self.lock().unfinished);
         for session in unfinished {
-            // Their first error is already kept.
+            // Its first error has already been recorded.
             let _ = session.finalize();
         }
         self.tell(false);

@@ -12,8 +12,9 @@ use crate::sys::Turns;
 use crate::wire::EventKind;
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
-/// How many times to try to get a thread's writer, and the time between attempts.
+/// How many times to try to get a thread's writer.
 const ATTEMPTS: u32 = 200;
+/// The time between two attempts.
 const WAITING: Duration = Duration::from_millis(1);
 
 /// Records the events of one thread of a [`Recording`](super::Recording). Dropping it finalizes
@@ -55,9 +56,9 @@ impl ThreadRecorder {
     /// written; [`Recording::stop`](super::Recording::stop) returns the error.
     #[inline]
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
-        // Pass numbers, which fit into registers, to small functions. If the event were in memory,
-        // the processor would read several numbers at once that were stored one after the other,
-        // and wait for these stores.
+        // Pass numbers, which fit into registers, to small functions. If the event were passed in
+        // memory, the processor would load several numbers at once that were stored one by one, and
+        // the load would wait for these stores.
         let (now, function_id) = (event.timestamp_ns, event.function_id);
         let (kind, depth) = (event.event_kind, event.call_depth);
         match &mut self.lane {
@@ -129,7 +130,7 @@ impl LossCounter {
 /// A thread that writes its files itself.
 #[derive(Debug)]
 pub(super) struct Direct {
-    /// `None` once the recording has stopped or if the files cannot be written.
+    /// `None` once the recording has stopped, or if the files cannot be written.
     writer: Turns<Option<ThreadWriter>>,
     losses: Arc<Losses>,
 }

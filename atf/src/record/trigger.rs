@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::clock::now_ns;
 
-/// How often a waiting thread checks.
+/// The interval at which a waiting thread checks whether its triggers were served.
 const LOOKING: Duration = Duration::from_millis(1);
 
 /// The maximum number of triggers that the drain distinguishes per pass. For the rest, it receives
@@ -22,16 +22,18 @@ pub struct Trigger(Arc<Triggers>);
 /// Messages from triggers to the drain.
 #[derive(Debug)]
 pub(super) struct Triggers {
-    /// How many calls are reading the clock. Events around that time are not decided on yet.
+    /// How many calls are reading the clock. Until these calls end, the drain does not decide on
+    /// recent events.
     pub(super) begun: AtomicU32,
     /// Times; [`NEVER`] in free slots.
     slots: [AtomicU64; SLOTS],
-    /// The first and last time of the triggers without a slot.
+    /// The earliest time of the triggers without a slot; [`NEVER`] if there are none.
     first_ns: AtomicU64,
+    /// The latest time of the triggers without a slot.
     last_ns: AtomicU64,
-    /// How many triggers were fired, and how many were served, with all their events passed to the
-    /// system.
+    /// How many triggers were fired.
     fired: AtomicU64,
+    /// How many triggers were served: all their events were passed to the system.
     served: AtomicU64,
     /// Whether the process may end once the triggers are served.
     is_ending: AtomicBool,
@@ -46,12 +48,13 @@ const LONGEST: Duration = Duration::from_secs(1);
 pub(super) struct Calls {
     /// How many calls were abandoned and are assumed never to end.
     left: u32,
-    /// The number of calls at the last pass, and since when it has been unchanged.
+    /// The number of calls at the last pass.
     begun: u32,
+    /// Since when this number has been unchanged.
     since: Option<Instant>,
 }
 
-/// Stands for the absence of a time.
+/// The value of a slot without a time.
 const NEVER: u64 = u64::MAX;
 
 impl Trigger {
@@ -69,7 +72,8 @@ impl Trigger {
     /// events have been written or counted as lost, provided the trigger requests nothing later. If
     /// the process keeps running, `unwritten_events` is back in the manifest about a second later.
     pub fn fire_last(&self) -> u64 {
-        // Set before the trigger, so that the drain sees it when it serves the trigger.
+        // Stored before the trigger is fired, so that the drain sees this when it serves the
+        // trigger.
         self.0.is_ending.store(true, Ordering::Release);
         self.0.fire()
     }
@@ -222,10 +226,10 @@ mod tests {
         assert!(are_busy(1, LONGEST));
         assert!(are_busy(1, 2 * LONGEST - millisecond));
         assert!(!are_busy(1, 2 * LONGEST));
-        // Another call begins.
+        // The first call is still abandoned when another one begins.
         assert!(are_busy(2, 2 * LONGEST + millisecond));
         assert!(!are_busy(1, 2 * LONGEST + 2 * millisecond));
-        // The first has ended after all.
+        // The first call has ended after all.
         assert!(!are_busy(0, 4 * LONGEST));
         assert!(are_busy(1, 4 * LONGEST + millisecond));
     }

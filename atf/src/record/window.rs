@@ -171,7 +171,8 @@ impl Windows {
         &self.added
     }
 
-    /// Returns whether the pre-roll has a limit. Otherwise, it covers everything the rings hold.
+    /// Returns whether the pre-roll has a limit. A pre-roll without one covers everything the rings
+    /// hold.
     pub(super) fn have_a_start(&self) -> bool {
         nanoseconds(self.options.pre_roll) < u64::MAX
     }
@@ -186,7 +187,7 @@ impl Windows {
         timestamp_ns < self.decided_ns
     }
 
-    /// Judges an event, which must leave the ring now if it `is_crowded`.
+    /// Decides on an event. If the ring `is_crowded`, the event must leave it now.
     pub(super) fn judge(&self, timestamp_ns: u64, is_crowded: bool) -> Verdict {
         let next = self.ranges.partition_point(|range| range.1 < timestamp_ns);
         let is_inside = self.ranges.get(next).map(|range| range.0 <= timestamp_ns);

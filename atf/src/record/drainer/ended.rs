@@ -17,8 +17,9 @@ const MOST_OPEN: usize = 128;
 #[derive(Debug)]
 pub(super) struct Ended {
     rings: VecDeque<Kept>,
-    /// Memory in bytes, and the limit above which the oldest events are discarded.
+    /// The memory size of all rings in bytes.
     size: usize,
+    /// The size above which the oldest events are discarded.
     most: usize,
     /// How many rings have open files.
     open: usize,
@@ -29,8 +30,9 @@ struct Kept {
     ring: Ring,
     /// When the drain noticed that the thread had ended.
     ended_ns: u64,
-    /// Bytes of memory, and whether the ring's files were open when it was added.
+    /// The ring's memory size in bytes.
     size: usize,
+    /// Whether the ring's files were open when it was added.
     is_open: bool,
 }
 
@@ -112,12 +114,13 @@ impl Drainer {
         self.ended.add(ring, ended_ns);
     }
 
-    /// Drains the rings of finished threads once a trigger requests their events or no trigger can.
+    /// Drains the rings of finished threads once a trigger has requested their events, or no
+    /// trigger can request them any more.
     pub(super) fn drain_ended(&mut self, requests: &Requests) {
         let windows = self.windows.as_ref();
         let has_news = windows.is_some_and(|windows| !windows.added().is_empty());
         let is_due = requests.is_last || requests.is_flush || has_news;
-        // In the other rings, all events are older than the thread's end.
+        // A ring is also due once no trigger can request events up to its thread's end.
         let is_decided = |kept: &&Kept| {
             is_due || windows.is_some_and(|windows| windows.is_decided(kept.ended_ns))
         };
@@ -280,7 +283,7 @@ mod tests {
         pass(&mut drainer);
         assert_eq!(told(&mut drainer)?, (None, vec![one]));
         assert_eq!(drainer.shared.lock().live, 0);
-        // Its name is not kept either.
+        // The session does not keep its name either.
         drainer.session.thread(1)?;
         drainer.store_manifest()?;
         let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();

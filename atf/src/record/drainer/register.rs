@@ -105,7 +105,7 @@ impl RingSizes {
     }
 
     /// Returns the capacity of the next thread's ring, and counts it. Without rings, the capacity
-    /// has no meaning.
+    /// is meaningless.
     fn next(&mut self, drainer: &Drainer) -> Result<Capacity> {
         let (options, session) = (&drainer.shared.options, &drainer.session);
         if session.options().survive_kill {

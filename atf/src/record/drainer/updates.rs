@@ -1,4 +1,4 @@
-//! Decides when metadata that changes without notice is updated.
+//! Decides when to update metadata that changes without notice.
 
 use std::time::{Duration, Instant};
 
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 /// when they begin.
 const FIRST: Duration = Duration::from_millis(10);
 
-/// How many times as long as an update the time before the next one is at least, so that updates
+/// The minimum time between two updates, as a multiple of an update's duration, so that updates
 /// take only a small part of the drain's time.
 const REST: u32 = 20;
 
-/// The updates since the last thread was registered. The time between them doubles, because an
-/// update of many threads takes long.
+/// The schedule of updates since the last thread was registered. The time between two updates
+/// doubles, because updating many threads takes long.
 #[derive(Debug)]
 pub(super) struct Updates {
     last: Instant,
     interval: Duration,
-    /// The least interval.
+    /// The minimum time between two updates.
     rest: Duration,
 }
 
@@ -29,13 +29,13 @@ impl Updates {
         }
     }
 
-    /// Makes the next updates due soon, because a thread was registered. Does not put them off, so
-    /// that threads that begin one after the other cannot prevent them.
+    /// Makes the next updates due soon, because a thread was registered. Does not postpone them;
+    /// otherwise, a steady stream of new threads could prevent updates.
     pub(super) fn hurry(&mut self) {
         self.interval = self.rest;
     }
 
-    /// Returns whether an update is due now, in which case the caller does it.
+    /// Returns whether an update is due now. If so, the caller must do it.
     pub(super) fn are_due(&mut self, now: Instant) -> bool {
         let is_due = now.saturating_duration_since(self.last) >= self.interval;
         if is_due {
@@ -45,7 +45,7 @@ impl Updates {
         is_due
     }
 
-    /// Notes how long an update took.
+    /// Records how long an update took.
     pub(super) fn took(&mut self, time: Duration) {
         self.rest = time.saturating_mul(REST).max(FIRST);
         self.interval = self.interval.max(self.rest);
