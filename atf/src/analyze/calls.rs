@@ -16,7 +16,7 @@ use crate::thread::ThreadReader;
 /// Receives the calls in a trace from [`calls`]. An error from any of these functions ends the
 /// pass.
 pub trait CallVisitor {
-    /// The error type of these functions.
+    /// The error type of the visitor's functions.
     type Error: From<Error>;
 
     /// Receives a thread before it is opened.
@@ -26,9 +26,9 @@ pub trait CallVisitor {
     /// The visitor's errors.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
 
-    /// Receives a folder of the thread. The calls and returns that follow are in its files. A
-    /// folder is passed again for a call that is open at the start of the time range and started
-    /// before the current folder.
+    /// Receives a folder of the thread. The calls and returns that follow are in its files. An
+    /// earlier folder is passed again if a call that started in it is open at the start of the time
+    /// range.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ pub struct CallStart {
 pub struct CallEnd {
     /// The function.
     pub function_id: u64,
-    /// The return or exception that ended the call; `None` if another event or no event did.
+    /// The return or exception that ended the call; `None` if the call ended in any other way.
     pub event: Option<IndexEvent>,
     /// The start time, as in the [`CallStart`].
     pub start_ns: u64,
@@ -200,8 +200,9 @@ pub fn calls<'a, V: CallVisitor>(
 /// Passes a thread's calls to a visitor.
 struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
-    /// The folders so far, and the index of the one that the visitor saw last.
+    /// The folders so far.
     folders: Vec<Files<'a>>,
+    /// The index of the folder that the visitor saw last.
     folder: usize,
     /// The open calls, outermost first: those that the visitor has seen, followed by those from
     /// before the time range.
@@ -344,7 +345,7 @@ impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
 }
 
 impl<V: CallVisitor> Calls<'_, '_, V> {
-    /// Gives up the outermost call. It ends after all calls inside it.
+    /// Gives up the outermost call, which ends after all calls inside it.
     fn give_up(&mut self, number: u64, ended: &Ended) {
         if self.open.front().is_none_or(|call| call.number != number) {
             return;

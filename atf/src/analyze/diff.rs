@@ -20,7 +20,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Subject {
-    /// A function with a name: all functions of that name in modules with that file name.
+    /// A named function. Includes all functions of that name in modules with that file name.
     Named {
         /// Its name.
         name: String,
@@ -64,7 +64,7 @@ pub struct Change {
     pub is_noise: bool,
 }
 
-/// A function's figures in all runs of one side. A run without the function counts as 0.
+/// A function's figures in all earlier or all later runs. A run without the function counts as 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figures {
@@ -161,7 +161,7 @@ pub fn diff(before: &[Run], after: &[Run], noise_percent: u32) -> Diff {
 }
 
 impl Run {
-    /// Adds a session's functions. `known` looks up what is known about a function.
+    /// Adds a session's functions. `known` looks up the name and module of a function id.
     pub fn add<'s>(&mut self, functions: &Functions, known: impl Fn(u64) -> Function<'s>) {
         let called = functions.functions.iter();
         for row in called.filter(|row| !row.times.is_empty()) {

@@ -1,4 +1,5 @@
-//! A histogram of durations: exact at the ends, within 1.6 % in between.
+//! A histogram of durations. The minimum and maximum are exact; other quantiles are off by at most
+//! 1.6 %.
 
 /// Buckets per power of two: `1 << BITS`.
 const BITS: u32 = 5;
@@ -13,16 +14,16 @@ const MOST: u64 = (1 << COUNT_BITS) - 1;
 /// (1.6 %) away from the exact one: each power of two is divided into 32 equal buckets, and a
 /// quantile is the middle of its bucket. Durations below 64 ns are exact.
 ///
-/// Memory: 8 bytes per bucket that counts a duration, at most 15 KiB, and nothing while all
-/// durations are equal.
+/// Memory: 8 bytes per bucket in use, at most 15 KiB. While all durations are equal, no memory is
+/// allocated.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Durations {
     count: u64,
     min_ns: u64,
     max_ns: u64,
-    /// The number of a bucket in the upper bits, and its count in the lower [`COUNT_BITS`], so
-    /// that most functions, which have few calls, need little memory. By ascending duration; empty
-    /// while all durations are equal.
+    /// The buckets by ascending duration; empty while all durations are equal. Each entry packs a
+    /// bucket's number into the upper bits and its count into the lower [`COUNT_BITS`]. Most
+    /// functions have few calls, so they need little memory.
     buckets: Vec<u64>,
 }
 
@@ -88,7 +89,7 @@ impl Durations {
             seen = seen.saturating_add(bucket.count.into());
             seen >= rank
         });
-        // Counts that reached the greatest number add up to less than all durations.
+        // Saturated counts add up to less than the number of durations.
         let Some(Bucket { from_ns, to_ns, .. }) = bucket else {
             return self.max_ns();
         };
@@ -141,7 +142,7 @@ impl Durations {
         self.widen(ns, ns, times);
     }
 
-    /// Moves equal durations into their bucket.
+    /// Adds a bucket for durations that were all equal so far.
     fn spread(&mut self) {
         if self.buckets.is_empty() && self.count > 0 {
             self.count_in(bucket_of(self.min_ns), self.count);
@@ -179,8 +180,8 @@ const fn unpack(packed: u64) -> (u64, u64) {
     (packed.wrapping_shr(COUNT_BITS), packed & MOST)
 }
 
-/// Returns the number of a duration's bucket: the duration below 32 ns, and then 32 numbers for each
-/// power of two.
+/// Returns the number of a duration's bucket: the duration itself below 32 ns; above that, there
+/// are 32 buckets per power of two.
 fn bucket_of(ns: u64) -> u64 {
     let shift = ns.checked_ilog2().and_then(|log| log.checked_sub(BITS));
     let Some(shift) = shift else {

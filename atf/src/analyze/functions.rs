@@ -35,8 +35,7 @@ pub struct FunctionTimes {
     pub times: Times,
     /// The durations of calls that an event ended.
     pub durations: Durations,
-    /// How many of its returns have no call, because the call came before the trace began or was
-    /// lost.
+    /// The number of returns without a call. The call was lost, or came before the trace began.
     pub unmatched: u64,
 }
 

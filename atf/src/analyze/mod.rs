@@ -38,15 +38,15 @@
 //!
 //! Events are verified as they are read. Results contain everything that can be read, and
 //! `problems` shows how this differs from what the tracer wrote. A [merge](crate::merge) of all
-//! events would end with the same problems. If more than 262,144 calls are open at once, the
-//! outermost are given up, which is also a problem.
+//! events reports the same problems. If more than 262,144 calls are open at once, the outermost are
+//! given up, which is also a problem.
 //!
 //! # Cost
 //!
-//! About 60 ns per event on one core. Threads share the cores, but a single thread uses only one,
-//! however large it is: a call can only be paired once all earlier events are known. Memory does not grow with the number of events; each function
-//! documents what it grows with. At any one time, the results of about five threads per core are in
-//! memory.
+//! About 60 ns per event on one core. Threads share the cores, but a single thread uses only one
+//! core, however large it is: a call can only be paired once all earlier events are known. Memory
+//! does not grow with the number of events; each function documents what it grows with. At any one
+//! time, the results of about five threads per core are in memory.
 
 mod calls;
 mod diff;

@@ -1,4 +1,4 @@
-//! Finds rows by key, with a fifth of the memory of a `HashMap` that also has the keys.
+//! Finds rows by key in a fifth of the memory of a `HashMap`, which would store the keys again.
 
 use std::hash::{BuildHasher as _, Hash, RandomState};
 
@@ -9,7 +9,7 @@ pub(super) trait Keyed {
     fn key(&self) -> &Self::Key;
 }
 
-/// The positions of rows in a list, by their keys' hashes. The list is not part of it.
+/// The positions of rows in a list, by their keys' hashes. The caller owns the list.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     hasher: RandomState,
@@ -21,7 +21,7 @@ impl Places {
     /// Returns the position of the key's row.
     pub(super) fn find<R: Keyed>(&self, rows: &[R], key: &R::Key) -> Option<u32> {
         for slot in self.probe(key) {
-            // An empty slot ends the search.
+            // An empty slot ends the search: the key has no row.
             let place = self.slots.get(slot)?.checked_sub(1)?;
             if rows.get(place as usize)?.key() == key {
                 return Some(place);
@@ -30,9 +30,9 @@ impl Places {
         None
     }
 
-    /// Adds the last row.
+    /// Adds the last row's position.
     pub(super) fn add<R: Keyed>(&mut self, rows: &[R]) {
-        // At most two thirds of the slots are taken.
+        // Grow the table once two thirds of the slots are in use.
         if rows.len().saturating_mul(3) > self.slots.len().saturating_mul(2) {
             let size = self.slots.len().saturating_mul(2).max(64);
             self.slots = vec![0; size];
@@ -42,7 +42,7 @@ impl Places {
         }
     }
 
-    /// Inserts the last of the first `count` rows.
+    /// Inserts the position of the row before `count`.
     fn insert<R: Keyed>(&mut self, rows: &[R], count: usize) {
         let row = count.checked_sub(1).and_then(|last| rows.get(last));
         let free = row.and_then(|row| {

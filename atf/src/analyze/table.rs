@@ -1,4 +1,4 @@
-//! Adds up times per key, where calls may nest in calls with the same key.
+//! Adds up times per key. Calls may be nested in calls with the same key.
 
 use std::hash::Hash;
 
@@ -37,7 +37,7 @@ impl Times {
         }
     }
 
-    /// Whether there is nothing to report.
+    /// Returns whether there is nothing to report.
     pub(super) fn is_empty(&self) -> bool {
         self.calls == 0 && self.total_ns == 0
     }

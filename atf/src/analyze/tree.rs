@@ -110,7 +110,8 @@ struct Growing {
     nodes: Vec<Branch>,
     places: Places,
     limit: usize,
-    /// How many nodes stand for calls without a node of their own. They do not count for the limit.
+    /// How many nodes collect calls without a node of their own. They do not count towards the
+    /// limit.
     rest: usize,
 }
 
@@ -124,7 +125,7 @@ struct Branch {
 struct Key {
     function_id: u64,
     parent: u32,
-    /// Whether it stands for all calls under the parent that have no node of their own.
+    /// Whether the node collects all calls under the parent that have no node of their own.
     is_rest: bool,
 }
 
@@ -149,7 +150,7 @@ impl Growing {
     fn new(limit: usize) -> Self {
         let root = Key {
             function_id: 0,
-            // Not a position, so no function has this key.
+            // No node has this position, so no function has this key.
             parent: u32::MAX,
             is_rest: false,
         };
@@ -176,7 +177,7 @@ impl Growing {
             parent,
             is_rest: false,
         };
-        // The root does not count.
+        // The root does not count towards the limit.
         let is_full = self.nodes.len().saturating_sub(self.rest) > self.limit;
         self.place(key, !is_full)
             .unwrap_or_else(|| self.rest_of(parent))
@@ -208,7 +209,7 @@ impl Growing {
         next
     }
 
-    /// Adds another tree, which has no limit.
+    /// Adds the nodes of another tree that has no limit.
     #[expect(clippy::indexing_slicing, reason = "each node is after its parent")]
     fn merge(&mut self, other: &Self) {
         let mut places = vec![ROOT];
@@ -240,7 +241,7 @@ impl Growing {
         children.sort_unstable_by_key(|place| {
             let Branch { key, times } = &branches[*place as usize];
             let id = Reverse((key.is_rest, key.function_id));
-            // Nodes for the rest are last, whatever their times.
+            // Nodes for the remaining calls come last, whatever their times.
             let total_ns = (!key.is_rest).then_some(times.total_ns);
             (key.parent, total_ns, id)
         });
@@ -284,7 +285,7 @@ const MOST_NODES: usize = 1 << 30;
 struct Merging<'a> {
     all: &'a Mutex<Growing>,
     own: Growing,
-    /// The number of nodes from which on a merge pays off.
+    /// The smallest number of nodes that is worth a merge.
     least: usize,
     /// The number of nodes at which the next merge is due.
     most: usize,
@@ -326,7 +327,7 @@ impl Observer for Merging<'_> {
             return;
         }
         let old = self.hand_over();
-        // The open calls, and their callers, stay.
+        // Keep the open calls and their callers.
         let mut kept = vec![ROOT; old.nodes.len()];
         let mut path = Vec::new();
         for place in open {

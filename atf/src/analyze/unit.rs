@@ -74,7 +74,7 @@ impl<'a> Threads<'a> {
             files: thread.segments.into_iter().map(Files::Segment).collect(),
         });
         let problems = session::problems(sessions).into_iter();
-        // Folders without an id belong to none of the selected threads.
+        // A folder without an id cannot belong to a selected thread.
         let problems = problems.filter(|it| is_for_all || *it.kind() != ErrorKind::NoThreadId);
         let of_session = |error| problem(None, error);
         (units.collect(), problems.map(of_session).collect())
@@ -154,7 +154,7 @@ impl<'a> Unit<'a> {
             }
             problems.extend(files.problems_beside(index));
             let missing_events = index.missing_events();
-            // A return in the next segment may belong to a call that is missing here.
+            // After missing events, a return in the next segment may belong to a missing call.
             is_after_gap = missing_events > 0
                 || !index.completeness().has_verified_footer()
                 || seq.saturating_sub(first_seq) < index.event_count();
@@ -201,7 +201,7 @@ impl Files<'_> {
         }
     }
 
-    /// Returns the problems that reading the index's events does not report.
+    /// Returns the problems other than those of the index's events.
     fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
         match self {
             Self::Segment(segment) => {

@@ -14,15 +14,15 @@ pub(super) trait Observer {
     /// The observer's own data about an open call.
     type Place: Copy;
 
-    /// A call begins, inside `caller`.
+    /// Records the start of a call inside `caller`, and returns its place.
     fn call(&mut self, caller: Option<Self::Place>, call: &Began<'_>) -> Self::Place;
 
-    /// The innermost call ran for `ns` nanoseconds.
+    /// Adds `ns` nanoseconds to the self time of the innermost call.
     fn spend(&mut self, place: Self::Place, ns: u64);
 
     fn end(&mut self, place: Self::Place, ended: &Ended);
 
-    /// A function without an open call returned.
+    /// Records the return of a function without an open call.
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64);
 
     /// Limits the observer's memory. `open` are the places of the open calls, outermost first.
@@ -32,7 +32,7 @@ pub(super) trait Observer {
     {
     }
 
-    /// The thread has no more events, and no call is open.
+    /// Called after the thread's last event, when no call is open.
     fn finish(&mut self) {}
 }
 
@@ -94,7 +94,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         }
     }
 
-    /// Takes the thread's next step.
+    /// Processes the thread's next step.
     pub(super) fn step(&mut self, step: &Step<'_, '_>) -> Result<()> {
         match step {
             Step::Event(seq, event) => self.event(*seq, event),
@@ -103,7 +103,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         }
     }
 
-    /// Takes event `seq`.
+    /// Processes event `seq`.
     fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
         let now_ns = self.advance(seq, self.options.time(event.timestamp_ns));
         let mut ended = Ok(());
@@ -180,8 +180,8 @@ impl<'o, O: Observer> Walk<'o, O> {
         ended
     }
 
-    /// Advances the clock to the time of event `seq`, unless that is earlier. Returns the clock's
-    /// time.
+    /// Advances the clock to the time of event `seq`, unless the clock is already later. Returns
+    /// the clock's time.
     fn advance(&mut self, seq: u64, timestamp_ns: u64) -> u64 {
         let is_earlier = timestamp_ns < mem::replace(&mut self.before_ns, timestamp_ns);
         let before_ns = self.clock_ns.unwrap_or(timestamp_ns);

@@ -1,5 +1,5 @@
-//! The rules about the content of a single event, and about a thread's id. The checker applies them;
-//! recovery keeps what breaks them unchanged.
+//! The rules about the content of a single event, and about a thread's id. The checker applies
+//! these rules; recovery leaves values that break them unchanged.
 
 use super::finding::{Findings, Place};
 use super::place::At;
@@ -8,7 +8,7 @@ use crate::detail::DetailEvent;
 use crate::index::{IndexEvent, IndexHeader};
 use crate::wire::{CallEffect, DetailFunctionPayload, Record, Wire};
 
-/// Checks that the header of an index has the id of the thread's folder.
+/// Checks that an index header contains the thread id in the folder's name.
 pub(crate) fn thread_id(header: &IndexHeader, folder_id: u32, findings: &mut impl Findings) {
     let found = header.thread_id;
     if found != folder_id {
@@ -130,8 +130,8 @@ pub(crate) fn detail(
     }
 }
 
-/// Checks that a detail event repeats the values of its index event. The places it reports are in
-/// the detail file.
+/// Checks that a detail event repeats the values of its index event. Reports places in the detail
+/// file.
 pub(crate) fn agreement(
     wire: Wire,
     event: &IndexEvent,

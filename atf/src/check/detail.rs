@@ -39,8 +39,8 @@ pub(super) fn file(path: &Path, opened: Result<DetailReader>, output: &mut dyn O
     }
 }
 
-/// Checks header, events, links and end. Does not read the events if they were `checked` when the
-/// file was opened.
+/// Checks header, events, links and end. If the events were `checked` when the file was opened,
+/// does not read them again.
 pub(super) fn check(
     detail: &DetailReader,
     checked: Option<Links>,
@@ -55,7 +55,7 @@ pub(super) fn check(
         Some(links) => links.range,
         None => events(detail, links, report)?,
     };
-    // Nothing is known about the events after an impossible length.
+    // Events after an impossible length are unknown, so the range may be incomplete.
     let is_whole = detail.framing_problem().is_none();
     finalized_header(detail, is_whole.then_some(range), report)?;
     let times = match detail.time_range()? {

@@ -10,7 +10,7 @@ use crate::check::place::At;
 use crate::check::rules::table as rules;
 use crate::wire;
 
-/// Checks the events in a single pass that also scans them.
+/// Checks and scans the events in a single pass.
 #[derive(Debug)]
 pub(super) struct Events {
     steps: Steps,

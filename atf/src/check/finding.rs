@@ -179,7 +179,7 @@ impl FileReport {
         findings
     }
 
-    /// Returns what a reader must do with the file.
+    /// Returns the action that a reader must take on the file.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let verdicts = self

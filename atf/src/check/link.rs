@@ -29,8 +29,8 @@ impl<'a> Pair<'a> {
         may_be_lost(self.index, self.detail)
     }
 
-    /// Checks the links from index events to detail events. If the details have already proven all
-    /// of them correct, does not read the events again.
+    /// Checks the links from index events to detail events. If the details already prove all of
+    /// these links correct, does not read the events again.
     pub(super) fn check_forward(&self, proven: u64, report: &mut FileReport) -> Result<(), Error> {
         let is_proven = |scan: &Scan| scan.links == proven && scan.zero_events == 0;
         if self.index.known_scan().is_some_and(is_proven) {
@@ -112,7 +112,7 @@ pub(super) struct Backward<'a> {
     pair: &'a Pair<'a>,
     index: IndexCursor<'a>,
     wire: Wire,
-    /// The findings, discarded if one of the files is unfit for comparison.
+    /// The findings. They are discarded if one of the files cannot be compared.
     pub(super) report: FileReport,
     /// The position after the last event with a detail; `None` once a detail belongs to no event or
     /// is out of order.

@@ -159,7 +159,7 @@ fn format_version(manifest: &Manifest, report: &mut FileReport) {
         let field = problem.field().unwrap_or_default();
         field.is_empty() || field.starts_with(key::SYMBOLS)
     };
-    // If symbols could not be read, there may still be some.
+    // Symbols that could not be read may still exist.
     let is_known = !manifest.symbols.is_empty() || !manifest.problems.iter().any(of_symbols);
     let expected = manifest.version();
     let with = if manifest.symbols.is_empty() {

@@ -85,8 +85,8 @@ pub fn wrong_thread_id(header: &IndexHeader, folder: &Path) -> Option<Finding> {
     finding
 }
 
-/// Checks the bytes of one index or detail file, as if they were read from `path`, which need not
-/// exist.
+/// Checks the bytes of one index or detail file as if they had been read from `path`. The path need
+/// not exist.
 pub fn check_bytes(path: &Path, kind: FileKind, bytes: Vec<u8>, output: &mut dyn Output) {
     match kind {
         FileKind::Index => index::file(path, IndexReader::from_bytes(bytes), output),

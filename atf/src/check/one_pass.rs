@@ -1,9 +1,9 @@
 //! Checks a thread's details and links while its files are being opened, so that each byte is read
 //! once.
 //!
-//! This covers details that break no rule and are linked in order, and takes no more memory than a
-//! block of each file. At the first detail that does not qualify, this check ends, and the details
-//! are read again to report their findings.
+//! The check covers details that break no rule and are linked in order. It needs memory for one
+//! block of each file. It ends at the first other detail; the details are then read again to report
+//! their findings.
 
 use std::path::Path;
 
@@ -97,7 +97,7 @@ impl OnePass {
             Ok(Some(record)) => record,
             Ok(None) => return false,
             Err(_) => {
-                // The error appears again when the events are read again from the start.
+                // The error recurs when the events are read again from the start.
                 self.events = None;
                 return false;
             }

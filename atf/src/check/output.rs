@@ -22,7 +22,7 @@ pub trait Output {
     }
 }
 
-/// Reports a file that could not be opened. An empty file may belong to a writer that was killed
+/// Reports a file that could not be opened. A file may be empty because its writer was killed
 /// before writing anything.
 pub(super) fn refused(path: &Path, kind: Kind, error: &Error, output: &mut dyn Output) {
     let mut report = FileReport::new(path, kind);

@@ -70,7 +70,7 @@ impl Session {
         done.found = check_thread(entry, first.map(|(_, clock)| clock), output);
     }
 
-    /// Waits for all threads and then checks everything else.
+    /// Waits until all threads are checked, and then checks the rest of the session.
     pub(super) fn check_rest(&self, output: &mut dyn Output) {
         let mut facts = SessionFacts::new();
         let mut found = self.found();
@@ -101,7 +101,8 @@ impl Session {
     }
 }
 
-/// Marks a thread as checked even if the check panicked, because the rest waits for all threads.
+/// Marks a thread as checked even if its check panicked; otherwise, the rest of the check would
+/// wait forever.
 struct Done<'a> {
     session: &'a Session,
     position: usize,

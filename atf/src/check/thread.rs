@@ -54,7 +54,7 @@ pub(super) fn id_in_name(folder: &Path) -> Option<u32> {
     thread_id(&folder.file_name()?.to_string_lossy())
 }
 
-/// Values required in the index header, as known from the session.
+/// Values that the session requires in the index header.
 #[derive(Debug)]
 pub(super) struct Expected {
     /// The id in the folder's name.
@@ -151,7 +151,7 @@ fn whole(
         });
         draft
     });
-    // If a file is rejected, unreadable or of the other wire version, it cannot prove the other
+    // A file that is rejected, unreadable or of the other wire version cannot prove the other
     // file's links wrong.
     let is_refused = index.is_refused() || detail.as_ref().is_some_and(Draft::is_refused);
     let are_comparable = thread.has_detail_file() == pair.detail.is_some();

@@ -1,19 +1,19 @@
 //! The verdict on a file.
 
 /// The action that a reader must take on a file: the strictest action that any finding requires.
-/// Closed: validators give these three verdicts.
+/// Exhaustive, because validators give exactly these three verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Read it.
+    /// Read the file.
     Accept,
     /// Read the events that can be recovered.
     Recover,
-    /// Reject it.
+    /// Reject the file.
     Reject,
 }
 
 impl Verdict {
-    /// Returns its name.
+    /// Returns the verdict's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

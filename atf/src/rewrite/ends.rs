@@ -172,7 +172,8 @@ impl End<'_> {
         }
     }
 
-    /// Reports the bytes from the last event to `end` as dropped, except details found there.
+    /// Reports the bytes from the last event to `end` as dropped, except for details that salvage
+    /// found there.
     fn gap(
         &self,
         why: DropReason,

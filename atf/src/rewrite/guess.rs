@@ -6,8 +6,8 @@ use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader};
 use crate::source::Input;
 use crate::wire::{Arch, Clock, Os, Record, Wire};
 
-/// How many events (fewer in a shorter file) must be valid in a wire version for it to be
-/// identified.
+/// How many events must be valid in a wire version before that version is assumed; fewer in a
+/// shorter file.
 const SAMPLE: usize = 64;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;

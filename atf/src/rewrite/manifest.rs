@@ -16,8 +16,8 @@ use crate::wire::Clock;
 pub(super) struct Facts {
     /// By thread id: whether the thread has details.
     pub(super) threads: BTreeMap<u32, bool>,
-    /// The threads that are left out, by id: whether their files could not be read. Nothing was
-    /// written to the others.
+    /// The omitted threads, by id, and whether their files could not be read. The writers of the
+    /// others wrote nothing.
     left_out: BTreeMap<u32, bool>,
     /// The earliest and the latest timestamp over all threads.
     pub(super) time_range: Option<(u64, u64)>,
@@ -27,14 +27,14 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Returns whether a thread is left out because its files could not be read; `None` if it is
-    /// not left out. Two folders can have the same id: `thread_1` and `thread_01`.
+    /// Returns whether a thread is omitted because its files could not be read; `None` if it is not
+    /// omitted. Two folders can have the same id: `thread_1` and `thread_01`.
     fn is_unread(&self, id: u32) -> Option<bool> {
         let left_out = self.left_out.get(&id).copied();
         left_out.filter(|_| !self.threads.contains_key(&id))
     }
 
-    /// Leaves a thread out of the copy's manifest.
+    /// Omits a thread from the new manifest.
     pub(super) fn leave_out(&mut self, id: u32, is_unread: bool) {
         *self.left_out.entry(id).or_default() |= is_unread;
     }
@@ -55,7 +55,7 @@ impl Facts {
 /// The result of [`rewrite`].
 pub(super) struct Rewritten {
     pub(super) report: ManifestReport,
-    /// Whether the old manifest contains something that the new one lacks.
+    /// Whether the old manifest contains data that the new one lacks.
     pub(super) loses: bool,
     /// Whether the new manifest is a copy of the old one.
     pub(super) is_copied: bool,
@@ -97,7 +97,8 @@ pub(super) fn rewrite(
             .collect();
     }
     let new = manifest(job, old, facts, &mut report);
-    // A cut's threads and times differ on purpose, and an unreadable manifest was not wrong.
+    // A cut changes threads and times on purpose, and an unreadable manifest has nothing to
+    // compare.
     if let Some(old) = old.filter(|old| job.cut.is_none() && !old.is_unreadable()) {
         note_differences(old, &new, facts, &mut report);
     }
@@ -124,7 +125,7 @@ pub(super) fn rewrite(
     let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);
     let loses = loses_entry || report.problem_count > unnamed.count() as u64;
     let target = out.join(MANIFEST_FILE);
-    // If the old manifest can no longer be read, a new one is encoded.
+    // If copying the old manifest fails, a new one is encoded.
     let is_copied = match old {
         Some(old) if report.problem_count == 0 && job.keeps_rest && old.says_the_same(&new) => {
             stage::copy(&path, &target, job.durability)?.is_empty()
@@ -209,7 +210,7 @@ fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
     there.enumerate().map(thread).collect()
 }
 
-/// Notes what the old manifest gets wrong about the threads.
+/// Notes the old manifest's errors about the threads.
 fn note_differences(old: &Manifest, new: &Manifest, facts: &Facts, report: &mut ManifestReport) {
     let note = &mut |field: &str, found: String| {
         let place = || Place::new(MANIFEST_FILE, field, None).found(found);
@@ -229,7 +230,7 @@ fn note_differences(old: &Manifest, new: &Manifest, facts: &Facts, report: &mut 
     for id in details.keys().filter(|id| !listed.contains(id)) {
         note("threads", format!("thread {id} is not listed"));
     }
-    // Earlier and later times may be those of threads that could not be read.
+    // A wider time range in the manifest may include threads that could not be read.
     let is_unread = facts.left_out.values().any(|is_unread| *is_unread);
     let (start, end) = facts.time_range.unwrap_or((u64::MAX, 0));
     let may_hold = [

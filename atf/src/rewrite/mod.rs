@@ -43,8 +43,8 @@
 //! their folders' names, so the new segments are one trace too. [`convert`] carries call depths,
 //! and [`cut`] open calls, from one segment to the next. Both start over where a segment, or the
 //! end of a thread in a segment, is missing. Recovery finalizes each segment. If a killed tracer
-//! left a segment's last events unwritten, calls continue across that gap, and the report says so.
-//! A segment rewritten alone is a session like any other.
+//! left a segment's last events unwritten, calls continue across that gap, and the report mentions
+//! it. A segment that is rewritten alone is treated like any other session.
 //!
 //! # Memory
 //!
@@ -324,7 +324,7 @@ pub fn scrub(
 /// all losses, whatever their time. Data without a regular place is dropped, as by [`scrub`].
 ///
 /// Takes as much memory as [`recover`], plus 37 MiB if 262,144 calls are open. If more calls are
-/// open, the new trace lacks the outermost ones, and the report says so.
+/// open, the new trace lacks the outermost ones, and the report counts them.
 ///
 /// # Errors
 ///

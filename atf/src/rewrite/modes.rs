@@ -24,7 +24,7 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
         let what = fs::symlink_metadata(&target).map_err(at(&target))?;
         let mode = match what.is_dir() {
             true if thread_id(&name.to_string_lossy()).is_some() => folder(&source, &target)?,
-            // Copies already have their modes.
+            // Copied folders already have their modes.
             true => continue,
             false => match Mode::of(&source) {
                 Ok(mode) => {

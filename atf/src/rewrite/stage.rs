@@ -1,5 +1,5 @@
-//! The new folder while it is being written: under a temporary name next to its final path, deleted
-//! on failure.
+//! The new folder while it is being written. It has a temporary name next to its final path, and is
+//! deleted on failure.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -54,7 +54,7 @@ impl Stage {
         }
         let process = std::process::id();
         for attempt in 0..ATTEMPTS {
-            // The name is short, so it fits wherever the final name fits.
+            // The temporary name is short, so it fits wherever the final name fits.
             let folder = parent.join(format!("{UNFINISHED}{process}-{attempt}"));
             match fs::create_dir(&folder) {
                 Ok(()) => {
@@ -96,7 +96,7 @@ impl Stage {
         }
         fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
         let synced = sync_folder(&self.parent, durability);
-        // After an error, move it back, so nothing is at `out` unless this fails too.
+        // After an error, move the folder back, so that nothing is at `out` unless this fails too.
         self.is_published = synced.is_ok() || fs::rename(&self.out, &self.folder).is_err();
         synced
     }

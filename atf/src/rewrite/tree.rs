@@ -27,7 +27,7 @@ pub(super) struct Item {
     pub(super) is_thread: bool,
 }
 
-/// The sessions and threads at a path: the path itself, or all below it.
+/// The sessions and threads at a path: the path itself, or all those below it.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) items: Vec<Item>,

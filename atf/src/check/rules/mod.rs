@@ -22,9 +22,9 @@ pub struct Rule {
     pub severity: Severity,
     /// Who must follow it.
     pub binds: &'static [Party],
-    /// What the reader does with a file that breaks it.
+    /// The reader's reaction to a file that breaks it.
     pub reader: ReaderDoes,
-    /// Other verdicts that are equally correct for such a file.
+    /// Other verdicts that are equally correct for a file that breaks the rule.
     pub allows: &'static [Verdict],
     /// Why a file that breaks a `Reject` rule must be rejected: a sentence from a source, or the
     /// harm that reading it would do.
@@ -33,7 +33,7 @@ pub struct Rule {
     pub about: &'static [&'static str],
     /// The sources the rule is based on, S0 to S4.
     pub sources: &'static [&'static str],
-    /// The decisions that settled it: topics of [`DECISIONS`](table::DECISIONS).
+    /// The topics of the decisions that settled it; see [`DECISIONS`](table::DECISIONS).
     pub settled_by: &'static [&'static str],
     /// An additional note.
     pub note: Option<&'static str>,
@@ -68,10 +68,10 @@ pub struct Edition {
     pub digest: &'static str,
 }
 
-/// How strict a rule is. Closed: the words of RFC 2119, and a weaker one.
+/// How strict a rule is. Exhaustive: the spec uses two words of RFC 2119 and a weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Informational: nothing is wrong.
+    /// A hint: a file that does not follow it is still correct.
     Advice,
     /// Break it only for a good reason.
     Should,
@@ -85,19 +85,19 @@ pub enum Severity {
 pub enum Party {
     /// Writes thread files or a session.
     Writer,
-    /// Reads them.
+    /// Reads thread files or a session.
     Reader,
-    /// Gives verdicts on them.
+    /// Gives verdicts on thread files or a session.
     Validator,
 }
 
-/// The reaction of a reader to a file that breaks a rule; the strictest comes last. Closed, so that
-/// no program that reads files can overlook one.
+/// The reaction of a reader to a file that breaks a rule; the strictest comes last. Exhaustive, so
+/// that the compiler makes every program handle each reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReaderDoes {
-    /// Ignores it.
+    /// Ignores the broken rule.
     Ignore,
-    /// Continues and reports it.
+    /// Continues, and reports the broken rule.
     Warn,
     /// Returns the recovered events and reports what is missing.
     Recover,
@@ -116,7 +116,7 @@ impl From<ReaderDoes> for Verdict {
 }
 
 impl Severity {
-    /// Returns its name.
+    /// Returns the variant's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -140,8 +140,8 @@ pub fn decision(topic: &str) -> Option<&'static Decision> {
     all.find(|decision| decision.topic == topic)
 }
 
-/// Rules about what a tracer recorded and how it named its threads. Recovery keeps content that
-/// breaks them unchanged, because any fix would be invented.
+/// Rules about what a tracer recorded and how it named its threads. Recovery leaves content that
+/// breaks them unchanged, because a fix would invent data.
 const OF_CONTENT: [&str; 9] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",
@@ -160,7 +160,7 @@ impl Rule {
     pub fn verdicts(&self) -> BTreeSet<Verdict> {
         let own: &[Verdict] = match self.reader {
             ReaderDoes::Ignore => &[Verdict::Accept],
-            // The reader continues and reports it, in the verdict or elsewhere.
+            // The reader continues and reports the broken rule, in the verdict or elsewhere.
             ReaderDoes::Warn => &[Verdict::Accept, Verdict::Recover],
             ReaderDoes::Recover => &[Verdict::Recover],
             ReaderDoes::Reject => &[Verdict::Reject],
@@ -168,15 +168,15 @@ impl Rule {
         own.iter().chain(self.allows).copied().collect()
     }
 
-    /// Returns whether a writer's file can break it. Only a reader's output can break a rule for
-    /// readers.
+    /// Returns whether a writer's file can break the rule. Only a reader's output can break a rule
+    /// for readers.
     #[must_use]
     pub fn binds_writers(&self) -> bool {
         self.binds.contains(&Party::Writer)
     }
 
-    /// Returns whether it is a MUST about structure. A recovered trace breaks no structural MUST,
-    /// whatever happened to the original.
+    /// Returns whether this is a MUST rule about structure. A recovered trace follows all of these
+    /// rules, whatever happened to the original.
     #[must_use]
     pub fn is_structural_must(&self) -> bool {
         self.severity == Severity::Must && !OF_CONTENT.contains(&self.id)

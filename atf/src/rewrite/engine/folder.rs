@@ -24,7 +24,7 @@ use crate::wire::{Clock, HEADER_SIZE};
 /// How many times to try rewriting files when each attempt fails at a different place.
 const ATTEMPTS: usize = 3;
 
-/// What a thread contributes to the session's report, outside its own report.
+/// The parts of the session's report that concern a thread but are not in the thread's own report.
 #[derive(Default)]
 pub(super) struct Beside {
     pub(super) changed: bool,
@@ -35,7 +35,7 @@ pub(super) struct Beside {
 pub(super) struct Attempt {
     pub(super) report: ThreadReport,
     pub(super) beside: Beside,
-    /// A read error affects only this thread.
+    /// The result, or an error. A read error affects only this thread.
     pub(super) rewritten: Result<Rewritten, Failure>,
 }
 
@@ -91,7 +91,7 @@ impl Route<'_> {
         [self.to, self.unreadable].into_iter().try_for_each(remove)
     }
 
-    /// Returns whether to start over and read around unreadable ranges.
+    /// Returns whether to start over and skip unreadable ranges.
     fn starts_again(&self, error: &Error) -> bool {
         !self.options.around_errors && is_bad_sector(error)
     }
@@ -224,7 +224,7 @@ impl Engine<'_> {
         };
         let assumed = guess::describe(index.header());
         let place = if is_unreadable {
-            // The file cannot be copied, either.
+            // A file with an unreadable header cannot be copied.
             let place = Place::new(INDEX_FILE, "header", Some(0));
             place.found(format!("cannot be read; {assumed}"))
         } else {
@@ -271,7 +271,8 @@ impl Engine<'_> {
             Ok(file) if self.job.salvage || is_unreadable => guess_detail(file, index, report),
             _ => None,
         };
-        // A file with an unreadable header cannot be copied, and its other events are kept.
+        // A file with an unreadable header cannot be copied. With a guessed header, its readable
+        // events are kept.
         if guessed.is_none() || !is_unreadable {
             self.put_aside(route, DETAIL_FILE, beside)?;
         }
@@ -319,7 +320,7 @@ impl Engine<'_> {
     }
 
     /// Copies files that an earlier rewrite left in a thread's folder, and reports files that do
-    /// not belong there.
+    /// not belong in such a folder.
     fn keep_sides(
         &self,
         names: &[OsString],

@@ -27,8 +27,8 @@ pub(super) type Carried = BTreeMap<String, Carry>;
 
 impl Engine<'_> {
     /// Rewrites a session, or a thread without a session. The outer error ends the whole rewrite;
-    /// the inner error says why a thread without a session cannot be read. Threads continue from
-    /// the previous segment.
+    /// the inner error is the reason why a thread without a session cannot be read. Threads
+    /// continue from the previous segment.
     pub(super) fn session(
         &self,
         path: &Path,
@@ -81,7 +81,7 @@ impl Engine<'_> {
                 } else {
                     let why = "set aside by an earlier recovery";
                     left_behind.push(LeftBehind {
-                        // A report is not part of the trace.
+                        // An earlier report is not part of the trace, so omitting it loses nothing.
                         is_loss: text == UNREADABLE,
                         ..LeftBehind::new(Path::new(&name), why)
                     });
@@ -165,7 +165,7 @@ impl Engine<'_> {
         let produce = |take: &mut dyn FnMut(_) -> bool| {
             let threads = session.threads().iter();
             let mut threads = threads.filter(|entry| self.job.has_thread(entry.id()));
-            // The result only says whether `take` stopped early.
+            // The result only shows whether `take` stopped early.
             let _ = threads.all(take);
         };
         let work = |entry: &ThreadEntry, found: &Results<'_, Found>| {
@@ -237,7 +237,7 @@ impl Engine<'_> {
             Presence::Folder => None,
             Presence::SymbolicLink => Some("a symlink, which is not followed"),
             Presence::NotAFolder => Some("not a folder"),
-            // The new manifest does not list the thread, as the report states.
+            // The new manifest does not list the thread, and the report says so.
             Presence::Missing => return Ok(None),
         };
         if let Some(why) = why {
@@ -299,7 +299,7 @@ impl Engine<'_> {
                     not_recovered: Some(Place::of(INDEX_FILE, &error)),
                     ..ThreadReport::default()
                 };
-                // All of its files are set aside.
+                // All of its files are set aside below, so discard what was already recorded.
                 beside = Beside::default();
                 self.give_up(route, &mut beside)?;
                 None
@@ -328,7 +328,8 @@ impl Engine<'_> {
         for name in names(path)? {
             let text = name.to_string_lossy();
             let is_thread = threads.contains(&Some(name.as_os_str()));
-            // A half-written manifest has nothing that the previous manifest and the threads lack.
+            // A half-written manifest contains nothing that is missing from the previous manifest
+            // and the threads.
             let is_manifest = text == MANIFEST_FILE || text == MANIFEST_PART;
             if is_thread || is_manifest || is_earlier(&text) {
                 continue;
@@ -380,7 +381,7 @@ struct Finished {
     rewritten: Option<Rewritten>,
 }
 
-/// A message from the rewrite of a thread.
+/// A message from a thread's rewrite to the collecting thread.
 enum Found {
     /// Bytes were processed.
     Progress,

@@ -123,7 +123,8 @@ impl SessionReport {
 pub struct ThreadReport {
     /// The name of its folder.
     pub folder: String,
-    /// Why nothing could be recovered; the files were copied unchanged to `unreadable`.
+    /// Why nothing could be recovered. In that case, the files were copied unchanged to
+    /// `unreadable`.
     pub not_recovered: Option<Place>,
     /// Whether the thread's writer ended before writing anything: `index.atf` is empty, and no
     /// other file has an event. The new session omits the thread; nothing is lost.
@@ -132,7 +133,7 @@ pub struct ThreadReport {
     pub events: Kept,
     /// Its detail events.
     pub details: Kept,
-    /// The part of a longer trace that [`cut`](super::cut) kept.
+    /// The part of the original that [`cut`](super::cut) kept.
     pub cut: Option<Cut>,
     /// Events in files other than `index.atf` and `detail.atf`.
     pub set_aside: Vec<SetAside>,

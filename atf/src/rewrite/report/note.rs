@@ -198,10 +198,10 @@ pub enum NoteKind {
     /// A module in the other run's manifest is from another build, so its names were not used.
     OtherBuild,
 
-    /// Wire version 2 records no `call_depth`.
+    /// A `call_depth` was lost, because wire version 2 does not record it.
     CallDepthLost,
-    /// Wire version 2 does not record a `thread_id` per event, and this event's id differs from the
-    /// header's.
+    /// An event's `thread_id` differs from the header's, and wire version 2 does not record an id
+    /// per event.
     ThreadIdLost,
     /// Registers were zeroed, or a stack was removed.
     PayloadScrubbed,

@@ -147,7 +147,7 @@ struct Added {
     given_up: u64,
 }
 
-/// Returns an event of a call, with its time and kind still to be set.
+/// Returns an event of a call. The caller must set its time and kind.
 fn blank(call: &Span) -> IndexEvent {
     IndexEvent {
         function_id: call.function_id,

@@ -82,7 +82,7 @@ pub(super) fn rewrite(
     walk.run()
 }
 
-/// What to do after an event.
+/// The next step after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Event,
@@ -107,7 +107,7 @@ struct Walk<'a, 'b> {
     details: Option<DetailCursor<'a>>,
     /// The details already in the new file.
     used: Bits,
-    /// The same, for details found past damage.
+    /// The details found past damage that are already in the new file.
     used_salvaged: Bits,
     /// The next link, if links are numbered through the index; `None` after unreadable events.
     next_link: Option<u64>,

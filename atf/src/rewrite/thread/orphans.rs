@@ -79,7 +79,7 @@ impl Walk<'_, '_> {
 
     /// Handles the details that no event refers to.
     pub(super) fn orphans(&mut self) -> Result<(), Failure> {
-        // There are no details without the file.
+        // Without a detail file, there are no details.
         let (Some(reader), Some(details)) = (self.pair.detail, &mut self.details) else {
             return Ok(());
         };
