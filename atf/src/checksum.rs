@@ -13,9 +13,10 @@ use crate::wire::offset;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Checksum {
-    /// There is no verified footer, so there is nothing to compare with.
+    /// Nothing was compared, because there is no verified footer.
     NotChecked,
-    /// The footer's checksum is 0, which means that there is none, so nothing was compared (S2).
+    /// The footer's checksum is 0, which marks a file without a checksum (S2). Nothing was
+    /// compared.
     Absent,
     /// The events match the checksum.
     Good,
@@ -37,7 +38,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// Returns whether the checksum proves the events intact. An IEEE checksum proves this, too.
+    /// Returns whether the checksum proves the events intact. An IEEE CRC-32 also does.
     pub(crate) fn proves_the_events(self) -> bool {
         matches!(self, Self::Good | Self::Ieee { .. })
     }
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn another_implementation_agrees_at_every_length_and_any_cut() {
-        // Large enough to reach every code path, and to be split between any two of them.
+        // Large enough for both parts to use any of the CRC's code paths.
         let bytes: Vec<u8> = (0..2600_u32)
             .map(|i| ((i * i) >> 3).to_le_bytes()[0])
             .collect();

@@ -3,17 +3,18 @@
 use crate::error::{Error, ErrorKind};
 use crate::source::Input;
 
-/// How a file ends, including bytes there that are neither events nor a footer.
+/// How a file ends, including any bytes at the end that are neither events nor a footer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Completeness {
     /// A verified footer, and a header updated to match.
     Finalized,
-    /// A verified footer, but the header was never updated because the writer stopped in between.
-    /// All events are there.
+    /// A verified footer, but the writer stopped before it updated the header. All events are in
+    /// the file.
     HeaderNotUpdated,
-    /// No footer: the writer stopped early, or the file was truncated. The header may still claim
-    /// otherwise ([`is_placeholder`](crate::index::IndexHeader::is_placeholder)).
+    /// No footer: the writer stopped early, or the file was truncated. In a truncated file, the
+    /// header may still contain an event count
+    /// ([`is_placeholder`](crate::index::IndexHeader::is_placeholder)).
     #[non_exhaustive]
     Unfinalized {
         /// The number of bytes of a torn event.
@@ -75,7 +76,7 @@ impl Completeness {
         matches!(self, Self::Finalized | Self::HeaderNotUpdated)
     }
 
-    /// Returns its name.
+    /// Returns the variant's name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -88,7 +89,7 @@ impl Completeness {
 }
 
 /// A torn footer at the end of a file: its beginning or, after a power loss, zeros followed by its
-/// end. Closed: a range of bytes.
+/// end. Exhaustive, because a byte range has no other fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialFooter {
     /// Its offset in bytes from the start of the file.
@@ -112,7 +113,7 @@ pub enum CountSource {
 }
 
 impl CountSource {
-    /// Returns its name.
+    /// Returns the variant's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -53,8 +53,8 @@ impl Error {
         }))
     }
 
-    /// Creates an error that no input, disk or caller can cause: an invariant of this library is
-    /// broken. Debug builds panic, so that tests notice.
+    /// Creates the error for a broken invariant of this library, which no input, disk or caller can
+    /// cause. Debug builds panic, so that tests detect it.
     #[cold]
     pub(crate) fn internal(broken: &'static str) -> Self {
         debug_assert!(false, "{broken}");

@@ -13,13 +13,14 @@ pub const RING_FILE: &str = "ring.atf";
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// The name of the manifest until it is complete.
 pub(crate) const MANIFEST_PART: &str = "manifest.json.part";
-/// The name of the report in a session that a rewrite changed, which may be numbered.
+/// The stem and extension of the report that a rewrite adds to a changed session. The name may
+/// contain a number in between.
 pub(crate) const RECOVERY: (&str, &str) = ("recovery", ".json");
 /// The prefix of a thread folder's name, followed by the id in decimal.
 pub const THREAD_FOLDER: &str = "thread_";
 /// The prefix of a process folder's name, followed by the process id in decimal.
 pub(crate) const PROCESS_FOLDER: &str = "pid_";
-/// The prefix of the unfinished folder's name; the process id and a number follow.
+/// The prefix of an unfinished folder's name, followed by the process id and a number.
 pub(crate) const UNFINISHED: &str = ".atf-";
 
 /// Returns whether `name` is this stem and extension, with or without a number from `-2` on.
@@ -81,9 +82,9 @@ impl ProcessName {
 }
 
 /// Returns whether a folder has the name of an incomplete new trace. Such a folder is still being
-/// written, or was left by a killed [`recover`](crate::rewrite::recover), [`convert`](crate::rewrite::convert) or
-/// [`scrub`](crate::rewrite::scrub). Its events duplicate the original's, so searches for sessions must skip
-/// it.
+/// written, or was left behind by a killed [`recover`](crate::rewrite::recover),
+/// [`convert`](crate::rewrite::convert) or [`scrub`](crate::rewrite::scrub). Its events duplicate
+/// the original's, so searches for sessions must skip it.
 #[must_use]
 pub fn is_unfinished(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
@@ -101,7 +102,7 @@ pub(crate) fn number(digits: &str) -> Option<u32> {
         .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns whether a path has one of the file extensions that the sources use.
+/// Returns whether a path has one of the file extensions that the sources use for traces.
 #[must_use]
 pub fn has_extension(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();

@@ -49,7 +49,7 @@ pub(crate) enum Verdict<F> {
     Verified(Placed<F>),
     /// A footer that contradicts the file.
     Damaged(Damaged),
-    /// Something else.
+    /// Bytes that are not a footer.
     NoFooter,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn judge<F: Footer>(
     )))
 }
 
-/// Returns the damaged footer at a place where only a footer can be.
+/// Returns the footer at an offset where only a footer can be, as damaged.
 pub(crate) fn condemn<F: Footer>(
     input: &Input,
     wire: Wire,

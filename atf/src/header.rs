@@ -19,8 +19,8 @@ pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     input.record(0)
 }
 
-/// Reads the header of a newly opened file. An empty file is not damaged; its writer just never
-/// flushed its buffer.
+/// Reads the header of a newly opened file. An empty file is not damaged: its writer stopped before
+/// it flushed its buffer.
 pub(crate) fn read_first(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     match input.size() {
         0 => Err(input

@@ -1,5 +1,5 @@
 //! Reads, writes, merges and recovers ATF v2 (ADA Trace Format), a binary format for function
-//! traces: every call and return of every thread, with registers and stack for some of them.
+//! traces: every call and return of every thread, with registers and stack for some events.
 //!
 //! | file | contents | reader | writer |
 //! |---|---|---|---|

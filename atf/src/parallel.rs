@@ -82,7 +82,8 @@ fn side_by_side<U: Send, R: Send>(
     // unit, and waiting for that unit cannot deadlock.
     let (queue, queued) = sync_channel::<(U, SyncSender<R>)>(ahead);
     let (order, ordered) = sync_channel::<Receiver<R>>(ahead);
-    // The jobs own the queue, so if all of them panic, nobody waits for them.
+    // Only the jobs own the queue. If all of them panic, the queue closes, so sending to it cannot
+    // block.
     let queued = Arc::new(Mutex::new(queued));
     let is_stopped = &AtomicBool::new(false);
     thread::scope(|scope| {
@@ -109,7 +110,7 @@ fn side_by_side<U: Send, R: Send>(
                 });
             }
         };
-        // If the thread cannot start, both queues end here, and so do the jobs.
+        // If the thread cannot be started, both queues close, and the jobs end.
         let _ = Builder::new().spawn_scoped(scope, pass);
         drop(queued);
         if !ordered.into_iter().flatten().all(take) {

@@ -1,4 +1,4 @@
-//! Methods that the readers of both kinds of file have.
+//! Methods that the readers of both kinds of file share.
 
 /// Implements the methods that do not depend on the kind of file. `$section` is the field that
 /// describes the events.

@@ -10,8 +10,8 @@ use crate::index::IndexReader;
 use crate::source::{Input, OpenOptions, Tail, Unreadable};
 use crate::wire::{HEADER_SIZE, RingHeader, Wire};
 
-/// The size of the largest area in bytes, so that a file cannot make its reader use arbitrarily
-/// much memory.
+/// The size of the largest area in bytes. This limits the memory that a file can make its reader
+/// use.
 pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
 const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
 
@@ -69,7 +69,7 @@ impl Tails {
 /// Reads the ring in a thread's folder; returns `None` if the folder has no ring.
 pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapshot>> {
     let path = folder.join(RING_FILE);
-    // The ring may be changing right now, so it is never mapped.
+    // A running writer may change the ring, so it is never mapped.
     let options = OpenOptions {
         map: None,
         ..options
@@ -232,7 +232,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
 }
 
 impl Snapshot {
-    /// Returns whether the ring contains no events.
+    /// Returns whether the ring has no events.
     pub(crate) fn is_empty(&self) -> bool {
         self.index.bytes.is_empty() && self.detail.bytes.is_empty()
     }

@@ -105,8 +105,8 @@ impl SessionReader {
         }
     }
 
-    /// Returns the session whose manifest or thread folders are directly in `path`, or else the
-    /// folders found there.
+    /// Returns the session whose manifest or thread folders are directly in `path`. If there is
+    /// none, returns the folders in `path`.
     fn of_process(path: &Path, options: OpenOptions) -> Result<Result<Self, Folders>> {
         let folders = Folders::list(path).map_err(|error| error.with_path(Some(path)))?;
         let manifest_path = path.join(MANIFEST_FILE);
@@ -214,9 +214,9 @@ pub enum Presence {
     /// A symlink. It could lead out of the session, so it is not followed unless
     /// [`OpenOptions::follow_links`] is set.
     SymbolicLink,
-    /// Something else.
+    /// Neither a folder nor a symlink.
     NotAFolder,
-    /// Nothing: the thread is only listed in the manifest.
+    /// Nothing exists there: the thread is only listed in the manifest.
     Missing,
 }
 
@@ -256,7 +256,7 @@ impl ThreadEntry {
         ThreadReader::open_with(&self.path, self.options)
     }
 
-    /// Opens only the index, which saves the pass over the detail file that finds where details
+    /// Opens only the index. This saves the pass over the detail file that finds where the details
     /// begin.
     ///
     /// # Errors
@@ -497,7 +497,7 @@ fn entries(
         .map(|t| t.id)
         .collect();
     for id in &listed {
-        // Any folder with that id counts; `thread_01` is also thread 1.
+        // A folder with another name can have this id, too: `thread_01` is also thread 1.
         if folders
             .range((*id, String::new())..)
             .next()

@@ -134,8 +134,8 @@ impl<'s> Symbols<'s> {
         Self { manifest, places }
     }
 
-    /// Returns what is known about a function. If the manifest does not list the function, the
-    /// result has only its id.
+    /// Returns a function's name and module. If the manifest does not list the function, the result
+    /// has only its id.
     #[must_use]
     pub fn function(&self, function_id: u64) -> Function<'s> {
         let symbol = self.places.symbols.get(&function_id);
@@ -159,7 +159,8 @@ impl<'s> Symbols<'s> {
 ///
 /// Displays as the function's name. Without a name, it displays as `module#symbol`: the last part
 /// of the module's path and the lower half of the id. If the module is also unknown, it displays as
-/// the id in hexadecimal. A name may contain any character, so escape it where this could do harm.
+/// the id in hexadecimal. A name may contain any character, so escape it wherever special
+/// characters could do harm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Function<'s> {

@@ -15,8 +15,8 @@ use crate::wire::{HEADER_SIZE, offset};
 
 /// Reads a thread's folder: `index.atf`, and `detail.atf` if it exists.
 ///
-/// The header's flag does not decide whether to look for details, because it means nothing in an
-/// unfinalized file. If a detail file cannot be opened, the index can still be read.
+/// Looks for details whatever the header's flag, because the flag is meaningless in an unfinalized
+/// file. If a detail file cannot be opened, the index can still be read.
 ///
 /// ```
 /// use atf::thread::{Linked, ThreadReader};
@@ -47,7 +47,7 @@ pub struct ThreadReader {
     index: IndexReader,
     detail: Option<Result<DetailReader>>,
     ring: Option<Result<Ring>>,
-    /// The scan of the details, if they were scanned while being opened.
+    /// The scan of the details, if they were scanned while they were opened.
     detail_scan: Option<detail::Scan>,
 }
 
@@ -55,8 +55,8 @@ pub struct ThreadReader {
 /// the header of the details.
 pub(crate) type Tap<'a> = &'a mut dyn FnMut(&IndexReader, &DetailHeader, &[u8]);
 
-/// The target of a link between the two files. Closed: an event has no link, a link leads to an
-/// event, or it does not.
+/// The target of a link between the two files. Exhaustive: an event has no link, its link leads to
+/// an event, or its link dangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linked<T> {
     /// The event that the link leads to.
@@ -303,8 +303,8 @@ impl ThreadReader {
         Ok(problems)
     }
 
-    /// Returns the error for links to missing details. Details that cannot be opened are a problem
-    /// of their own and prove no link wrong.
+    /// Returns the error for links to missing details. Details that cannot be opened are reported
+    /// as a separate problem, and do not prove any link wrong.
     fn dangling(&self, index: &IndexReader) -> Option<Error> {
         let count = self.detail().map_or(0, DetailReader::event_count);
         let may_be_lost = may_be_lost(index, self.detail());
@@ -384,7 +384,7 @@ fn opening(error: Error, other_is_finalized: impl FnOnce() -> bool) -> Error {
     lost.with_field("header").with_offset(found)
 }
 
-/// Returns whether the detail file is finalized, which it is only together with its index.
+/// Returns whether the detail file is finalized. Writers finalize it together with its index.
 fn has_finalized_details(folder: &Path, options: OpenOptions) -> bool {
     Input::open_detail(&folder.join(DETAIL_FILE), options)
         .and_then(DetailReader::new)

@@ -7,9 +7,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 use crate::sys::Turns;
 
-/// The size of the first window in bytes. A gap this small is not a jump.
+/// The size of the first window in bytes. A gap of at most this size does not count as a jump.
 const FIRST: u64 = 4 << 10;
-/// The size of the second window in bytes, if the first was no larger than requested.
+/// The size of the second window in bytes, if the first was only as large as requested.
 const SECOND: u64 = 512;
 /// The size of the largest window in bytes.
 const LARGEST: u64 = 256 << 10;
@@ -115,8 +115,8 @@ impl SharedWindow {
         Ok(buffer)
     }
 
-    /// Separate from [`record`](Self::record), with a result that fits into a register, so that
-    /// access to in-memory bytes is a single load.
+    /// Reads the bytes into `to`. This function is separate from [`record`](Self::record), and its
+    /// result fits into a register, so that access to in-memory bytes is a single load.
     #[inline(never)]
     fn copy<const N: usize>(&self, input: &Input, offset: u64, to: &mut [u8; N]) -> Result<()> {
         let copied = self.0.with(|shared| {
@@ -257,7 +257,8 @@ impl Buffer {
         let end = range.end.min(input.size());
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let skipped = offset.saturating_sub(range.start);
-        // Empty during the read: if the source panics, no other lookup sees half a window.
+        // The window is empty during the read, so if the source panics, no other lookup sees a
+        // half-filled window.
         let mut bytes = mem::take(&mut self.bytes);
         bytes.resize(length, 0);
         let least = skipped.saturating_add(size);
@@ -291,7 +292,7 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         let chunk = match input.as_bytes() {
             Some(_) => match input.slice(chunk_start, end) {
                 Some(chunk) => chunk,
-                // Part of the range is past the end of the file.
+                // Part of the range extends past the end of the file.
                 None => {
                     let missing = end.saturating_sub(input.size());
                     let error = input.error(ErrorKind::UnexpectedEnd { missing });

@@ -8,8 +8,8 @@
 pub struct MediaTime {
     /// The numerator.
     pub value: i64,
-    /// Parts of a second: 600, 44 100, 1 000 000 000, … A value of 0 or less is invalid and
-    /// prevents conversion.
+    /// Units per second: 600, 44 100, 1 000 000 000, … A value of 0 or less is invalid and prevents
+    /// conversion.
     pub timescale: i32,
 }
 

@@ -43,7 +43,7 @@ pub struct CounterClock {
     /// How many times the line was replaced. Modulo 2, this is the index of the current line.
     generation: AtomicU64,
     lines: [Line; 2],
-    /// The largest measured difference.
+    /// The largest measured difference between the two clocks.
     error_ns: AtomicU64,
     calibration: Mutex<Calibration>,
 }
@@ -72,7 +72,7 @@ struct Calibration {
 struct Moment {
     ticks: u64,
     ns: u64,
-    /// How long the comparison took.
+    /// How long the comparison took, in ticks.
     width: u64,
 }
 
@@ -127,7 +127,7 @@ impl CounterClock {
     pub fn adjust(&self) {
         let mut calibration = self.calibration();
         if ticks() >= calibration.due_ticks {
-            // If a clock has not moved, there is nothing to adjust.
+            // There is nothing to adjust if a clock has not moved.
             let _ = self.compare(&mut calibration);
         }
     }
@@ -147,8 +147,9 @@ impl CounterClock {
         self.follow(calibration, Moment::now(), ticks)
     }
 
-    /// Steers the line towards a moment on both clocks. Replaces the line at `begin`, as late as
-    /// possible: until then the old line applies, even if this thread was paused for a while.
+    /// Steers the line towards a moment on both clocks. `begin` returns the tick at which the line
+    /// is replaced. It is called as late as possible, because the old line applies until then, even
+    /// if this thread was paused for a while.
     fn follow(
         &self,
         calibration: &mut Calibration,
@@ -163,7 +164,7 @@ impl CounterClock {
 
         calibration.interval_ns = calibration.interval_ns.saturating_mul(2).min(LONGEST_NS);
         if calibration.interval_ns == LONGEST_NS {
-            // The clock's own rate changes when the system corrects it.
+            // Measure the rate from here on, because the system adjusts the clock's rate over time.
             calibration.reference = now;
         }
         let interval = calibration.interval_ns;

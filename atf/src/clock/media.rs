@@ -9,8 +9,8 @@ use super::TimingAnchor;
 /// Converts a session's timestamps to the time of a sound or screen recording in nanoseconds, using
 /// the session's [anchors](TimingAnchor).
 ///
-/// Between two anchors, time runs at the rate they imply; before the first and after the last, at
-/// the rate of the trace's clock.
+/// Between two anchors, time runs at the rate that they imply. Before the first anchor and after
+/// the last, it runs at the rate of the trace's clock.
 ///
 /// ```
 /// use atf::clock::{MediaClock, MediaTime, TimingAnchor};
@@ -65,7 +65,7 @@ impl MediaClock {
         clock.ok_or(MediaClockError::NotOneRecording)
     }
 
-    /// Checks that another clock can be that of the same recording.
+    /// Checks that another clock can belong to the same recording.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl MediaClock {
     /// Returns the first timestamp that converts to this time or a later one.
     fn first_from(&self, media_ns: u64) -> Option<u64> {
         let host_ns = self.to_host_ns(media_ns);
-        // Both directions round down, so it is this timestamp or the next one.
+        // Both conversions round down, so the result is this timestamp or the next one.
         let found = convert(&self.points, |point| *point, host_ns)?;
         host_ns.checked_add(u64::from(found < i128::from(media_ns)))
     }
@@ -143,7 +143,7 @@ pub enum MediaClockError {
     /// The recording's time does not advance from one anchor to the next, or the timescale is not
     /// positive.
     NotOneRecording,
-    /// Events begin before the recording's time 0.
+    /// The trace begins before the recording's time 0.
     EventsBefore {
         /// The timestamp at which the recording begins.
         zero_ns: u64,

@@ -10,7 +10,7 @@
 //!
 //! All threads on a machine read the same clock, so their timestamps are comparable. Timestamps
 //! from different machines or different boots are not. [`TimingAnchor`] ties the clock to the clock
-//! of a sound or screen recording. [`CounterClock`] takes the same times from the processor's
+//! of a sound or screen recording. [`CounterClock`] computes the same times from the processor's
 //! counter, which is faster to read.
 
 mod anchor;

@@ -28,14 +28,14 @@ mod boottime {
         let time = sys::boottime();
         let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
         let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or(0);
-        // Nanoseconds in a `u64` last for 584 years.
+        // A `u64` of nanoseconds does not overflow for 584 years.
         seconds
             .saturating_mul(NS_PER_SECOND)
             .saturating_add(nanoseconds)
     }
 }
 
-/// Clocks that count ticks; the platform reports their length once.
+/// Clocks that count ticks. The length of a tick is queried once.
 #[cfg(any(target_vendor = "apple", windows))]
 mod ticks {
     use std::sync::OnceLock;
@@ -81,8 +81,8 @@ mod ticks {
     }
 }
 
-/// Platforms without a clock in the format use the standard library's, starting at its first
-/// reading.
+/// On platforms for which the format defines no clock: the standard library's clock, counted from
+/// its first reading.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",

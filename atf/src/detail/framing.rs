@@ -18,7 +18,7 @@ const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 /// cache.
 const BLOCK: u64 = 64 << 10;
 
-/// Takes the bytes of the events section in order, in pieces of any size, and the file's header.
+/// Receives the file's header, and the bytes of the events section in order, in pieces of any size.
 pub(crate) type Tap<'a> = &'a mut dyn FnMut(&DetailHeader, &[u8]);
 
 /// The events section: the offset of each event, and what follows the last one.
@@ -39,8 +39,8 @@ pub(super) struct EventOffsets {
 }
 
 impl EventOffsets {
-    /// Searches every place where a footer may be, and walks the events up to the footer or, if
-    /// there is none, up to the end of the file.
+    /// Searches every place where a footer may be, and walks the events up to the footer. Without a
+    /// footer, walks up to the end of the file.
     ///
     /// If there is a verified footer, the bytes of the events are passed to `tap`.
     pub(super) fn find(input: &Input, header: &DetailHeader, tap: Tap<'_>) -> Result<Self> {
@@ -144,8 +144,9 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the damaged footer at an offset proven by a rewritten header. Whatever is there, it is
-/// not an event. Zeros in place of unwritten blocks and a truncated footer do not count as damage.
+/// Returns the damaged footer at an offset proven by a rewritten header. The bytes at that offset
+/// cannot be an event. Zeros in place of unwritten blocks and a truncated footer do not count as
+/// damage.
 fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
     let has_room = |at: &u64| input.size().saturating_sub(*at) >= FOOTER_SIZE as u64;
     let Some(at) = at.filter(has_room) else {
@@ -162,9 +163,9 @@ struct EventWalker {
     offsets: Vec<u64>,
     /// The offset after the last event.
     end: u64,
-    /// Why no event follows.
+    /// Why no event follows the last one.
     problem: Option<Error>,
-    /// The footer found there.
+    /// The footer found at `end`.
     footer: Verdict<DetailFooter>,
     /// The CRC-32C of all events, if a footer is known to follow them.
     crc32c: Option<u32>,
@@ -207,7 +208,7 @@ impl EventWalker {
             let readable_end = input.unreadable().next(hop.end).min(crc_end);
             hop.through(window.chunk(hop.end, readable_end)?, end, look_for_footer)
                 .map_err(|error| error.with_path(input.path()))?;
-            // The checksum goes first, so that the window moves only forward.
+            // Compute the checksum first, so that the window only moves forward.
             if hop.end >= crc_end {
                 continue;
             }
@@ -391,7 +392,8 @@ impl EventWalker {
             trailing_bytes = data_end.saturating_sub(self.end);
             zero_tail_bytes = input.size().saturating_sub(data_end);
         }
-        // Only an impossible length is damage. An event that extends past the end is torn.
+        // Only an impossible length is damage. An event that extends past the end of the file is
+        // merely torn.
         let impossible = matches!(
             self.problem.as_ref().map(Error::kind),
             Some(ErrorKind::BadTotalLength { found, min, .. }) if found < min
@@ -411,7 +413,8 @@ impl EventWalker {
         })
     }
 
-    /// An event without a timestamp before zeros is torn: only its beginning was written.
+    /// Drops the last event if it has no timestamp. The zeros after it show that only its beginning
+    /// was written.
     fn drop_torn_event(&mut self, input: &Input, header: &DetailHeader) -> Result<()> {
         let Some(last) = self.offsets.last().copied() else {
             return Ok(());

@@ -47,8 +47,8 @@ impl DetailHeader {
             && self.index_seq_end == 0
     }
 
-    /// Returns where the events end according to a rewritten header. Trust this only if something
-    /// else confirms it.
+    /// Returns where the events end according to a rewritten header. Trust this offset only if
+    /// other data confirms it.
     pub(crate) fn stated_end(&self) -> Option<u64> {
         let is_rewritten = self.event_count > 0 && self.bytes_length > 0;
         let end = self.events_offset.checked_add(self.bytes_length);

@@ -26,7 +26,7 @@ pub struct FunctionPayload {
     pub fp: u64,
     /// Stack pointer.
     pub sp: u64,
-    /// Reserved; 0 if the writer conforms to the format.
+    /// Reserved; conforming writers set it to 0.
     pub reserved: u16,
     /// The `stack_size` bytes of the stack from `sp` on; the sources allow at most 256.
     pub stack: Vec<u8>,

@@ -123,7 +123,8 @@ impl DetailReader {
     ///
     /// [`ErrorKind::Io`]; [`ErrorKind::UnexpectedEnd`] or [`ErrorKind::BadTotalLength`] at the
     /// event's offset if the file changed after it was opened.
-    // Inlined, because callers would wait for the event's stores before they could move it.
+    // Inlined: otherwise, the caller would have to wait for the stores to the returned event before
+    // it could copy the event.
     #[inline(always)]
     pub fn get(&self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.place(seq) else {

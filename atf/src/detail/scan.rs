@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::index::{Disorder, IndexEvent, IndexReader, Record, Steps};
 use crate::wire::DetailEventType;
 
-/// The maximum number of types to count separately: in a hostile file, every event can have its
-/// own.
+/// The maximum number of types to count separately: in a hostile file, every event can have its own
+/// type.
 const TYPES: usize = 16;
 
 impl DetailReader {
@@ -86,8 +86,8 @@ impl Scan {
 }
 
 /// Scans the details and their index while the details are opened, so that each byte is read once.
-/// Reads index events only as far as the links lead. Looks up the target of a link that leads far
-/// back.
+/// Reads index events only up to the last linked one, and looks up the target of a link that leads
+/// far back.
 #[derive(Debug, Default)]
 pub(crate) struct BothScans {
     begun: Option<Begun>,
@@ -138,7 +138,7 @@ impl BothScans {
     /// details of the reader.
     pub(crate) fn finish(self, index: &IndexReader, reader: &DetailReader) -> Option<Scan> {
         let mut begun = self.begun.filter(|_| !self.is_over)?;
-        // An error appears again when the scan is requested.
+        // If this fails, the error recurs when the caller requests the scan.
         while matches!(begun.index.next_block(index), Ok((_, block)) if !block.is_empty()) {}
         begun.details.is_all_of(reader).then_some(begun.scan)
     }

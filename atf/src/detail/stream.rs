@@ -7,12 +7,13 @@ use super::{DetailEvent, DetailEventHeader, DetailHeader, DetailReader, Function
 /// Buffers at most one header and one call or return payload; other payloads are skipped.
 #[derive(Debug)]
 pub(crate) struct EventStream {
-    /// The position and the offset of the next event.
+    /// The position of the next event.
     seq: u64,
+    /// The offset of the next event.
     offset: u64,
-    /// The first bytes of an event that continues in the next piece, and the number of bytes it
-    /// needs.
+    /// The first bytes of an event that continues in the next piece.
     begun: Vec<u8>,
+    /// The number of bytes that this event needs.
     needed: usize,
     /// The remaining bytes of a payload that is not needed.
     skip: u64,
@@ -71,7 +72,7 @@ impl EventStream {
     }
 
     /// Passes on the event that begins with these bytes and returns how many of them it used. If
-    /// they are too few, returns how many it needs.
+    /// there are too few bytes, returns how many it needs.
     fn event(
         &mut self,
         header: &DetailHeader,

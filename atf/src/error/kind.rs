@@ -33,7 +33,7 @@ pub enum ErrorKind {
     Overwritten,
     /// The file was truncated after it was opened.
     UnexpectedEnd {
-        /// By how many bytes the read fell short.
+        /// The number of bytes that could not be read.
         missing: u64,
     },
 
@@ -42,8 +42,8 @@ pub enum ErrorKind {
         /// The broken invariant.
         broken: &'static str,
     },
-    /// The file is empty, because its writer stopped before it wrote anything. For example, the
-    /// process was killed while its events were still in the buffer.
+    /// The file is empty: its writer stopped before it wrote anything. For example, the process was
+    /// killed while its events were still in the buffer.
     NothingWritten,
     /// The file is too short for a header.
     TooShort {
@@ -102,7 +102,8 @@ pub enum ErrorKind {
 
     /// The file has no footer, because its writer never finalized it or it was truncated later.
     NotFinalized {
-        /// Whether the header has an event count, which writers only set when finalizing.
+        /// Whether the header has an event count. Writers set the count only when they finalize a
+        /// file.
         is_cut: bool,
         /// The number of bytes of a torn event or torn footer after the last event.
         trailing_bytes: u64,
@@ -125,7 +126,7 @@ pub enum ErrorKind {
     },
     /// All-zero events that no checksum confirms, from blocks that never reached the disk.
     Gap {
-        /// How many all-zero events the file has, in this gap and later gaps.
+        /// The number of all-zero events in this gap and later ones.
         count: u64,
     },
     /// Index events link to details that `detail.atf` does not contain.
@@ -209,8 +210,8 @@ pub enum ErrorKind {
         /// The previous event's timestamp in nanoseconds.
         last: u64,
     },
-    /// A limit is reached: the events or details that the wire version can count, or an option of a
-    /// recording.
+    /// A limit is reached: the number of events or details that the wire version can count, or an
+    /// option of a recording.
     LimitReached {
         /// How many events, details, threads or bytes there can be.
         limit: u64,
@@ -236,7 +237,8 @@ pub enum ErrorKind {
     },
     /// A ring changed during every attempt to read it.
     Unsteady,
-    /// The writer was created by this process's parent. Both would write to the same ring.
+    /// The writer was created by this process's parent, so both processes would write to the same
+    /// ring.
     Forked {
         /// The process that created the writer.
         owner: u32,
@@ -254,7 +256,7 @@ pub enum ErrorKind {
         count: u64,
     },
 
-    /// More calls were open at once than an analysis keeps, so the outermost ones were given up.
+    /// More calls were open at once than an analysis can keep, so it gave up the outermost ones.
     TooManyOpenCalls {
         /// How many calls were given up.
         given_up: u64,

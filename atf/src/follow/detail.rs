@@ -130,7 +130,7 @@ impl DetailFollower {
         if self.finalized.is_some() {
             return self.over();
         }
-        // First return the events found earlier, even if that was long ago.
+        // First return the events found by an earlier poll, however long ago that was.
         if let Some(look) = self.look.take()
             && let Some(event) = self.step(look)?
         {
@@ -371,7 +371,7 @@ impl DetailFollower {
         let is_length = event.timestamp == place.saturating_sub(events);
         let stated = events.saturating_add(look.header.bytes_length);
         let is_stated = !look.header.is_placeholder() && stated == place;
-        // If the header confirms the footer's offset, no event can be there.
+        // If the header confirms the footer's offset, no event can begin there.
         let is_proved =
             look.header.stated_end() == Some(place) && look.header.event_count == self.next_seq;
         if !has_magic && !is_length {

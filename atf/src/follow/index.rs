@@ -62,8 +62,8 @@ pub struct IndexFollower {
     last: Option<Record>,
     /// The file's size when it last ended in zeros.
     zeros_end: u64,
-    /// Whether the header ever lacked the footer's offset. When an empty file is finalized, nothing
-    /// else in its header changes.
+    /// Whether the header ever lacked the footer's offset. This offset is all that changes in the
+    /// header when an empty file is finalized.
     had_no_offset: bool,
     crc: Crc32c,
     has_footer: bool,
@@ -320,7 +320,7 @@ impl IndexFollower {
         start: u64,
         size: u64,
     ) -> Result<usize> {
-        // If the header has the footer's offset, no event can be there.
+        // If the header contains the footer's offset, no event can begin there.
         let bound = if header.is_bounded() {
             header.footer_offset
         } else {

@@ -66,20 +66,20 @@ pub use index::IndexFollower;
 pub use session::{FollowedThread, SessionFollower};
 pub use thread::{ThreadEvent, ThreadFollower};
 
-/// The result of polling a growing file. Closed: there is an event, or there may be one later, or
-/// there will be none.
+/// The result of polling a growing file. Exhaustive: a file has a new event, may have one later, or
+/// will never have another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polled<T> {
     /// New data that has become certain. More may be available: poll again before waiting.
     New(T),
     /// Nothing new is certain yet.
     NotYet,
-    /// All events were returned, and the file is [`Finalized`](crate::Completeness::Finalized),
-    /// with footer and header in place. Nothing follows.
+    /// All events were returned, and the file is [`Finalized`](crate::Completeness::Finalized): its
+    /// footer and header are written. No more events follow.
     Finalized,
 }
 
-/// Returns whether any byte is not 0 and so must come from a writer.
+/// Returns whether any byte is not 0, which proves that a writer wrote it.
 fn is_written(bytes: &[u8]) -> bool {
     bytes.iter().any(|byte| *byte != 0)
 }

@@ -17,8 +17,8 @@ use crate::symbols::{Places, Symbols};
 /// Follows a session's folder while it is being written: finds new threads and rereads the
 /// manifest.
 ///
-/// Each thread is followed separately, however the caller likes. Events of different threads arrive
-/// as they are written, not in a common order. Once everything is finalized, a
+/// Callers follow each thread separately, with or without its details. Events of different threads
+/// arrive as they are written, not in a common order. Once everything is finalized, a
 /// [`SessionReader`](crate::session::SessionReader) merges them.
 ///
 /// The folder is `pid_N`, which contains the threads; it need not exist yet.

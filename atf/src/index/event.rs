@@ -17,8 +17,8 @@ pub(crate) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Returns the kind of an event. Loads four bytes, which the compiler can vectorize, unlike a load
-/// of one byte.
+/// Returns the kind of an event. Loads four bytes, because the compiler cannot vectorize loads of
+/// one byte.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits")]
 pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
@@ -29,7 +29,7 @@ pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKin
     let word = words
         .get(offset / 4)
         .map_or(0, |word| u32::from_le_bytes(*word));
-    // Shift the higher bytes out, then the lower ones.
+    // Shift out the higher bytes, then the lower ones.
     let above = 8_usize.wrapping_mul(4_usize.wrapping_sub(size).wrapping_sub(offset % 4)) as u32;
     let below = 8_usize.wrapping_mul(4_usize.wrapping_sub(size)) as u32;
     EventKind(word.wrapping_shl(above).wrapping_shr(below))
@@ -54,7 +54,7 @@ pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
     const { assert_none_is_greatest(&FIELDS, &IndexEvent::DETAIL_SEQ_NONE) };
     let Field { offset, size, .. } = wire.pick(FIELDS);
     let start = offset.wrapping_add(size).wrapping_sub(8);
-    // The eight bytes that end with the field.
+    // The eight bytes that end where the field ends.
     let word = bytes.get(start..).and_then(<[u8]>::first_chunk);
     let word = word.map_or(0, |word| u64::from_le_bytes(*word));
     let seq = word.wrapping_shr(64_usize.wrapping_sub(size.wrapping_mul(8)) as u32);
@@ -109,8 +109,8 @@ impl IndexEvent {
         Ok(Self::new(0, 0, event_kind).check_fits(wire)?)
     }
 
-    /// Encodes an event whose values fit. Returning a `Result` would store and load the bytes in
-    /// pieces of different sizes, which costs more than the encoding itself.
+    /// Encodes an event whose values fit. If this returned a `Result`, the bytes would be stored
+    /// and loaded in pieces of different sizes. That would cost more than the encoding itself.
     #[inline]
     pub(crate) fn encode_to(&self, wire: Wire, place: &mut [u8; Self::SIZE]) {
         debug_assert!(

@@ -27,8 +27,9 @@ impl IndexHeader {
     /// [`BadMagic`](ErrorKind::BadMagic), [`BadEndian`](ErrorKind::BadEndian),
     /// [`UnknownVersion`](ErrorKind::UnknownVersion), [`BadEventSize`](ErrorKind::BadEventSize),
     /// [`BadEventsOffset`](ErrorKind::BadEventsOffset), each pointing at its field, and
-    /// [`WrongLayoutForVersion`](ErrorKind::WrongLayoutForVersion), pointing at `version`. (A
-    /// version 2 header with 32 events would otherwise pass for a version 1 placeholder.)
+    /// [`WrongLayoutForVersion`](ErrorKind::WrongLayoutForVersion), pointing at `version`.
+    /// (Otherwise, a version 2 header with 32 events could be mistaken for a version 1
+    /// placeholder.)
     pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
         let this = Self::from_bytes(wire(bytes, INDEX_MAGIC)?, bytes);
         this.check_layout(bytes)?;
@@ -69,15 +70,15 @@ impl IndexHeader {
             && (self.footer_offset == 0 || self.footer_offset == Self::SIZE as u64)
     }
 
-    /// Returns whether the `flags` announce a `detail.atf` next to the file. The flag means nothing
-    /// in an unfinalized file.
+    /// Returns whether the `flags` announce a `detail.atf` next to the file. In an unfinalized
+    /// file, the flag is meaningless.
     #[must_use]
     pub fn has_detail_file(&self) -> bool {
         self.flags.contains(IndexFlags::HAS_DETAIL_FILE)
     }
 
     /// Returns whether the header was rewritten and its count matches its `footer_offset`. If so,
-    /// only a footer can be at that offset, never an event. A count of 0 proves nothing: a
+    /// only a footer can be at that offset, never an event. A count of 0 proves nothing, because a
     /// placeholder with flags set early looks the same.
     pub(crate) fn is_bounded(&self) -> bool {
         let bytes = self.event_count.checked_mul(EVENT_SIZE);

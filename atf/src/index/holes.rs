@@ -28,8 +28,8 @@ impl IndexReader {
     }
 }
 
-/// Consecutive all-zero events, from blocks that never reached the disk. Closed: a range of
-/// positions.
+/// Consecutive all-zero events, from blocks that never reached the disk. Exhaustive, because a
+/// range of positions has no other fields.
 ///
 /// Events after a hole keep their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Holes<'a> {
     window: Window<'a>,
     events_offset: u64,
     is_first: bool,
-    /// The position of the next event, and the end.
+    /// The positions that remain to be searched.
     left: Range<u64>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Holes<'a> {
     }
 
     fn hole(&mut self) -> Result<Option<Hole>> {
-        // If the data matches the checksum, even its zeros were written.
+        // If the events match the checksum, their zeros were written too.
         if std::mem::take(&mut self.is_first) && self.reader.checksum()?.proves_the_events() {
             self.left.start = self.left.end;
         }

@@ -96,7 +96,7 @@ pub struct Events<'a> {
     /// The positions of events after the block, not yet read.
     left: Range<u64>,
     back: Window<'a>,
-    /// Scans all events as they are read, if the caller wants them verified.
+    /// Scans all events as they are read, if they are to be verified.
     pass: Option<Pass>,
     ending: Ending,
 }
@@ -104,7 +104,7 @@ pub struct Events<'a> {
 /// The events of a block.
 #[derive(Debug)]
 enum Block<'a> {
-    /// All events, without a copy.
+    /// All events in memory, without a copy.
     Memory(&'a [Record]),
     Buffer(Vec<Record>),
 }
@@ -160,8 +160,8 @@ impl<'a> Events<'a> {
         IndexEvent::decode(self.wire, self.thread_id, record)
     }
 
-    /// Buffers the events after the block, or returns the next problem. Returns no event, so that
-    /// `next` keeps its events in registers.
+    /// Buffers the events after the block, or returns the next problem. Does not return an event,
+    /// so that `next` can keep events in registers.
     #[cold]
     #[inline(never)]
     fn after_block(&mut self) -> Option<Result<()>> {
@@ -193,7 +193,7 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
-    /// Returns the last event before the end of the file, or the next problem.
+    /// Returns the last of the remaining events after the block, or the next problem.
     #[cold]
     fn next_back_after_block(&mut self) -> Option<Result<IndexEvent>> {
         let Some(seq) = self.left.next_back() else {

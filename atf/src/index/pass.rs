@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::sys::with_avx2;
 use crate::wire::{Wire, with_wire};
 
-/// The minimum number of events per part of a parallel scan: fewer are not worth a thread.
+/// The minimum number of events per part of a parallel scan: a smaller part is not worth a thread.
 const SMALLEST_PART: u64 = 1 << 15;
 
 /// The number of events per step of a pass: 16 KiB, so that the second pass over a step finds it in
@@ -138,7 +138,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
                 Ok(Ok(part)) => part?,
                 // A source provided by the caller may panic; ours do not.
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // No further thread is available, so scan the part on this one.
+                // If no other thread can be started, scan the part on this one.
                 Err(_) => Part::scan(reader, range)?,
             };
             all = all.then(part);

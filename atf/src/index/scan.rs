@@ -27,8 +27,9 @@ pub struct Scan {
     /// The number of events of each kind.
     pub kinds: KindCounts,
     /// The number of all-zero events. Unless a matching checksum shows that the zeros were written,
-    /// they are blocks that never reached the disk; [`IndexReader::holes`](super::IndexReader::holes) finds these. All-zero
-    /// events count as events of an unknown kind and break the order.
+    /// they come from blocks that never reached the disk, and
+    /// [`IndexReader::holes`](super::IndexReader::holes) finds them. All-zero events count as
+    /// events of an unknown kind and break the order.
     pub zero_events: u64,
     /// How many events link to a detail event.
     pub links: u64,
@@ -107,7 +108,7 @@ pub(super) struct Counts {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Links {
     pub(super) count: u64,
-    /// One more than the greatest `detail_seq`; 0 where no event has a link.
+    /// One more than the greatest `detail_seq`; 0 if no event has a link.
     pub(super) greatest: u64,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Searches every place where a footer may be, or else finds the last whole event.
+    /// Searches every place where a footer may be. Without a footer, finds the last whole event.
     pub(super) fn find(input: &Input, header: &IndexHeader) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then_some(header.footer_offset);
@@ -83,7 +83,7 @@ impl Section {
         }
     }
 
-    /// Finds the whole events up to the end, excluding zeros and what may be a torn footer.
+    /// Finds the whole events up to the end, excluding zeros and bytes that may be a torn footer.
     fn without_footer(input: &Input, header: &IndexHeader, data_end: u64) -> Result<Self> {
         let events = header.events_offset;
         let unfinalized = |event_count, trailing_bytes, zero_tail_bytes, partial_footer| Self {
@@ -224,7 +224,7 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     }
     let first = input.record(header.events_offset)?;
     let first = IndexEvent::decode(header.wire, header.thread_id, &first);
-    // A time of 0 proves nothing: an event with small values may look like this.
+    // A time of 0 proves nothing: an event with small values may look the same.
     let is_proof = first.timestamp_ns > 0 || reserved_is_zero::<IndexFooter>(header.wire, &bytes);
     Ok(is_proof && footer.time_start_ns == first.timestamp_ns)
 }

@@ -1,4 +1,4 @@
-//! Sampled timestamps, which narrow the search for a time.
+//! Sampled timestamps that narrow the search for a time.
 
 use super::EventSlice;
 

@@ -3,7 +3,7 @@
 use super::{IndexEvent, IndexReader, Pass, Record};
 use crate::error::Result;
 
-/// Events read at once: 64 KiB.
+/// The number of events per read: 64 KiB.
 const BLOCK: usize = (64 << 10) / IndexEvent::SIZE;
 
 /// Reads and scans all events block by block. Every call must pass the same reader.
@@ -11,8 +11,9 @@ const BLOCK: usize = (64 << 10) / IndexEvent::SIZE;
 pub(crate) struct Steps {
     pass: Option<Pass>,
     records: Vec<Record>,
-    /// The position of the block's first event, and the number of events in the block.
+    /// The position of the block's first event.
     start: u64,
+    /// The number of events in the block.
     len: usize,
 }
 

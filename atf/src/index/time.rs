@@ -8,7 +8,7 @@ use super::sparse::Known;
 use super::{Events, IndexEvent, IndexReader};
 use crate::error::Result;
 
-/// How many events a search looks up together.
+/// How many events a search looks up at a time.
 const LOOKS: usize = 7;
 
 impl IndexReader {
@@ -41,7 +41,7 @@ impl IndexReader {
         let start = search(*time.start());
         let end = match time.end().checked_add(1) {
             Some(after) => search(after),
-            // No event can be later, so no search is needed.
+            // Without an upper bound, no search is needed.
             None => Search::new(u64::MAX, (None, None), end_of_file),
         };
         let [start, end] = match self.slice(..) {
@@ -274,8 +274,8 @@ struct Search {
 }
 
 impl Search {
-    /// Creates a search between two known events, or after the last known one, where few events are
-    /// left.
+    /// Creates a search between two known events, or after the last known event, where few events
+    /// remain.
     fn new(key: u64, (low, high): (Option<Known>, Option<Known>), end: Known) -> Self {
         let high = high.unwrap_or(end);
         Self { key, low, high }

@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 use super::TIMESCALE;
 use crate::error::{Error, ErrorKind, push};
 
-/// How many problems to keep: hostile text can have one in every other byte.
+/// How many problems to keep: hostile text can have one per two bytes.
 const MOST_PROBLEMS: usize = 100;
 /// How many characters of a wrong value to show.
 const SHOWN: usize = 40;
-/// The message of the only error that is not about the text.
+/// The message of the only error that the text does not cause.
 const NO_MEMORY: &str = "not enough memory for the values";
 
 /// The path to a value from the root, such as `threads[2].id`.
@@ -261,7 +261,8 @@ impl<'a> Reader<'a> {
         Some(values)
     }
 
-    /// Returns `Some` if memory could be reserved, and otherwise records the failure.
+    /// Returns `Some` if memory could be reserved; otherwise, records the failure and returns
+    /// `None`.
     pub(super) fn has_memory(&mut self, reserved: Result<(), TryReserveError>) -> Option<()> {
         self.is_out_of_memory |= reserved.is_err();
         reserved.ok()
@@ -283,7 +284,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Records a problem if the text is not what was expected.
+    /// Records a problem if there is no value, because the text has the wrong type or is out of
+    /// range.
     fn expected<T>(
         &mut self,
         value: Option<T>,

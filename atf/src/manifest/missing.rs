@@ -1,11 +1,11 @@
-//! The data that a trace lacks, in sentences.
+//! Describes the data that a trace lacks.
 
 use std::fmt;
 
 use super::{Loss, Manifest};
 use crate::text::counted;
 
-/// Data that a trace lacks according to its manifest. Formatted as a sentence.
+/// Data that a trace lacks according to its manifest. Displays as a sentence.
 ///
 /// ```
 /// use atf::manifest::Manifest;
@@ -81,7 +81,8 @@ impl Manifest {
         all
     }
 
-    /// Returns the events that the tracer held in memory when it ended; `None` if it wrote all.
+    /// Returns the events that the tracer held in memory when it ended; `None` if it wrote all
+    /// events.
     #[must_use]
     pub fn unwritten(&self) -> Option<Missing> {
         let events = self.unwritten_events.filter(|events| *events > 0)?;

@@ -1,7 +1,7 @@
-//! `manifest.json`: a session's description of itself.
+//! `manifest.json`: a session's threads, clock and time range, and the names of functions.
 //!
-//! No source defines its schema; this is the schema that known tracers write. The manifest is
-//! written before the thread files are finalized, so it may be wrong or missing after a crash.
+//! No source defines its schema, so this module uses the one that known tracers write. The manifest
+//! is written before the thread files are finalized, so it may be wrong or missing after a crash.
 //! Reading the events does not require it.
 //!
 //! ```
@@ -35,7 +35,7 @@ pub(crate) use read::{bytes_in_session, unknown_keys};
 pub(crate) const TIMESCALE: &str = "an i32 greater than 0";
 
 impl Loss {
-    /// Returns the sum of this loss and a loss of other events.
+    /// Returns the sum of this loss and the loss of other events.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Adds names, or the signal that ended the process, to a manifest's text.
+//! Adds function names, or the signal that ended the process, to a manifest's text.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -17,7 +17,7 @@ use crate::source::{Input, MANIFEST_LIMIT, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 impl Manifest {
-    /// Reads as much as possible and lists the rest in [`problems`](Self::problems).
+    /// Reads as much as possible, and lists anything unreadable in [`problems`](Self::problems).
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Self {
         let text = match str::from_utf8(bytes) {
@@ -121,7 +121,7 @@ pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
-/// Reads all bytes in steps, instead of allocating whatever size the file claims.
+/// Reads all bytes in steps, so that the file's claimed size does not determine an allocation.
 fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     const STEP: usize = 64 << 10;
     let found = file.size();
@@ -166,7 +166,7 @@ pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> 
     }
     let once = members.iter().filter_map(|(key, _)| last.remove_entry(key));
     let valid = |(key, raw): (&Cow<'_, str>, &&RawValue)| {
-        // A value that is merely well-formed, such as 1e999, would make strict parsers reject the
+        // Skip values such as 1e999, which are well-formed but would make strict parsers reject the
         // new file.
         serde_json::from_str::<Value>(raw.get()).ok()?;
         Some((key.to_string(), (*raw).to_owned()))
@@ -174,7 +174,7 @@ pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> 
     once.map(valid).collect()
 }
 
-/// Lists each thread once.
+/// Reads the list of threads. A repeated id is a problem, and its entry is skipped.
 pub(super) fn threads<'a>(
     reader: &mut Reader<'a>,
     raw: &'a RawValue,

@@ -2,7 +2,7 @@
 
 use super::key::Key;
 
-/// Threads that take turns: each has had one turn, and all have had another in the same order.
+/// Threads that take turns: each has had one turn, and then another in the same order.
 ///
 /// As long as each thread's following event comes after the next events of the cycle's threads and
 /// before those of all others, one comparison replaces a tournament.

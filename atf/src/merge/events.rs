@@ -21,7 +21,7 @@ use crate::session::Problem;
 pub struct Merged<'m> {
     lanes: Lanes<'m>,
     threads: Vec<Arc<Thread>>,
-    /// The known problems, of which the first `unopened` were known before the first event.
+    /// The known problems. The first `unopened` of them were known before the first event.
     problems: Vec<Problem>,
     unopened: usize,
     ending: Ending<Problem>,
@@ -62,7 +62,7 @@ impl<'m> Merged<'m> {
     }
 
     /// Loads events for threads that have run out of them. Returns the next item if it is not one
-    /// of these events.
+    /// of the loaded events.
     #[cold]
     fn load(&mut self) -> Option<Option<Result<MergedEvent>>> {
         match self.lanes.load() {
@@ -130,7 +130,7 @@ impl Iterator for Merged<'_> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // An error ends a thread early; problems follow the last event.
+        // A read error ends a thread early, and problems follow the last event.
         let events = usize::try_from(self.lanes.left()).ok();
         let most = events.zip(self.ending.count());
         (

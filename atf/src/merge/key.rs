@@ -8,7 +8,7 @@ use std::hint::select_unpredictable;
 pub(super) struct Key(u64);
 
 impl Key {
-    /// Greater than every other key, for a source that takes no part.
+    /// The key of a source without an event near the base: greater than every other key.
     pub(super) const END: Self = Self(u64::MAX);
 
     /// Returns the lesser key and the greater key, without a branch.

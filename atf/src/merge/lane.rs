@@ -8,17 +8,18 @@ use crate::sys;
 use crate::wire::Wire;
 
 /// How many events ahead to prefetch a thread's records. With many threads, the processor does not
-/// detect that each thread is read sequentially.
+/// detect that each thread's events are read sequentially.
 const AHEAD: usize = 4;
 
 /// One thread's stream of events.
 #[derive(Debug)]
 pub(super) struct Lane<'m> {
     feed: Feed<'m>,
-    /// Positions in the available records: of the next event to return, of the first event not yet
-    /// ordered, and of the end of the selected events.
+    /// The position, in the available records, of the next event to return.
     at: usize,
+    /// The position of the first event that is not yet ordered.
     head: usize,
+    /// The position after the last selected event.
     end: usize,
     process: u32,
     thread: u32,

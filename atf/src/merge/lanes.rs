@@ -13,8 +13,8 @@ pub(super) type Failure = (usize, Error);
 
 /// Repeatedly takes the earliest event, breaking ties by thread.
 ///
-/// Finds many turns before returning their events. Each turn depends on the previous one, whereas
-/// events can be returned without waiting.
+/// Finds many turns before it returns their events: finding a turn has to wait for the previous
+/// one, but returning events does not.
 #[derive(Debug)]
 pub(super) struct Lanes<'m> {
     lanes: Vec<Lane<'m>>,
@@ -26,7 +26,7 @@ pub(super) struct Lanes<'m> {
 }
 
 impl<'m> Lanes<'m> {
-    /// Takes the threads with their events in tie-breaking order.
+    /// Creates lanes from the threads' events, in tie-breaking order.
     pub(super) fn new(feeds: impl Iterator<Item = Feed<'m>>) -> Self {
         Self {
             lanes: feeds.map(Lane::new).collect(),
@@ -86,8 +86,8 @@ impl<'m> Lanes<'m> {
         loop {
             let rank = self.turns.rank(&self.lanes);
             let Some(lane) = self.lanes.get_mut(rank) else {
-                // Each problem after the last event is another call, which must not search all
-                // threads again.
+                // After the last event, each problem is returned by another call, which must not
+                // search all threads again.
                 self.lanes.clear();
                 return Ok(false);
             };

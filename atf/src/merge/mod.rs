@@ -298,7 +298,7 @@ impl Merge {
             Bound::Excluded(end) => end.checked_sub(1),
             Bound::Unbounded => Some(u64::MAX),
         };
-        // An empty range, such as one that ends before it begins.
+        // The range is empty, for example because it ends before it begins.
         self.times = match first.zip(last) {
             Some((0, u64::MAX)) => None,
             times => Some(times.unwrap_or((u64::MAX, 0))),
@@ -362,7 +362,7 @@ impl Merge {
 }
 
 impl Source {
-    /// Returns the process, the id and the session, which break ties in this order.
+    /// Returns the process, the id and the session, which break ties in that order.
     fn place(&self) -> (u32, u32, u32) {
         match self {
             Self::Entry(rank, position, entry) => (*rank, entry.id(), *position),

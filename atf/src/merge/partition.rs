@@ -56,7 +56,8 @@ impl Merge {
             return vec![self.of_parts(parts, self.budget)];
         }
         let budget = self.budget.checked_div(cut.len()).unwrap_or_default();
-        // All threads were read to divide them, so the last partition can report on them.
+        // Dividing the threads meant reading all of them, so the last partition can report their
+        // problems.
         let last = cut.len().saturating_sub(1);
         let partition = |(place, parts)| {
             let merged = self.of_parts(parts, budget);
@@ -105,7 +106,7 @@ fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     };
     thread::scope(|scope| {
         let others = 1..cores.min(threads.len());
-        // If other threads cannot start, this one does their work.
+        // If other threads cannot be started, this thread does their work.
         let others = others.map(|_| thread::Builder::new().spawn_scoped(scope, learn));
         let others: Vec<_> = others.filter_map(Result::ok).collect();
         let mut learned = learn();
@@ -161,7 +162,7 @@ fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
         }
         return Ok(seqs);
     }
-    // An event with a decreased timestamp stays after the one before it: see `Merge`.
+    // An event that is earlier than its predecessor stays after it: see `Merge`.
     let mut blocks = index.blocks(start..end);
     while seqs.len() < borders.len() {
         let first_seq = blocks.next_seq();

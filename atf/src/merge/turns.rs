@@ -8,7 +8,7 @@ use super::tree::LoserTree;
 /// The maximum number of turns to find at once, so that their events are still in the cache when
 /// they are returned.
 const MOST: usize = 512;
-/// After how many consecutive turns of one thread to predict its next turns.
+/// The number of consecutive turns of one thread after which its next turns are predicted.
 const FORESEEN: u32 = 3;
 /// The maximum number of turns to predict at once.
 const LONGEST_RUN: usize = 256;
@@ -24,9 +24,11 @@ pub(super) struct Turn {
 /// The next turns, in order.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// The turns found so far, and the range of those not yet taken.
+    /// The turns found so far.
     found: Box<[Turn; MOST]>,
+    /// The index of the next turn to take.
     next: usize,
+    /// The number of turns found.
     end: usize,
     order: Order,
     packing: Packing,
@@ -37,7 +39,7 @@ pub(super) struct Turns {
     repeats: u32,
 }
 
-/// How to find the next turn.
+/// The method of finding the next turn.
 #[derive(Debug)]
 enum Order {
     Tree(LoserTree),
@@ -118,8 +120,8 @@ impl Turns {
         lanes.iter().enumerate().map(key)
     }
 
-    /// Finds the next turns, up to some thread's last available event. The current thread must have
-    /// an available event.
+    /// Finds the next turns, until any thread has passed its last available event. The current
+    /// thread must have an available event.
     pub(super) fn find(&mut self, lanes: &mut [Lane<'_>]) {
         self.next = 0;
         self.end = match &self.order {

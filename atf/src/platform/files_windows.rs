@@ -25,7 +25,7 @@ pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns nothing, because std does not report the type of a special file.
+/// Returns `None`, because std does not report the type of a special file.
 pub(super) fn special(_file_type: FileType) -> Option<&'static str> {
     None
 }

@@ -1,4 +1,4 @@
-//! File operations that differ between systems, one source file per kind of system.
+//! File operations that differ between systems. Each kind of system has its own source file.
 
 #[cfg(unix)]
 #[path = "files_unix.rs"]

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-/// Never allocates space.
+/// Allocates no space, and returns `false`.
 pub(crate) fn set_aside(_file: &File, _size: u64) -> io::Result<bool> {
     Ok(false)
 }

@@ -72,7 +72,7 @@ impl Watcher {
         }
     }
 
-    /// Notes that one more call has returned.
+    /// Records that one more call has returned.
     fn returns(&mut self) {
         self.returned += 1;
         self.moments.last_mut().unwrap().returned = self.returned;
@@ -142,7 +142,7 @@ fn shifted(mut course: Course, bytes: &[Range<usize>], shift: isize) -> Course {
     course
 }
 
-/// A file that shows one moment after another, depending on which part is read.
+/// A file that each read finds at the next moment of `order`. The offset identifies the read.
 struct Changing {
     course: Arc<Course>,
     order: [usize; 5],
@@ -166,7 +166,7 @@ impl ReadAt for Changing {
     }
 }
 
-/// Returns what is wrong with a reader's result, if anything.
+/// Describes a fault in a reader's result; `None` if the result is correct.
 fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'static str> {
     let areas = [&snapshot.index, &snapshot.detail];
     for (area, stream) in areas.iter().zip(&course.streams) {
@@ -191,7 +191,7 @@ fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'st
     (found < course.moments[order[0]].returned).then_some("an event is missing")
 }
 
-/// A reader that trusts the first header.
+/// A faulty reader: it trusts the first header.
 fn careless(input: &Input) -> Option<Snapshot> {
     let header = header(input).unwrap();
     Some(Snapshot {
@@ -245,10 +245,10 @@ fn a_reader_finds_whole_events_in_every_interleaving_with_a_writer() {
     let moments = course.moments.len() as u64;
     let (count, given, fault) = all(course, looked);
     assert_eq!(fault, None);
-    // Multisets of five moments.
+    // The number of multisets of five moments.
     let binomial = (0..5).fold(1, |product, i| product * (moments + 4 - i) / (i + 1));
     assert_eq!(count, binomial);
-    // Snapshots succeed unless a start moved in the meantime.
+    // A snapshot fails only if a start moved in the meantime.
     assert!(given > 0 && given < count);
     println!("{moments} moments, {count} interleavings, {given} snapshots");
 }

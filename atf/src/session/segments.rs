@@ -50,7 +50,7 @@ impl From<SessionReader> for Segments {
 
 impl Segments {
     /// Opens the sessions of a process, and orders them by their folders' [names](ProcessName). A
-    /// session that several paths lead to is read once.
+    /// session is read once even if several paths lead to it.
     ///
     /// # Errors
     ///
@@ -99,10 +99,10 @@ impl Segments {
         &self.sessions
     }
 
-    /// Returns the numbers of the deleted segments before the first one. Returns `None` if there
-    /// are none, if the folder's name has no number, or if this is a [cut](crate::rewrite::cut),
-    /// which has no segment before its range. Recordings that [keep](crate::record::Segment::keep)
-    /// only some segments delete old ones.
+    /// Returns the numbers of the deleted segments before the first one. Returns `None` if no
+    /// segment was deleted, if the folder's name has no number, or if this is a
+    /// [cut](crate::rewrite::cut), which has no segments before its range. Recordings that
+    /// [keep](crate::record::Segment::keep) only some segments delete old ones.
     #[must_use]
     pub fn deleted(&self) -> Option<RangeInclusive<u32>> {
         let session = self.sessions.first()?;

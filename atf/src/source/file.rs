@@ -11,7 +11,7 @@ use crate::platform;
 /// A regular file with positioned reads.
 ///
 /// The file is not mapped, so if it shrinks, reads return an error and never raise a signal. The
-/// size is queried once, so bytes appended later are not seen.
+/// size is queried once, so bytes appended later are ignored.
 #[derive(Debug)]
 pub struct FileSource {
     pub(crate) file: File,

@@ -1,4 +1,4 @@
-//! A source in the form that readers use.
+//! The form of a source that readers use.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -9,8 +9,8 @@ use super::{AroundErrors, FileSource, OpenOptions, ReadAt, Reopened, Unreadable}
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::{self, Memory};
 
-/// Where the bytes are. In-memory bytes are a separate case, so that lookups need no call through a
-/// pointer.
+/// The location of the bytes. In-memory bytes are a separate variant, so that lookups need no call
+/// through a pointer.
 enum Source {
     InMemory(Memory),
     Other(Box<dyn ReadAt>),
@@ -20,8 +20,8 @@ enum Source {
 pub(crate) struct Input {
     source: Source,
     size: u64,
-    /// Whether the source had its bytes in memory when it was opened. Saves asking other sources at
-    /// each lookup.
+    /// Whether the source had its bytes in memory when it was opened. This avoids a query at each
+    /// lookup.
     is_in_memory: bool,
     path: Option<PathBuf>,
     pub(super) unreadable: Unreadable,
@@ -247,7 +247,7 @@ impl Input {
         while end.saturating_sub(stored) > NEAR {
             let middle = stored.midpoint(end);
             match is_stored(middle)? {
-                // Do not trust the source to advance: the range shrinks at each step regardless.
+                // Do not rely on the source to advance: `max` makes the range shrink at each step.
                 Some(data) => stored = data.max(middle),
                 None => end = middle,
             }
@@ -268,14 +268,14 @@ impl Input {
     }
 
     /// Like [`read`](Self::read), but an error after the first `least` bytes only ends the read,
-    /// because nobody has requested the bytes after them yet.
+    /// because the caller has not requested the bytes after them yet.
     pub(crate) fn read_ahead(&self, offset: u64, buffer: &mut [u8], least: u64) -> Result<usize> {
         let size = buffer.len();
         let least = usize::try_from(least).map_or(size, |least| least.min(size));
         match self.fill(offset, buffer) {
             (read, None) => Ok(read),
             (read, Some(_)) if read >= least => Ok(read),
-            // Some sources fail the whole read even if some of the bytes could be read.
+            // Some sources fail the whole read although some of the bytes are readable.
             (_, Some(_)) if least < size => self.read(offset, buffer.split_at_mut(least).0),
             (_, Some(error)) => Err(self.failed(offset, error)),
         }

@@ -73,7 +73,7 @@ impl OpenOptions {
     }
 
     /// Sets whether a thread with details scans all events of both its files while it is opened,
-    /// `false` by default. Reads each byte once, unlike a later
+    /// `false` by default. This reads each byte only once, unlike a later
     /// [`IndexReader::scan`](crate::index::IndexReader::scan) and
     /// [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details), which then return
     /// the known results.

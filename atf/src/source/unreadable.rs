@@ -5,8 +5,8 @@ use std::{io, iter};
 
 use super::ReadAt;
 
-/// The sizes in bytes of the pieces in which a file is probed. A failed piece is divided into the
-/// next smaller ones.
+/// The sizes in bytes of the pieces in which a file is probed. A piece that cannot be read is
+/// divided into pieces of the next smaller size.
 const PIECES: [usize; 3] = [0x1_0000, 0x1000, 0x200];
 
 /// The unreadable ranges of a file, ascending and not adjacent.
@@ -122,7 +122,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Reads a range or, if that fails, its parts. The parts' size is the first of `sizes`.
+    /// Reads a range. If that fails, reads it in parts of the first size in `sizes`.
     fn piece(&mut self, range: Range<u64>, sizes: &[usize]) -> io::Result<()> {
         match self.read(&range) {
             Ok(()) => self.has_read = true,

@@ -11,8 +11,8 @@
 //! - Calls that are still open after the last event are returned at the end ([`SpanEnd::Open`]).
 //! - Events of other kinds are ignored.
 //!
-//! The cost is linear in the number of events, and whatever the events are, at most
-//! [`LIMIT`](CallStack::LIMIT) calls are kept open.
+//! The cost is linear in the number of events. At most [`LIMIT`](CallStack::LIMIT) calls are kept
+//! open, whatever the events are.
 //!
 //! ```
 //! use atf::spans::{Paired, SpanEnd, Spans};
@@ -162,14 +162,14 @@ pub enum SpanEnd {
     Return,
     /// An exception left it.
     Exception,
-    /// The event that ended it ended an enclosing call.
+    /// An event ended an enclosing call, and this call with it.
     NotReturned,
     /// It was still open after the last event.
     Open,
     /// It was the outermost call when too many calls were open.
     GivenUp,
-    /// It was open when events went missing, because a [segment](crate::session::Segments) between
-    /// two others is missing.
+    /// It was open at the start of a gap: a [segment](crate::session::Segments) between two others
+    /// is missing.
     Interrupted,
 }
 
@@ -195,8 +195,8 @@ pub struct Unmatched {
     pub event_kind: EventKind,
 }
 
-/// A result of pairing: each call once, when it ends, and each event that ends no call. Closed:
-/// there is nothing else to return.
+/// A result of pairing: each call once, when it ends, and each event that ends no call. Exhaustive,
+/// because pairing has no other results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paired {
     /// A call that ended.
@@ -205,8 +205,8 @@ pub enum Paired {
     Unmatched(Unmatched),
 }
 
-/// How many calls are open at an event, including the event's own. Closed: the depth is in the file
-/// or it is not.
+/// How many calls are open at an event, including the event's own. Exhaustive, because the depth is
+/// either in the file or derived.
 ///
 /// Existing tracers count from 1 and record a return with the depth of its call; derived depths do
 /// the same.

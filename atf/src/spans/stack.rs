@@ -42,11 +42,11 @@ use crate::wire::{CallEffect, EventKind};
 pub struct CallStack {
     /// Outermost first.
     open: VecDeque<OpenCall>,
-    /// How many open calls each function has, so that no search for a return's call is in vain.
-    /// Built at the first return that does not match the innermost call, because most threads never
-    /// need it.
+    /// How many open calls each function has, so that the stack is searched for a return's call
+    /// only if there is one. Built at the first return that does not match the innermost call,
+    /// because most threads never need it.
     counts: Option<HashMap<u64, usize>>,
-    /// Calls that were given up.
+    /// The number of calls that were given up.
     given_up: u64,
     limit: usize,
 }
@@ -96,7 +96,7 @@ impl CallStack {
         self.given_up.saturating_add(self.open.len() as u64)
     }
 
-    /// Takes event `seq` and passes on the calls that it ends, inner ones before outer ones.
+    /// Processes event `seq`, and passes on the calls that it ends, inner ones before outer ones.
     /// Returns the event's depth; a return has the depth of its call.
     ///
     /// If depths are not recorded, a return without a call has the depth that its call would have

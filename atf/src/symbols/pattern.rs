@@ -59,7 +59,7 @@ impl fmt::Display for Pattern {
 impl FromStr for Pattern {
     type Err = String;
 
-    /// Parses `0x` and a hexadecimal id, `=` and an exact name, a glob, or a part of a name.
+    /// Parses `0x` with a hexadecimal id, `=` with an exact name, a glob, or a part of a name.
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
             let id = u64::from_str_radix(digits, 16);

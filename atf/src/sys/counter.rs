@@ -6,7 +6,7 @@ pub(crate) fn is_invariant() -> bool {
     use std::arch::x86_64::__cpuid;
 
     const LARGEST: u32 = 0x8000_0000;
-    /// Advanced power management (AMD and Intel manuals, CPUID).
+    /// The CPUID leaf for advanced power management (see the AMD and Intel manuals).
     const POWER: u32 = 0x8000_0007;
     const INVARIANT_TSC: u32 = 1 << 8;
     __cpuid(LARGEST).eax >= POWER && __cpuid(POWER).edx & INVARIANT_TSC != 0
@@ -21,8 +21,8 @@ pub(crate) fn ticks() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// Other processors' counters are not used, because reading the system clock is hardly slower
-/// there.
+/// Returns `false`: on other processors, reading the system clock is hardly slower than reading the
+/// counter.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn is_invariant() -> bool {
     false

@@ -8,7 +8,7 @@ use memmap2::{Mmap, MmapOptions};
 use crate::source::{FileSource, OpenOptions, ReadAt};
 
 /// Proof that a caller made the promise that [`OpenOptions::mapped`] requires. Only that function
-/// creates it.
+/// creates a permit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MapPermit(());
 

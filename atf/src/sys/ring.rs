@@ -143,7 +143,7 @@ impl RingArea {
         unsafe { slice::from_raw_parts_mut(self.bytes.as_ptr(), self.capacity) }
     }
 
-    /// Publishes the first `size` bytes of the area as events.
+    /// Publishes the first `size` bytes of the area as events, so that readers find them.
     ///
     /// Release ordering keeps the compiler and the processor from publishing before the bytes are
     /// stored. A kill comes between two instructions, and all stores before it reach the page.

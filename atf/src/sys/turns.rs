@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A mutex that never waits: a thread that finds the value in use does not get it. Unlike in the
+/// A mutex that never waits: if the value is in use, other threads do not get it. Unlike in the
 /// standard library, unlocking is a plain store, which halves the uncontended cost.
 #[derive(Debug)]
 pub(crate) struct Turns<T> {
@@ -65,7 +65,7 @@ mod tests {
         let count = || {
             let mut done = 0;
             while done < TURNS {
-                // A load and a store, between which a second thread could intervene.
+                // A load and a store: a second thread could intervene between them.
                 let add = |value: &mut u64| *value += 1;
                 done += u64::from(turns.with(add).is_some());
             }

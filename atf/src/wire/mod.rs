@@ -14,7 +14,7 @@ mod generated;
 
 pub use generated::*;
 pub(crate) use generated::{decoded, with_wire};
-/// These have the same layout in every wire version.
+/// These structs have the same layout in every wire version.
 pub use v1::{DetailFunctionPayload, RingHeader};
 
 /// A number that does not fit its field in a wire version.
@@ -35,7 +35,7 @@ pub struct Field {
     pub offset: usize,
     /// The size in bytes.
     pub size: usize,
-    /// Whether it has no meaning: written as 0, ignored when read.
+    /// Whether the field is reserved: written as 0, and ignored when read.
     pub is_reserved: bool,
 }
 
@@ -85,9 +85,9 @@ impl Record {
 pub enum CallEffect {
     /// The event opens a call.
     Opens,
-    /// The event ends a call, which returned.
+    /// The event ends a call that returned.
     Returns,
-    /// The event ends a call, which an exception left.
+    /// The event ends a call that an exception left.
     Throws,
     /// The event neither opens nor ends a call.
     None,
@@ -110,7 +110,7 @@ impl EventKind {
 
     /// Returns the type of the details that writers add to events of this kind:
     /// [`DetailEventType::FUNCTION_CALL`] if the event opens a call, otherwise
-    /// [`DetailEventType::FUNCTION_RETURN`], because exceptions have no type of their own.
+    /// [`DetailEventType::FUNCTION_RETURN`]. Exceptions have no separate type.
     #[must_use]
     pub const fn detail_type(self) -> DetailEventType {
         if self.opens_call() {
@@ -291,7 +291,7 @@ impl fmt::Display for Wire {
 
 /// Facts that readers and writers rely on in every wire version.
 const _: () = {
-    // A reader needs these before it knows the wire version.
+    // A reader needs these fields before it has determined the wire version.
     assert!(offset!(IndexHeader.magic) == 0);
     assert!(offset!(IndexHeader.endian) == 4);
     assert!(offset!(IndexHeader.version) == 5);

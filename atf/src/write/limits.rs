@@ -1,5 +1,5 @@
-//! Tests for cases that would otherwise take hours or a second process: counts of 2³² (the tests
-//! start just below), and a writer in a forked child.
+//! Tests of counts up to 2³² and of a writer in a forked child. Counts start just below 2³², which
+//! saves hours, and forks are simulated.
 
 use std::sync::Arc;
 

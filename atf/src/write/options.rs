@@ -87,8 +87,8 @@ pub enum Durability {
     /// No guarantee: the system decides when to write. The traced program never waits.
     #[default]
     None,
-    /// Finalized files: finalizing synchronizes the files (the events before the header with their
-    /// count), the folder and the folder's name.
+    /// Finalized files: finalizing synchronizes the files, the folder and the folder's name. Events
+    /// are synchronized before the header that counts them is written.
     Finalize,
     /// Everything flushed: files are synchronized after each buffer is written.
     EachFlush,

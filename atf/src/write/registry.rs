@@ -1,4 +1,4 @@
-//! A session's record of its threads, which report to it.
+//! A session's record of its threads. Thread writers report to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,11 +10,11 @@ use crate::manifest::{Manifest, ManifestThread};
 /// The state that a session and its thread writers share.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// How often the manifest's contents have changed.
+    /// How many times the manifest's contents have changed.
     pub(super) changes: u64,
-    /// How often modules, symbols or anchors have changed, and how many of another session's
-    /// changes were copied.
+    /// How many times modules, symbols or anchors have changed.
     pub(super) told: u64,
+    /// How many of another session's changes to them were copied.
     pub(super) taken_over: u64,
     /// Threads renamed since a successor last copied the names.
     pub(super) named: BTreeSet<u32>,

@@ -88,7 +88,7 @@ impl Ring {
                 Ok((Buffer::Ring(index), ring))
             }
             Err(error) => {
-                // Return the first error. A file that already existed is not ours to remove.
+                // Return the first error. Do not remove a file that already existed.
                 if error.kind() != std::io::ErrorKind::AlreadyExists {
                     let _ = storage.remove(&path);
                 }
@@ -102,7 +102,7 @@ impl Ring {
         self.detail.take().map(Buffer::Ring)
     }
 
-    /// Refuses to write in a forked child: the ring belongs to its parent.
+    /// Returns an error in a forked child, because the ring belongs to its parent.
     pub(super) fn check_owner(&self) -> Result<()> {
         if process::id() == self.owner {
             return Ok(());

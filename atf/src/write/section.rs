@@ -238,21 +238,22 @@ impl Section {
         self.size = self.size.saturating_add(size as u64);
         self.count = self.count.saturating_add(count);
         if let Err(failure) = written {
-            // A ring keeps the unwritten bytes, because its header still has their place.
+            // A ring keeps the unwritten bytes, because its header still contains their offset.
             self.has_failed = true;
             self.cut();
             return Err(failure.error);
         }
         self.filled = 0;
-        // A kill before this point leaves the same bytes in both places.
+        // A kill before this point leaves the same bytes in the file and in the ring.
         self.buffer.publish(0);
-        // The buffer is empty until the next event, so nobody reads its place before then.
+        // The buffer stays empty until the next event, so readers do not use its offset before
+        // then.
         self.buffer.move_to(self.size, self.crc.finish());
         Ok(())
     }
 
-    /// Writes the part of the buffer that `keep` selects, unless something before it was lost.
-    /// Ignores errors.
+    /// Writes the part of the buffer that `keep` selects, unless earlier bytes were lost. Ignores
+    /// errors.
     pub(super) fn rescue(&mut self, keep: impl FnOnce(&[u8]) -> usize) {
         // Bytes in a ring are not lost.
         if !self.has_failed

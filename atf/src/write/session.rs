@@ -57,8 +57,9 @@ pub struct SessionWriter {
 struct Written {
     /// Whether to list each new thread immediately.
     lists_threads: bool,
-    /// How many changes the written manifest includes, and its size in bytes.
+    /// How many changes the written manifest includes; `None` if no manifest was written.
     changes: Option<u64>,
+    /// The written manifest's size in bytes.
     size: usize,
 }
 
@@ -194,7 +195,7 @@ impl SessionWriter {
     }
 
     /// Adds a function to the manifest, for tracers that learn of functions one by one. If a
-    /// function has several entries, the first one counts.
+    /// function has several entries, readers use the first one.
     pub fn add_symbol(&self, symbol: Symbol) {
         self.tell(|shared| shared.manifest.symbols.push(symbol));
     }
@@ -261,7 +262,7 @@ impl SessionWriter {
         change(&mut shared)
     }
 
-    /// Changes values that successors copy.
+    /// Changes values that following segments copy.
     fn tell(&self, change: impl FnOnce(&mut Shared)) {
         self.change(|shared| {
             shared.told = shared.told.saturating_add(1);

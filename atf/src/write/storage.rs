@@ -17,7 +17,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Those of the operating system.
     fn create_folder(&self, path: &Path) -> io::Result<bool>;
 
-    /// Returns whether anything exists at this path, a symlink included.
+    /// Returns whether anything exists at this path, including a symlink.
     ///
     /// # Errors
     ///
@@ -148,9 +148,9 @@ impl Storage for Disk {
 
 /// Like [`Disk`], but a file is open only during a write.
 ///
-/// For writers inside a program that does not know about them. Such a program may close file
-/// descriptors that it did not open, and reuse their numbers for its own files. Also, the program's
-/// descriptor limit does not limit the number of writers.
+/// For writers inside another program, which may close file descriptors that it did not open and
+/// reuse their numbers for its own files. In addition, the program's descriptor limit does not
+/// limit the number of writers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefDisk;
 

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 /// Returns the name of a folder, `session_<YYYYMMDD>_<HHMMSS>`, for a time in UTC (S0, S1). A time
-/// before 1970 or after 9999 is clamped: a wrong clock must not cost the trace.
+/// before 1970 or after 9999 is clamped: a wrong clock must not prevent tracing.
 #[must_use]
 pub fn session_name(moment: SystemTime) -> String {
     /// The last second of the year 9999.

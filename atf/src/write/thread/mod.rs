@@ -32,10 +32,10 @@ use whole::whole_events;
 
 /// Writes a thread's folder: `index.atf`, and `detail.atf` once there is a detail.
 ///
-/// The positions of an event and its detail are assigned together, so links cannot disagree. Events
-/// go into a buffer. A call that encounters an operating system error returns it, and so do all
-/// later calls. A writer that is dropped before it is finalized writes its buffers and leaves files
-/// that readers treat as unfinalized.
+/// The positions of an event and its detail are assigned together, so their links always agree.
+/// Events go into a buffer. A call that encounters an operating system error returns it, and so do
+/// all later calls. A writer that is dropped before it is finalized writes its buffers and leaves
+/// files that readers treat as unfinalized.
 ///
 /// ```
 /// use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
@@ -228,8 +228,8 @@ impl ThreadWriter {
         self.next_index_seq
     }
 
-    /// Returns how many whole index events are in the file. They survive whatever happens to this
-    /// process. After an error, readers find exactly these events.
+    /// Returns how many whole index events are in the file. These events survive whatever happens
+    /// to this process. After an error, readers find exactly these events.
     #[must_use]
     pub fn flushed_events(&self) -> u64 {
         self.index.count()

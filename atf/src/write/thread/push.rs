@@ -252,7 +252,7 @@ impl ThreadWriter {
 impl Drop for ThreadWriter {
     fn drop(&mut self) {
         if matches!(self.state, State::Open) {
-            // No caller can receive an error here; the file stays a valid prefix.
+            // `drop` cannot return an error; the file remains a valid prefix.
             let flushed = self.flush_buffers();
             if let (Ok(()), Some(ring)) = (flushed, &mut self.ring) {
                 ring.remove(&*self.storage);

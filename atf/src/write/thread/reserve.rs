@@ -24,7 +24,7 @@ pub(super) struct Reservations {
     /// Oldest first: a detail's position in the file is the number of details written plus its
     /// index in this queue. The first one is never a dropped detail.
     queue: VecDeque<Reservation>,
-    /// How many numbers below the next one have no position in the file.
+    /// How many of the numbers below the next one have no position in the file.
     skipped: u64,
     dropped: u64,
 }
@@ -155,7 +155,7 @@ impl ThreadWriter {
     /// not yet reserved, the number is skipped.
     ///
     /// The link of its index event is removed. If the event has already left the buffer, its link
-    /// stays, because files are never rewritten, and then leads to a detail without a payload.
+    /// stays, because files are never rewritten. The link then leads to a detail without a payload.
     /// Either way, the detail counts as one of the
     /// [`dropped_details`](super::ThreadSummary::dropped_details).
     ///

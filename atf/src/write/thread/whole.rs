@@ -1,4 +1,4 @@
-//! Finds the size and number of whole events at the start of a buffer.
+//! Finds the size and number of the whole events at the start of a buffer.
 
 use crate::detail::DetailEventHeader;
 use crate::index::IndexEvent;
