@@ -8,8 +8,8 @@ use crate::wire::offset;
 /// The result of checking the footer's checksum against the events.
 ///
 /// The checksum is the CRC-32C (Castagnoli; `"123456789"` gives 0xE3069283) of the events section,
-/// in both wire versions (S2; S0, S1 and S4 say CRC32 without a polynomial). It covers only events,
-/// so no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
+/// in both wire versions (S2; S0, S1 and S4 specify CRC32 without a polynomial). It covers only
+/// events, so no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Checksum {

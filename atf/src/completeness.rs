@@ -1,4 +1,4 @@
-//! How a file ends, which distinguishes finalized from unfinalized files.
+//! How a file ends. This distinguishes finalized from unfinalized files.
 
 use crate::error::{Error, ErrorKind};
 use crate::source::Input;

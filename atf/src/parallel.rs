@@ -11,7 +11,7 @@ use std::thread::{self, Builder};
 /// How many results of one unit may wait for their turn.
 const WAITING: usize = 64;
 
-/// Collects a unit's results, and discards them once the caller wants no more.
+/// Collects a unit's results, and discards them once the caller needs no more.
 pub(crate) enum Results<'a, R> {
     /// Results wait for the unit's turn.
     Waiting(SyncSender<R>),

@@ -373,8 +373,9 @@ impl ThreadReader {
     }
 }
 
-/// Returns the error of a file that cannot be opened. An empty file is one to which nothing was
-/// written, unless the thread's other file is finalized, which proves that bytes were lost.
+/// Returns the error of a file that cannot be opened. For an empty file, the error is that nothing
+/// was written. But if the thread's other file is finalized, bytes were lost, and the file is too
+/// short.
 fn opening(error: Error, other_is_finalized: impl FnOnce() -> bool) -> Error {
     if *error.kind() != ErrorKind::NothingWritten || !other_is_finalized() {
         return error;

@@ -146,7 +146,7 @@ impl SharedWindow {
     }
 }
 
-/// Reads bytes without the window, which another thread is using.
+/// Reads bytes without the window, because another thread is using it.
 #[cold]
 #[inline(never)]
 fn alone(input: &Input, offset: u64, size: usize) -> Result<Vec<u8>> {
@@ -176,8 +176,8 @@ struct Buffer {
     start: u64,
     bytes: Vec<u8>,
     next_size: u64,
-    /// The sizes in bytes of a window after a jump and of the largest window. A caller that needs
-    /// more at once gets more.
+    /// The sizes in bytes of a window after a jump and of the largest window. A larger request gets
+    /// a larger window.
     sizes: (u64, u64),
 }
 
@@ -266,7 +266,7 @@ impl Buffer {
         bytes.truncate(*read.as_ref().unwrap_or(&0));
         (self.start, self.bytes) = (range.start, bytes);
         if read.is_err() && skipped > 0 {
-            // The unreadable bytes were not requested.
+            // The read failed at bytes that were not requested, so read only the requested ones.
             return self.read(input, offset..offset.saturating_add(size), offset, size);
         }
         let found = (read? as u64).saturating_sub(skipped);

@@ -158,7 +158,7 @@ pub struct CallEnd {
 /// to its start.
 ///
 /// If more calls are open than [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT), all open calls
-/// end as [`SpanEnd::GivenUp`], which keeps calls properly nested in bounded memory. The thread
+/// end as [`SpanEnd::GivenUp`]. This keeps calls properly nested and memory bounded. The thread
 /// then has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
 ///
 /// Memory: 60 MB for 262,144 open calls, however many events there are.

@@ -1,7 +1,7 @@
 //! A histogram of durations. The minimum and maximum are exact; other quantiles are off by at most
 //! 1.6 %.
 
-/// Buckets per power of two: `1 << BITS`.
+/// There are `1 << BITS` buckets per power of two.
 const BITS: u32 = 5;
 const BUCKETS: u64 = 1 << BITS;
 /// The bits of a bucket's count.

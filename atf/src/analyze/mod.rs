@@ -26,8 +26,8 @@
 //! - A call that no event ended lasts until the thread's last event. It counts as
 //!   [`open`](Times::open), and [`Durations`] do not include it.
 //! - Over [`Segments`], a call may start in one segment and end in a later one. If a segment is
-//!   missing or a thread cannot be read in it, calls open at that point last until the last event
-//!   before it, and count as open.
+//!   missing, or a thread cannot be read in it, the thread's open calls end at its last event
+//!   before the gap, and count as open.
 //! - If a thread's timestamps decrease, its clock stands still until they catch up. Each decrease is
 //!   counted: [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
@@ -37,15 +37,15 @@
 //! # Problems
 //!
 //! Events are verified as they are read. Results contain everything that can be read, and
-//! `problems` shows how this differs from what the tracer wrote. A [merge](crate::merge) of all
-//! events reports the same problems. If more than 262,144 calls are open at once, the outermost are
-//! given up, which is also a problem.
+//! `problems` shows how the events that were read differ from those that the tracer wrote. A
+//! [merge](crate::merge) of all events reports the same problems. If more than 262,144 calls are
+//! open at once, the outermost are given up, and this is also a problem.
 //!
 //! # Cost
 //!
 //! About 60 ns per event on one core. Threads share the cores, but a single thread uses only one
 //! core, however large it is: a call can only be paired once all earlier events are known. Memory
-//! does not grow with the number of events; each function documents what it grows with. At any one
+//! does not grow with the number of events. Each function documents its memory use. At any one
 //! time, the results of about five threads per core are in memory.
 
 mod calls;
@@ -152,7 +152,7 @@ impl Options {
     }
 
     fn clip(&self, ns: u64) -> u64 {
-        // Not `clamp`, which panics if the range ends before it begins.
+        // Do not use `clamp`, which panics if the range ends before it begins.
         ns.max(self.from_ns).min(self.to_ns)
     }
 }
@@ -274,8 +274,8 @@ pub struct Totals {
     pub first_out_of_order: Option<(u32, u64)>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
-    /// How long calls were open, in nanoseconds, added up over threads; at most [`u64::MAX`], which
-    /// only damaged times reach.
+    /// How long calls were open, in nanoseconds, added up over threads; saturates at [`u64::MAX`],
+    /// which only damaged times reach.
     pub busy_ns: u64,
     /// How many calls were given up because too many were open.
     pub given_up: u64,

@@ -15,10 +15,10 @@ pub struct Times {
     /// thread's last event, or were given up when too many calls were open
     /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)).
     pub open: u64,
-    /// How long one of these calls was the innermost open call, in nanoseconds.
+    /// The time during which one of these calls was the innermost open call, in nanoseconds.
     pub self_ns: u64,
-    /// How long at least one of these calls was open, in nanoseconds, added up over threads.
-    /// Recursive calls count once.
+    /// The time during which at least one of these calls was open, in nanoseconds, added up over
+    /// threads. Recursive calls count once.
     pub total_ns: u64,
 }
 

@@ -277,7 +277,8 @@ impl Growing {
     }
 }
 
-/// The greatest limit: positions of nodes, including those for the rest, are 32-bit numbers.
+/// The maximum limit, because the positions of all nodes, including those for the remaining calls,
+/// are 32-bit numbers.
 const MOST_NODES: usize = 1 << 30;
 
 /// Adds a thread's calls to a tree of its own, and merges it into the tree of all threads whenever

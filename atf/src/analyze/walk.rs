@@ -43,7 +43,7 @@ pub(super) struct Began<'e> {
     pub(super) depth: Depth,
     /// Clipped to the time range.
     pub(super) now_ns: u64,
-    /// Whether it is in the time range.
+    /// Whether the call began in the time range.
     pub(super) is_within: bool,
 }
 

@@ -23,9 +23,9 @@ const FRACTION: u32 = 32;
 /// The processor's time-stamp counter, converted to the timeline of [`now_ns`], which is slower to
 /// read.
 ///
-/// The rate is measured at the start, and again at each [`adjust`](Self::adjust), which also
-/// corrects any difference by letting the counter's time run slightly faster or slower. So the
-/// counter's time never jumps back, and jumps ahead only after the machine has slept.
+/// The rate is measured at the start and at each [`adjust`](Self::adjust). Adjusting also corrects
+/// any difference: it lets the counter's time run slightly faster or slower. So the counter's time
+/// never jumps back, and jumps ahead only after the machine has slept.
 ///
 /// ```
 /// use atf::clock::{CounterClock, now_ns};
@@ -77,7 +77,7 @@ struct Moment {
 }
 
 impl CounterClock {
-    /// Measures the counter's rate, which takes a millisecond. Returns `None` if the counter does
+    /// Measures the counter's rate. This takes a millisecond. Returns `None` if the counter does
     /// not run at a constant rate or the processor is not `x86_64`.
     #[must_use]
     pub fn start() -> Option<Self> {

@@ -42,7 +42,7 @@ impl MediaClock {
     /// # Errors
     ///
     /// If there is no anchor, if timescales differ or are not positive, or if the recording's time
-    /// does not advance from one anchor to the next, which means that the anchors are not from the
+    /// does not advance from one anchor to the next. In the last case, the anchors are not from the
     /// same recording.
     pub fn new(anchors: &[TimingAnchor]) -> Result<Self, MediaClockError> {
         let first = anchors.first().ok_or(MediaClockError::NoAnchors)?;

@@ -15,9 +15,9 @@ use crate::wire::offset;
 
 /// Reads a `detail.atf` of either wire version, finalized or not.
 ///
-/// Opening walks the events once and keeps their offsets, which takes 8 bytes per event. After
-/// that, every lookup costs the same. Opening fails only if the header does not determine where the
-/// events are; everything else is reported as data: [`completeness`](Self::completeness),
+/// Opening walks the events once and keeps their offsets, in 8 bytes per event. After that, every
+/// lookup costs the same. Opening fails only if the header does not determine where the events are;
+/// everything else is reported as data: [`completeness`](Self::completeness),
 /// [`framing_problem`](Self::framing_problem), [`checksum`](Self::checksum),
 /// [`disagreements`](Self::disagreements).
 ///
@@ -162,7 +162,7 @@ impl DetailReader {
     }
 
     /// Fills `buffer` with an event's payload from byte `start` on, and returns the number of bytes
-    /// read, which is less than requested only at the payload's end.
+    /// read. Reads fewer bytes than fit only at the payload's end.
     ///
     /// # Errors
     ///

@@ -155,7 +155,7 @@ impl DetailFollower {
     }
 
     /// Fills `buffer` with an event's payload from byte `start` on, and returns the number of bytes
-    /// read, which is less than requested only at the payload's end.
+    /// read. Reads fewer bytes than fit only at the payload's end.
     ///
     /// # Errors
     ///

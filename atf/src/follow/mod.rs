@@ -49,11 +49,11 @@
 //! # When the writer dies
 //!
 //! A dead writer looks like a waiting one, so a follower keeps returning
-//! [`NotYet`](Polled::NotYet). A caller that knows that the writer has died can open the files with
-//! a [`ThreadReader`](crate::thread::ThreadReader) and continue at the follower's `next_seq`. The
-//! reader returns the events that the follower held back, and those that a writer with
+//! [`NotYet`](Polled::NotYet). A caller that has detected the writer's death can open the files
+//! with a [`ThreadReader`](crate::thread::ThreadReader) and continue at the follower's `next_seq`.
+//! The reader returns the events that the follower held back, and those that a writer with
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) had not yet written. Followers do not
-//! read the latter: they see only flushed events, and writers decide how often to flush.
+//! return the latter: they read only flushed events, and writers decide how often to flush.
 
 mod detail;
 mod head;

@@ -1,4 +1,4 @@
-//! Reads events in blocks, the fastest way through a file.
+//! Reads events in blocks, the fastest way to read a file.
 
 use std::ops::{Range, RangeBounds};
 
@@ -12,8 +12,8 @@ const BLOCK: u64 = (64 << 10) / EVENT_SIZE;
 const READ: usize = (256 << 10) / IndexEvent::SIZE;
 
 impl IndexReader {
-    /// Returns the events at these positions in blocks of about 2000, which is the fastest way
-    /// through a file, whether or not it is in memory. Positions after the last event are ignored.
+    /// Returns the events at these positions in blocks of about 2000. This is the fastest way to
+    /// read a file, whether or not it is in memory. Positions after the last event are ignored.
     #[must_use]
     pub fn blocks(&self, seqs: impl RangeBounds<u64>) -> EventBlocks<'_> {
         EventBlocks::new(self, clamp(seqs, self.event_count()))

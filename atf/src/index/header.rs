@@ -129,7 +129,7 @@ impl Layout {
     }
 
     /// Returns whether the reserved fields that the other layout lacks are 0; `None` if there are
-    /// none.
+    /// no such fields.
     fn has_zeros(&self, other: &Self, bytes: &[u8; IndexHeader::SIZE]) -> Option<bool> {
         let own = self
             .fields

@@ -199,7 +199,7 @@ impl<'a> Events<'a> {
         let Some(seq) = self.left.next_back() else {
             return self.problem();
         };
-        // Events are taken from the back, so the pass no longer sees all events in order.
+        // Events are taken from the back, so the pass no longer receives all events in order.
         self.pass = None;
         let (wire, thread_id) = (self.wire, self.thread_id);
         match self.back.record_backward(self.reader.offset_of(seq)) {
@@ -218,8 +218,8 @@ impl<'a> Events<'a> {
         } = self;
         let problems = || {
             let completed = pass.take().map_or(Ok(()), |pass| pass.complete(reader));
-            // Read the events that the pass did not see: those in memory, and those taken from the
-            // back.
+            // Read the events that the pass did not receive: those in memory, and those taken from
+            // the back.
             let scanned = completed.and_then(|()| reader.scan());
             let mut problems = reader.problems();
             problems.extend(scanned.err());

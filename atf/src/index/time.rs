@@ -17,9 +17,9 @@ impl IndexReader {
     /// scattered.
     ///
     /// The first call [scans](Self::scan) the whole file once to check the order. It also samples
-    /// timestamps, which takes 8 bytes per 1024 or more events, 1 MiB at most. Later calls search
-    /// the samples and, seven at a time, the events between two samples. The cost is logarithmic in
-    /// the number of events, whatever the distribution of times.
+    /// the timestamps of every 1024th event, or fewer, in 8 bytes each and at most 1 MiB. Later
+    /// calls search the samples and, seven at a time, the events between two samples. The cost is
+    /// logarithmic in the number of events, whatever the distribution of times.
     ///
     /// # Errors
     ///

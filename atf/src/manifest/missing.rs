@@ -64,8 +64,8 @@ impl fmt::Display for Missing {
 }
 
 impl Manifest {
-    /// Returns all data that the trace lacks, with the thread's id; `None` stands for threads that
-    /// the manifest does not list, and for unwritten events, which any thread may lack.
+    /// Returns all data that the trace lacks, with the thread's id; The id is `None` for threads
+    /// that the manifest does not list, and for unwritten events, because any thread may lack them.
     #[must_use]
     pub fn missing(&self) -> Vec<(Option<u32>, Missing)> {
         let lost = |loss: Option<Loss>| loss.filter(|loss| loss.count > 0);

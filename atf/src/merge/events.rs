@@ -38,7 +38,7 @@ impl<'m> Merged<'m> {
         }
     }
 
-    /// Stops this iterator from reporting problems, which another partition reports.
+    /// Stops this iterator from reporting problems, because another partition reports them.
     pub(super) fn without_problems(self) -> Self {
         Self {
             ending: Ending::nothing(),

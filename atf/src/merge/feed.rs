@@ -134,8 +134,8 @@ impl<'m> Feed<'m> {
         self.part.seqs.end.saturating_sub(end)
     }
 
-    /// Returns the next selected events, as a range of the available records, which may change. The
-    /// range is empty after the last event.
+    /// Returns the next selected events, as a range of the available records. The available records
+    /// may change. The range is empty after the last event.
     pub(super) fn next(&mut self) -> Result<Range<usize>> {
         loop {
             let is_last = self.left.is_empty() && !self.fill()?;

@@ -113,8 +113,8 @@ impl MergedEvent {
 /// Files are opened when the first method needs them. Events in memory are merged in place. For
 /// files, each thread has a buffer: a total of 64 MiB (see [`buffer_budget`](Self::buffer_budget))
 /// is divided by the number of threads, with 4 KiB to 64 KiB for each. With more than 128 threads,
-/// no file stays open: each is reopened to fill its buffer, which fails if the file was replaced in
-/// the meantime.
+/// no file stays open: each is reopened to fill its buffer. Reopening fails if the file was
+/// replaced in the meantime.
 #[derive(Debug)]
 pub struct Merge {
     sources: Vec<Source>,
@@ -191,15 +191,15 @@ impl Merge {
         Self::of_files(threads.into_iter().map(both))
     }
 
-    /// Merges the sessions of several processes on one machine, which share its clock. Events with
-    /// equal timestamps are ordered by process, then by thread.
+    /// Merges the sessions of several processes that ran on one machine and share its clock. Events
+    /// with equal timestamps are ordered by process, then by thread.
     #[must_use]
     pub fn of_sessions<'a>(sessions: impl IntoIterator<Item = &'a SessionReader>) -> Self {
         Self::of_groups(sessions.into_iter().map(slice::from_ref))
     }
 
-    /// Merges several processes on one machine, which share its clock. Events with equal timestamps
-    /// are ordered by process, then by thread, then by [segment](Segments).
+    /// Merges several processes that ran on one machine and share its clock. Events with equal
+    /// timestamps are ordered by process, then by thread, then by [segment](Segments).
     ///
     /// [`process`](MergedEvent::process) is the position of the session when all processes'
     /// sessions are counted in order. [`seq`](MergedEvent::seq) is the position in the session's

@@ -176,7 +176,7 @@ impl Drainer {
             match (requests.is_last, is_busy) {
                 (true, _) => windows.decide_all(requests.now_ns),
                 (false, false) => windows.decide_at(requests.now_ns),
-                // A trigger may request held events.
+                // A trigger that is just being fired may request held events.
                 (false, true) => requests.triggers = triggers.served(),
             }
         }

@@ -1,4 +1,4 @@
-//! Counts what a thread lost.
+//! Counts the events and details that a thread lost.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -78,7 +78,7 @@ impl Lane {
         self.told.load(Ordering::Relaxed)
     }
 
-    /// Returns the number and times of the losses in this segment; `None` if there were none.
+    /// Returns the number and times of the losses in this segment; `None` without losses.
     pub(super) fn loss(&self) -> Option<Loss> {
         self.loss_of(self.count())
     }

@@ -54,8 +54,8 @@
 //! drained only into the buffer of the thread's writer. Until the recording stops, the manifest
 //! records the maximum number of events that both may hold (`unwritten_events`). With
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call writes
-//! to the thread's files, whose buffers outlive the process. That takes longer, but once a call has
-//! returned, its event is safe.
+//! to the thread's files, whose buffers outlive the process. Each call takes longer, but once it
+//! has returned, its event is safe.
 
 mod drain;
 mod drainer;

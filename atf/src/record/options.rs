@@ -26,8 +26,9 @@ pub struct RecordOptions {
     /// of discarded events ([`Window`]). Rings of the full [`capacity`](Self::capacity) take up to
     /// half of it. Beyond that, a new ring is halved until it fits into the rest of this half, or
     /// into one sixteenth of the limit divided by the number of threads, but not below 256 events
-    /// and 16 KiB of payloads. A thread whose ring still does not fit is not recorded, and its events count as
-    /// lost. [`RecordSummary::smaller_rings`] counts the threads with smaller rings.
+    /// and 16 KiB of payloads. A thread whose ring still does not fit is not recorded, and its
+    /// events count as lost. [`RecordSummary::smaller_rings`] counts the threads with smaller
+    /// rings.
     pub ring_memory: usize,
     /// Records in full only around triggers. `None` records everything. Needs rings.
     pub window: Option<Window>,
@@ -192,7 +193,8 @@ mod tests {
     #[test]
     fn a_limit_that_is_too_small_leaves_threads_without_rings() {
         let options = RecordOptions::default().ring_memory(MIB / 4);
-        // 128 KiB is 1/32 of 3 MiB, rounded down to a power of two; 24 KiB is the least.
+        // Half of the limit is 128 KiB, and a ring of 1/32 of 3 MiB fits into it. The smallest ring
+        // has 24 KiB.
         let rings = rings(&options, 256);
         assert!(rings.starts_with(&[2048, 512]), "{rings:?}");
         assert!(rings.len() < 12, "{rings:?}");

@@ -44,8 +44,8 @@ pub enum Lost {
     /// details. Its event is recorded. With a [window](super::Window), the detail counts as lost
     /// only if it is inside a window.
     Detail,
-    /// The event, with its detail if any: it is earlier than the previous event or of unknown kind,
-    /// which the format forbids tracers to write.
+    /// The event, with its detail if any. It is earlier than the previous event or of unknown kind,
+    /// and the format forbids tracers to write such events.
     Refused,
 }
 

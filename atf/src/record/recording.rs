@@ -101,8 +101,9 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::LimitReached`] at `max_threads` or `ring_memory`; [`ErrorKind::AlreadyFinalized`] after the
-    /// recording was stopped; [`ErrorKind::Forked`]; those of [`SessionWriter::thread`].
+    /// [`ErrorKind::LimitReached`] at `max_threads` or `ring_memory`;
+    /// [`ErrorKind::AlreadyFinalized`] after the recording was stopped; [`ErrorKind::Forked`];
+    /// those of [`SessionWriter::thread`].
     pub fn thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         self.shared.check_process()?;
         self.shared.add_thread(name)

@@ -27,7 +27,7 @@ pub(super) struct Triggers {
     pub(super) begun: AtomicU32,
     /// Times; [`NEVER`] in free slots.
     slots: [AtomicU64; SLOTS],
-    /// The earliest time of the triggers without a slot; [`NEVER`] if there are none.
+    /// The earliest time of the triggers without a slot, or [`NEVER`].
     first_ns: AtomicU64,
     /// The latest time of the triggers without a slot.
     last_ns: AtomicU64,
@@ -39,8 +39,8 @@ pub(super) struct Triggers {
     is_ending: AtomicBool,
 }
 
-/// How long a call may take to read the clock. After that, its thread is assumed to have abandoned
-/// the call, as a signal handler that jumps out does.
+/// How long a call may take to read the clock. After that, the call is assumed to be abandoned, for
+/// example because a signal handler jumped out of it.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The calls that are reading the clock, as the drain sees them.
@@ -72,7 +72,7 @@ impl Trigger {
     /// events have been written or counted as lost, provided the trigger requests nothing later. If
     /// the process keeps running, `unwritten_events` is back in the manifest about a second later.
     pub fn fire_last(&self) -> u64 {
-        // Stored before the trigger is fired, so that the drain sees this when it serves the
+        // Stored before the trigger is fired, so that the drain reads it when it serves the
         // trigger.
         self.0.is_ending.store(true, Ordering::Release);
         self.0.fire()
@@ -80,7 +80,8 @@ impl Trigger {
 
     /// Fires at the time that `read_clock` reads from the [`now_ns`] clock, and returns that time,
     /// for example for an event. Unlike with [`fire_at`](Self::fire_at), the drain discards nothing
-    /// that the trigger requests while this call is in progress, unless that takes over a second.
+    /// that the trigger requests while this call is in progress, unless the call takes over a
+    /// second.
     #[inline]
     pub fn fire_with(&self, read_clock: impl FnOnce() -> u64) -> u64 {
         self.0.fire_with(read_clock)

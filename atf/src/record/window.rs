@@ -27,9 +27,10 @@ use crate::setters::setters;
 /// payloads. The events of all ended threads take at most 512 MiB, unless there is only one such
 /// thread. At most 128 ended threads with open files keep events: with [`Lanes::Details`] all of
 /// them have files, with [`Lanes::Both`] those whose events were requested. Beyond that, the events
-/// of the thread that ended first count as lost. Live threads take up to their
-/// [capacity](super::Capacity) and 1.5 MiB for the times of discarded events each, and all together
-/// at most [`ring_memory`](super::RecordOptions::ring_memory): many threads have smaller rings.
+/// of the thread that ended first count as lost. Each live thread takes up to its
+/// [capacity](super::Capacity), plus 1.5 MiB for the times of discarded events. All live threads
+/// together take at most [`ring_memory`](super::RecordOptions::ring_memory), so with many threads,
+/// rings are smaller.
 ///
 /// With [`Lanes::Both`], a thread gets files when a trigger first requests one of its events, when
 /// it loses any, or when the recording stops while the thread is alive. A thread that has ended
@@ -65,7 +66,7 @@ pub enum Lanes {
     Both,
 }
 
-/// The maximum number of separate windows. Beyond that, the two oldest are merged, which at worst
+/// The maximum number of separate windows. Beyond that, the two oldest are merged. At worst, this
 /// keeps extra events.
 const MOST_WINDOWS: usize = 1024;
 

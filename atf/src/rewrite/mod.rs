@@ -9,11 +9,11 @@
 //! | [`cut`] | the events of a time range |
 //!
 //! The original is never modified. The new trace is written under a temporary name next to its
-//! final path and renamed when it is complete. An error leaves nothing behind. A killed process
-//! leaves its temporary folder, `.atf-PID-N`, which can be deleted; searches for sessions [skip
-//! it](is_unfinished). Files and folders keep their modes, so the new trace is readable only by
-//! users who can read the original. The path may be that of a session, of a thread's folder, or of
-//! a folder with sessions below it.
+//! final path and renamed when it is complete. If an error occurs, nothing is left behind. A killed
+//! process leaves its temporary folder, `.atf-PID-N`, which can be deleted; searches for sessions
+//! [skip it](is_unfinished). Files and folders keep their modes, so the new trace is readable only
+//! by users who can read the original. The path may be that of a session, of a thread's folder, or
+//! of a folder with sessions below it.
 //!
 //! # What is kept
 //!

@@ -1,5 +1,5 @@
-//! Writes the files for events set aside, which belong to a trace but fit into neither `index.atf`
-//! nor `detail.atf`.
+//! Writes the files for events that were set aside: they belong to a trace, but fit into neither
+//! `index.atf` nor `detail.atf`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};

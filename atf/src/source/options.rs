@@ -73,10 +73,10 @@ impl OpenOptions {
     }
 
     /// Sets whether a thread with details scans all events of both its files while it is opened,
-    /// `false` by default. This reads each byte only once, unlike a later
-    /// [`IndexReader::scan`](crate::index::IndexReader::scan) and
-    /// [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details), which then return
-    /// the known results.
+    /// `false` by default. Each byte is then read only once, and a later
+    /// [`IndexReader::scan`](crate::index::IndexReader::scan) or
+    /// [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details) returns the known
+    /// results.
     #[must_use]
     pub const fn scan(mut self, scan: bool) -> Self {
         self.scan = scan;

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 ///
 /// The inner source has a single position, so a lock guards it: each read takes the lock and seeks,
 /// and readers on several threads wait for each other. Iterators and cursors read through windows
-/// of up to 256 KiB, which keeps the cost low, but each single lookup has the full cost. If you
-/// have a path or the bytes themselves, open those instead.
+/// of up to 256 KiB, so they seek rarely, but single lookups may each seek. If you have a path or
+/// the bytes themselves, open those instead.
 ///
 /// ```
 /// use atf::Seekable;

@@ -276,7 +276,7 @@ impl<I: Iterator<Item = Result<IndexEvent>>> Spans<I> {
         }
     }
 
-    /// Keeps at most `limit` calls open, at least 1.
+    /// Sets the maximum number of calls to keep open, at least 1.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.stack = CallStack::with_limit(limit);

@@ -100,7 +100,7 @@ impl CallStack {
     /// Returns the event's depth; a return has the depth of its call.
     ///
     /// If depths are not recorded, a return without a call has the depth that its call would have
-    /// had: one more than the number of open calls. The same goes for an event of any other kind.
+    /// had: one more than the number of open calls. Events of all other kinds also have this depth.
     pub fn push(&mut self, seq: u64, event: &IndexEvent, ended: impl FnMut(Paired)) -> Depth {
         match event.event_kind.effect() {
             CallEffect::Opens => self.call(seq, event, ended),

@@ -24,8 +24,8 @@ impl OpenOptions {
     /// While a reader opened with these options is alive, nothing may change or shorten its files,
     /// in this process or in any other. If a file shrinks, the next access to a missing page kills
     /// the process with `SIGBUS`, and bytes past the end in the last page silently read as 0. If a
-    /// file changes, this violates the compiler's assumption that checked bytes stay unchanged,
-    /// which is undefined behaviour. The same applies to files on a network or on a failing disk.
+    /// file changes, the behaviour is undefined, because the compiler assumes that checked bytes
+    /// stay unchanged. The same applies to files on a network or on a failing disk.
     ///
     /// Use this only for files that you own. Do not map a file that is still being written, because
     /// its writer rewrites the header at the end.

@@ -65,7 +65,7 @@ mod linux {
         u64::try_from(data).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Converts an offset or size. Returns an error if the system would see it as negative.
+    /// Converts an offset or size. Returns an error if it would be negative for the system.
     fn signed(offset: u64) -> io::Result<libc::off64_t> {
         offset
             .try_into()

@@ -1,8 +1,8 @@
 //! Writes index files, detail files and sessions.
 //!
 //! [`ThreadWriter`] writes a thread's two files; [`SessionWriter`] writes a folder of threads and
-//! its manifest. Thread writers share nothing, so a tracer's threads, or the thread that
-//! drains their rings ([`record`](crate::record)), write without locks.
+//! its manifest. Thread writers are independent, so a tracer's threads, or the thread that drains
+//! their rings ([`record`](crate::record)), write events without locks.
 //!
 //! ```
 //! use atf::EventKind;
@@ -43,9 +43,10 @@
 //! index events that link to them, so an unfinalized trace may have unlinked details, but no
 //! dangling links.
 //!
-//! Nothing here panics, waits for a lock, or touches the host's signals. Exceeding a file-size
-//! limit (`RLIMIT_FSIZE`) kills a process with SIGXFSZ unless the host ignores or handles that
-//! signal, as the command `atf` does; the write error is then returned like any other.
+//! Nothing here panics or touches the host's signals. A thread writer locks its session only for a
+//! moment, when it creates a file or ends. Exceeding a file-size limit (`RLIMIT_FSIZE`) kills a
+//! process with SIGXFSZ unless the host ignores or handles that signal, as the command `atf` does;
+//! the write error is then returned like any other.
 
 use std::io;
 use std::path::Path;

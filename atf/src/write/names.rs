@@ -14,8 +14,7 @@ use crate::platform::Mode;
 /// `format_version` becomes `"2.1"`. The new manifest replaces the old one atomically and keeps its
 /// mode.
 ///
-/// The session must not be in the process of being written, because its writer would overwrite this
-/// manifest with its own.
+/// The session's writer must have ended; otherwise, it would overwrite this manifest with its own.
 ///
 /// # Errors
 ///

@@ -39,8 +39,8 @@ pub struct WriteOptions {
     /// wrote it has returned. For power loss, see [`durability`](Self::durability).
     pub survive_kill: bool,
     /// Whether events are written unchecked, for tools that copy another tracer's events.
-    /// Otherwise, the writer rejects events of unknown kind or earlier than their predecessor,
-    /// which the format forbids tracers to write.
+    /// Otherwise, the writer rejects events of unknown kind and events earlier than their
+    /// predecessor, because the format forbids tracers to write them.
     pub verbatim: bool,
     /// The size of each file's buffer in bytes, at least 4 KiB.
     pub buffer_size: usize,

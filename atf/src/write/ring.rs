@@ -42,7 +42,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Creates a thread's ring and returns the buffer for its index file. On failure it leaves
+    /// Creates a thread's ring and returns the buffer for its index file. On failure, leaves
     /// nothing behind.
     pub(super) fn create(
         storage: &dyn Storage,

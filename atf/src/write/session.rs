@@ -52,7 +52,7 @@ pub struct SessionWriter {
     written: Mutex<Written>,
 }
 
-/// The state of the manifest on the storage.
+/// The state of the stored manifest.
 #[derive(Debug, Default)]
 struct Written {
     /// Whether to list each new thread immediately.
@@ -250,7 +250,8 @@ impl SessionWriter {
         self.set(|shared| &mut shared.manifest.clock_error_ns, error_ns);
     }
 
-    /// States that payloads of details are the [fields](crate::detail::fields) of their calls.
+    /// Records in the manifest that details contain the [fields](crate::detail::fields) of their
+    /// calls.
     pub fn set_detail_fields(&self) {
         self.tell(|shared| shared.manifest.detail_fields = Some(true));
     }

@@ -79,7 +79,7 @@ impl Ended {
         }
     }
 
-    /// Puts back what [`take_first`](Self::take_first) took.
+    /// Puts back a ring that [`take_first`](Self::take_first) returned.
     fn put_back(&mut self, kept: Kept) {
         let kept = self.counted(kept.ring, kept.ended_ns);
         self.rings.push_front(kept);
@@ -96,7 +96,8 @@ impl Ended {
         Some(kept)
     }
 
-    /// Takes a ring to give up, if the rings take up too much memory or too many open files.
+    /// Removes and returns a ring to discard, if the rings use too much memory or too many open
+    /// files.
     fn take_excess(&mut self) -> Option<Kept> {
         if self.open > MOST_OPEN {
             let at = self.rings.iter().position(|kept| kept.is_open)?;
@@ -140,8 +141,8 @@ impl Drainer {
         }
     }
 
-    /// Discards the events of the threads that ended first if all ended threads together take up
-    /// too much memory or too many open files: a program may start a thread for each piece of work.
+    /// Discards the events of the threads that ended first if all ended threads together use too
+    /// much memory or too many open files. A program may start a thread for each piece of work.
     pub(super) fn release_ended(&mut self) {
         while let Some(windows) = &self.windows
             && let Some(mut kept) = self.ended.take_excess()

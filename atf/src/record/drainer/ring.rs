@@ -75,8 +75,8 @@ impl Ring {
         })
     }
 
-    /// Frees what only a live thread needs: the room for more events, and its slot in `max_threads`
-    /// unless its files are open.
+    /// Frees the resources that only a live thread needs: room for more events, and its slot in
+    /// `max_threads` unless its files are open.
     pub(super) fn end(&mut self, shared: &Shared) {
         self.drain.compact();
         if self.output.existing().is_none() {

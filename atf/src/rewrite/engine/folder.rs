@@ -350,7 +350,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Sets aside all files of an unreadable thread, and removes what was already written of the
+    /// Sets aside all files of an unreadable thread, and removes the files already written for the
     /// new thread.
     pub(super) fn give_up(&self, route: &Route<'_>, beside: &mut Beside) -> Result<()> {
         beside.changed = true;

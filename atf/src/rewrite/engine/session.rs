@@ -299,7 +299,7 @@ impl Engine<'_> {
                     not_recovered: Some(Place::of(INDEX_FILE, &error)),
                     ..ThreadReport::default()
                 };
-                // All of its files are set aside below, so discard what was already recorded.
+                // All of its files are set aside below, so discard the results so far.
                 beside = Beside::default();
                 self.give_up(route, &mut beside)?;
                 None

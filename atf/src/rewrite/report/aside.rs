@@ -76,28 +76,29 @@ pub struct Dropped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DropReason {
-    /// They are between the header and the first event.
+    /// The bytes are between the header and the first event.
     BetweenHeaderAndEvents,
-    /// They belong to a torn event.
+    /// The bytes belong to a torn event.
     EventCutShort,
-    /// They belong to a torn footer.
+    /// The bytes belong to a torn footer.
     FooterCutShort,
-    /// They are zeros at the end: preallocated space, or blocks that never reached the disk.
+    /// The bytes are zeros at the end: preallocated space, or blocks that never reached the disk.
     ZeroTail,
-    /// They are zeros among the events: blocks that never reached the disk.
+    /// The bytes are zeros among the events: blocks that never reached the disk.
     Hole,
-    /// They are events after a hole. Which events the hole lost is unknown.
+    /// The bytes are events after a hole. Which events the hole lost is unknown.
     BehindHole,
-    /// They start where no event can start.
+    /// The bytes start where no event can start.
     BehindFramingProblem,
-    /// They are a footer that contradicts the file.
+    /// The bytes are a footer that contradicts the file.
     DamagedFooter,
-    /// They follow the footer.
+    /// The bytes follow the footer.
     BehindFooter,
-    /// They are details without an event, in a scrubbed trace.
+    /// The bytes are details without an event, in a scrubbed trace.
     Orphans,
-    /// They are unreadable, or belong to an event with unreadable bytes. The other events are kept.
+    /// The bytes are unreadable, or belong to an event with unreadable bytes. The other events are
+    /// kept.
     Unreadable,
-    /// They looked like details, but overlap with details that were found by their links.
+    /// The bytes looked like details, but overlap with details that were found by their links.
     Overlap,
 }

@@ -26,7 +26,7 @@ impl LeftBehind {
     }
 }
 
-/// The end of a message that tells where a copy is.
+/// The end of a message about the location of a copy.
 pub(super) const IN_UNREADABLE: &str = " is in unreadable/";
 
 /// Describes how much of a folder was copied to `unreadable`, given the parts that were not; `None`

@@ -206,7 +206,7 @@ pub struct ManifestReport {
     pub symbols_taken: u64,
     /// Whether the whole original was unreadable, so that its names are lost.
     pub is_lost: bool,
-    /// Problems of the original, which the new manifest does not have.
+    /// Problems of the original that the new manifest no longer has.
     pub problems: Vec<Place>,
     /// The total number of problems.
     pub problem_count: u64,

@@ -191,7 +191,7 @@ pub enum NoteKind {
     /// The events do not match their checksum. Which of them changed is unknown; the new file has a
     /// new checksum.
     ChecksumBad,
-    /// An event or a detail breaks a rule about its content, which the checker reports as well.
+    /// An event or a detail breaks a rule about its content. The checker reports the same rule.
     Content,
     /// The threads have different clocks, so the manifest does not specify one.
     ClocksDiffer,
@@ -219,7 +219,7 @@ pub enum NoteKind {
     /// Events that a finalized header counts, but the file no longer has.
     EventsMissing,
     /// A link to a lost detail. The detail file is partly unreadable, or is missing although the
-    /// finalized index says it exists.
+    /// finalized index has the flag for it.
     DetailMissing,
     /// An unreadable detail file. It is copied to `unreadable`, unless the trace is scrubbed.
     DetailFileUnreadable,

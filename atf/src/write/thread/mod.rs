@@ -108,7 +108,7 @@ impl ThreadWriter {
     /// # Errors
     ///
     /// [`ErrorKind::Io`]: with [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the folder has an
-    /// `index.atf` or `detail.atf`. On failure it leaves nothing behind.
+    /// `index.atf` or `detail.atf`. On failure, the call leaves nothing behind.
     pub fn create(
         folder: impl AsRef<Path>,
         thread_id: u32,

@@ -59,7 +59,7 @@ struct Reservation {
 pub struct ReservedDetail {
     /// The number under which it was reserved.
     pub detail_seq: u64,
-    /// The timestamp of its index event in nanoseconds, which the detail must share.
+    /// The timestamp of its index event in nanoseconds. The detail must have the same timestamp.
     pub timestamp_ns: u64,
     /// The kind of its index event.
     pub event_kind: EventKind,
@@ -151,8 +151,8 @@ impl ThreadWriter {
     }
 
     /// Drops a reserved detail, for example because a ring was full. Later details are written as
-    /// usual. If `detail_seq` is the number of the [next](Self::next_detail_seq) detail, which is
-    /// not yet reserved, the number is skipped.
+    /// usual. If `detail_seq` is the [next](Self::next_detail_seq) number, no detail is reserved
+    /// under it yet, and the number is skipped.
     ///
     /// The link of its index event is removed. If the event has already left the buffer, its link
     /// stays, because files are never rewritten. The link then leads to a detail without a payload.
