@@ -38,7 +38,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// Returns whether the checksum proves the events intact. An IEEE CRC-32 also does.
+    /// Returns whether the checksum proves the events intact. An IEEE CRC-32 also proves this.
     pub(crate) fn proves_the_events(self) -> bool {
         matches!(self, Self::Good | Self::Ieee { .. })
     }

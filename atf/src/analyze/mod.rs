@@ -39,7 +39,7 @@
 //! Events are verified as they are read. Results contain everything that can be read, and
 //! `problems` shows how the events that were read differ from those that the tracer wrote. A
 //! [merge](crate::merge) of all events reports the same problems. If more than 262,144 calls are
-//! open at once, the outermost are given up, and this is also a problem.
+//! open at once, the outermost are given up, and `problems` reports this.
 //!
 //! # Cost
 //!

@@ -42,7 +42,7 @@ impl Places {
         }
     }
 
-    /// Inserts the position of the row before `count`.
+    /// Inserts the position of the row at `count - 1`.
     fn insert<R: Keyed>(&mut self, rows: &[R], count: usize) {
         let row = count.checked_sub(1).and_then(|last| rows.get(last));
         let free = row.and_then(|row| {

@@ -20,7 +20,7 @@ use crate::check::rules::table as rules;
 #[derive(Debug)]
 pub(super) struct Session {
     reader: SessionReader,
-    /// The position of the first thread with a readable header, its clock and its id.
+    /// The position, clock and id of the first thread with a readable header.
     first_clock: Option<(usize, (u8, u32))>,
     /// The result of each thread's check, by position; `None` until it is checked.
     found: Mutex<Vec<Option<Found>>>,

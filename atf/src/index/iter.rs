@@ -82,7 +82,7 @@ impl<'a> IndexCursor<'a> {
 
 /// Events in file order, including those in gaps, from either end. Ends after a read error.
 ///
-/// Created by [`IndexReader::events`], in which case the file's problems come last, and by
+/// Created by [`IndexReader::events`], which adds the file's problems at the end, and by
 /// [`IndexReader::events_in`].
 #[derive(Debug)]
 pub struct Events<'a> {

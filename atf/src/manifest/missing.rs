@@ -64,7 +64,7 @@ impl fmt::Display for Missing {
 }
 
 impl Manifest {
-    /// Returns all data that the trace lacks, with the thread's id; The id is `None` for threads
+    /// Returns all data that the trace lacks, with the thread's id. The id is `None` for threads
     /// that the manifest does not list, and for unwritten events, because any thread may lack them.
     #[must_use]
     pub fn missing(&self) -> Vec<(Option<u32>, Missing)> {

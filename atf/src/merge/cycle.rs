@@ -18,7 +18,7 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// Starts with the keys of a cycle's threads in order, and the keys of all threads. Returns
+    /// Creates a cycle from the keys of its threads in order, and the keys of all threads. Returns
     /// `None` if the cycle's keys do not ascend or are not the least keys.
     pub(super) fn new(keys: Vec<Key>, all: impl Iterator<Item = Key>) -> Option<Self> {
         let greatest = *keys.last()?;

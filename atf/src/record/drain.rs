@@ -38,7 +38,7 @@ struct Outlet {
     totals: Drained,
 }
 
-/// How many events and payload bytes must leave the ring before it is half full.
+/// How many events and payload bytes must leave the ring until it is at most half full.
 #[derive(Debug)]
 struct Crowd {
     events: usize,

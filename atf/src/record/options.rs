@@ -135,7 +135,7 @@ impl Capacity {
         payload_size: 16 << 10,
     };
 
-    /// Returns half of the capacity of a ring that has `full` capacity at most.
+    /// Returns half of this capacity, but at least [`LEAST`](Self::LEAST) or the smaller `full`.
     fn half(self, full: Self) -> Self {
         let half = |own: usize, least: usize, full: usize| (own / 2).max(least.min(full));
         Self {

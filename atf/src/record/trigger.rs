@@ -93,8 +93,8 @@ impl Trigger {
     }
 
     /// Waits until all recorded events requested by triggers so far have been handed to the
-    /// operating system. Returns whether that happened before the deadline. Sleeps without a lock,
-    /// as the handler of a fatal signal must.
+    /// operating system. Returns whether that happened before the deadline. Sleeps without holding
+    /// a lock, so that the handler of a fatal signal can call this.
     #[must_use]
     pub fn wait(&self, deadline: Duration) -> bool {
         let fired = self.0.fired.load(Ordering::Acquire);

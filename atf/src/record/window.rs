@@ -80,7 +80,7 @@ pub(super) struct Windows {
     open: Option<u64>,
     /// The ranges added since the last pass.
     added: Vec<(u64, u64)>,
-    /// Later triggers request no events before this time.
+    /// Later triggers cannot request events before this time.
     decided_ns: u64,
 }
 
@@ -178,7 +178,7 @@ impl Windows {
         nanoseconds(self.options.pre_roll) < u64::MAX
     }
 
-    /// Returns the time before which later triggers request no events.
+    /// Returns the time before which later triggers cannot request events.
     pub(super) fn decided_ns(&self) -> u64 {
         self.decided_ns
     }

@@ -112,7 +112,7 @@ pub struct RecoverOptions<'a> {
     /// The manifest of another run, for modules and symbols that the session's own manifest lacks.
     /// If both have a build id for a module, the ids must be equal.
     pub symbols: Option<Manifest>,
-    /// Which of the new trace's data survives a power loss once the call has returned.
+    /// Which data of the new trace survives a power loss after the call has returned.
     pub durability: Durability,
     /// Called regularly with the progress so far.
     pub progress: Option<ProgressFn<'a>>,
@@ -133,7 +133,7 @@ pub struct ConvertOptions<'a> {
     pub salvage: bool,
     /// The manifest of another run, as in [`recover`].
     pub symbols: Option<Manifest>,
-    /// Which of the new trace's data survives a power loss once the call has returned.
+    /// Which data of the new trace survives a power loss after the call has returned.
     pub durability: Durability,
     /// Called regularly with the progress so far.
     pub progress: Option<ProgressFn<'a>>,
@@ -154,7 +154,7 @@ pub struct ScrubOptions<'a> {
     pub drop_details: bool,
     /// Whether to shorten module paths, which may contain a user name, to file names.
     pub module_names_only: bool,
-    /// Which of the new trace's data survives a power loss once the call has returned.
+    /// Which data of the new trace survives a power loss after the call has returned.
     pub durability: Durability,
     /// Called regularly with the progress so far.
     pub progress: Option<ProgressFn<'a>>,
@@ -177,7 +177,7 @@ pub struct CutOptions<'a> {
     pub to_ns: u64,
     /// The threads to keep, by the ids in their folders' names; empty, the default, for all.
     pub threads: BTreeSet<u32>,
-    /// Which of the new trace's data survives a power loss once the call has returned.
+    /// Which data of the new trace survives a power loss after the call has returned.
     pub durability: Durability,
     /// Called regularly with the progress so far.
     pub progress: Option<ProgressFn<'a>>,

@@ -178,7 +178,7 @@ impl Input {
         error.with_offset(offset as u64)
     }
 
-    /// Returns all bytes, if they are in memory and as many as the source's size.
+    /// Returns all bytes if they are in memory and their number matches the source's size.
     #[inline]
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
         match &self.source {

@@ -73,7 +73,7 @@ impl OpenOptions {
     }
 
     /// Sets whether a thread with details scans all events of both its files while it is opened,
-    /// `false` by default. Each byte is then read only once, and a later
+    /// `false` by default. With `true`, each byte is read only once, and a later
     /// [`IndexReader::scan`](crate::index::IndexReader::scan) or
     /// [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details) returns the known
     /// results.

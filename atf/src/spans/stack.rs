@@ -72,14 +72,14 @@ impl CallStack {
     /// They take at most about 20 MiB.
     pub const LIMIT: usize = 1 << 18;
 
-    /// Creates a stack without open calls, which keeps at most [`LIMIT`](Self::LIMIT) calls.
+    /// Creates an empty stack that keeps at most [`LIMIT`](Self::LIMIT) calls.
     #[must_use]
     pub fn new() -> Self {
         Self::with_limit(Self::LIMIT)
     }
 
-    /// Creates a stack without open calls, which keeps at most `limit` calls, but at least 1. If
-    /// one more is opened, the outermost is given up ([`SpanEnd::GivenUp`]).
+    /// Creates an empty stack that keeps at most `limit` calls, but at least 1. If one more is
+    /// opened, the outermost is given up ([`SpanEnd::GivenUp`]).
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {

@@ -1,5 +1,5 @@
 //! The only module of this crate with unsafe code. Each unsafe block and declaration has a safety
-//! comment. Code outside this module does not depend on the unsafe code.
+//! comment. All other modules contain only safe code.
 
 #![allow(
     unsafe_code,

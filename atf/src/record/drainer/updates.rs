@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// How soon after a thread is registered the first update is due: threads often set their names
-/// when they begin.
+/// The time between a thread's registration and the first update. It is short, because threads
+/// often set their names when they begin.
 const FIRST: Duration = Duration::from_millis(10);
 
 /// The minimum time between two updates, as a multiple of an update's duration, so that updates

@@ -91,7 +91,7 @@ impl Notes {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Notes a place; calls `place` only if it is one of the first.
+    /// Counts a place. Calls `place` only if the place is one of the first, which are listed.
     pub(in crate::rewrite) fn add(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
         self.add_up_to(PLACES, kind, None, place);
     }

@@ -331,8 +331,8 @@ impl ThreadWriter {
         self.push_pair(&event, &header, detail.payload)
     }
 
-    /// Writes an event that a reader decoded, with its detail, for tools that copy. Keeps the
-    /// thread, depth, types and flags. Positions are those in this file: the arguments'
+    /// Writes an event that a reader decoded, with its detail, for tools that copy traces. Keeps
+    /// the thread, depth, types and flags. Positions are those in this file: the arguments'
     /// `detail_seq` and `index_seq` are ignored. Writes an unknown depth as 0.
     ///
     /// # Errors

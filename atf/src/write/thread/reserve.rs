@@ -21,8 +21,8 @@ const MOST_RESERVATIONS: usize = 1 << 20;
 /// The reserved details, and the numbers by which callers refer to them.
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
-    /// Oldest first: a detail's position in the file is the number of details written plus its
-    /// index in this queue. The first one is never a dropped detail.
+    /// The oldest reservation comes first. A detail's position in the file is the number of details
+    /// written plus its index in this queue. The first reservation is never a dropped one.
     queue: VecDeque<Reservation>,
     /// How many of the numbers below the next one have no position in the file.
     skipped: u64,
