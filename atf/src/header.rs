@@ -75,7 +75,7 @@ pub(crate) fn check_events_offset(found: u64, size: u64, field_offset: usize) ->
     Err(error(kind, "header.events_offset", field_offset))
 }
 
-/// Checks that a footer confirms an events offset that is not the header's end.
+/// Checks that a footer confirms the events offset if the events do not begin at the header's end.
 pub(crate) fn check_proven(found: u64, verified: bool, field_offset: usize) -> Result<()> {
     if verified || found == HEADER_SIZE as u64 {
         return Ok(());

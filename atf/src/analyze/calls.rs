@@ -35,7 +35,7 @@ pub trait CallVisitor {
     /// The visitor's errors.
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Self::Error>;
 
-    /// Receives the start of a call, which is inside all calls that have started but not ended.
+    /// Receives the start of a call. The call is inside all calls that have started but not ended.
     ///
     /// # Errors
     ///

@@ -227,10 +227,10 @@ pub struct ThreadTotals {
     pub open: u64,
     /// The number of returns without a call.
     pub unmatched: u64,
-    /// The number of events that are earlier than the previous event, as
+    /// The number of events that are earlier than the previous event, as in
     /// [`Disorder::count`](crate::index::Disorder::count).
     pub out_of_order: u64,
-    /// The position of the first of them in its file, as
+    /// The position of the first such event in its file, as in
     /// [`Disorder::first_seq`](crate::index::Disorder::first_seq).
     pub first_out_of_order: Option<u64>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
@@ -270,7 +270,7 @@ pub struct Totals {
     pub unmatched: u64,
     /// The number of events that are earlier than the previous event of their thread.
     pub out_of_order: u64,
-    /// The thread and the position of the first of them, in the first thread that has one.
+    /// The thread and the position of the first such event, in the first thread that has one.
     pub first_out_of_order: Option<(u32, u64)>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,

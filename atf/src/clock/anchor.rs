@@ -82,9 +82,9 @@ impl TimingAnchor {
     }
 
     /// Returns how much faster the recording's clock ran than the trace's from this anchor to a
-    /// later one, in parts of 10⁹ (1000 is a millisecond in a thousand seconds), rounded to the
-    /// nearest. Returns `None` if the trace's clock has the same time at both anchors, a timescale
-    /// is not positive, or the drift exceeds an [`i64`].
+    /// later one, in parts per billion (1000 is a millisecond in a thousand seconds), rounded to
+    /// the nearest. Returns `None` if the trace's clock has the same time at both anchors, a
+    /// timescale is not positive, or the drift exceeds an [`i64`].
     #[must_use]
     pub fn drift_ppb(&self, later: &Self) -> Option<i64> {
         let host = i128::from(later.host_time_ns).checked_sub(self.host_time_ns.into())?;

@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_replaced_late_jumps_to_where_the_clock_is_by_then() {
-        // The clock runs at 4 ns per tick since the machine slept.
+        // The machine slept, so the clock advances by 4 ns per tick.
         assert_eq!(around(4_000_000, 1_000_000), (1_000_000, 4_000_000));
         assert_eq!(around(4_000_000, 2_000_000), (2_000_000, 8_000_000));
     }

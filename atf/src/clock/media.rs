@@ -74,7 +74,7 @@ impl MediaClock {
         check_timescales(self.timescale, other.timescale)
     }
 
-    /// Converts the first timestamp of a trace that is to be shown on this clock.
+    /// Converts the first timestamp of a trace that will be shown on this clock.
     ///
     /// # Errors
     ///

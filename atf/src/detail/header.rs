@@ -7,7 +7,7 @@ use crate::wire::{DETAIL_MAGIC, HEADER_SIZE, Wire, offset};
 pub use crate::wire::decoded::DetailHeader;
 
 impl DetailHeader {
-    /// Creates the placeholder for a file without events; all other fields are 0.
+    /// Creates the placeholder for a file without events. Fields that are not known yet are 0.
     #[must_use]
     pub const fn new(wire: Wire, thread_id: u32) -> Self {
         Self {

@@ -162,7 +162,7 @@ impl DetailReader {
     }
 
     /// Fills `buffer` with an event's payload from byte `start` on, and returns the number of bytes
-    /// read. Reads fewer bytes than fit only at the payload's end.
+    /// read. Leaves part of `buffer` unfilled only if the payload ends first.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// How far past an event to search for data written after it.
+/// How many bytes after an event to search for later data.
 const BEHIND: u64 = 32;
 /// Bytes to read ahead.
 const AHEAD: u64 = 16 << 10;
@@ -155,7 +155,7 @@ impl DetailFollower {
     }
 
     /// Fills `buffer` with an event's payload from byte `start` on, and returns the number of bytes
-    /// read. Reads fewer bytes than fit only at the payload's end.
+    /// read. Leaves part of `buffer` unfilled only if the payload ends first.
     ///
     /// # Errors
     ///

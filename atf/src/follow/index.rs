@@ -326,7 +326,7 @@ impl IndexFollower {
         } else {
             u64::MAX
         };
-        // A damaged file may end in a footer that is not where an event would begin.
+        // A damaged file may end in a footer at an offset where no event would begin.
         let last = size.saturating_sub(FOOTER_SIZE as u64);
         let is_footer = !matches!(
             judge::<IndexFooter>(input, header.wire, header.events_offset, last)?,

@@ -33,7 +33,7 @@
 //! file returns, once each and in the same order. To guarantee this, it holds back
 //!
 //! - an incomplete event, and a detail whose length or end is not written yet;
-//! - bytes that could begin a footer, until later bytes settle it;
+//! - bytes that could begin a footer, until later bytes show whether they do;
 //! - zeros, which mean "not yet", and an event followed only by zeros, which may be half-written in
 //!   a preallocated file. Zeros that remain when the file is finalized are a hole, which a reader
 //!   also returns. One case is undecidable: a half-written event that is the last one to fit into

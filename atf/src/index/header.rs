@@ -10,7 +10,7 @@ use crate::wire::{
 pub use crate::wire::decoded::IndexHeader;
 
 impl IndexHeader {
-    /// Creates the placeholder for a file without events; all other fields are 0.
+    /// Creates the placeholder for a file without events. Fields that are not known yet are 0.
     #[must_use]
     pub const fn new(wire: Wire, thread_id: u32) -> Self {
         Self {

@@ -96,7 +96,7 @@ pub struct Events<'a> {
     /// The positions of events after the block, not yet read.
     left: Range<u64>,
     back: Window<'a>,
-    /// Scans all events as they are read, if they are to be verified.
+    /// Scans all events as they are read; `None` if they are not verified.
     pass: Option<Pass>,
     ending: Ending,
 }

@@ -159,7 +159,7 @@ impl IndexReader {
         Some(EventSlice::new(wire, thread_id, bytes))
     }
 
-    /// Returns the result of the first pass over all events, or `None` if there has been none.
+    /// Returns the result of the first pass over all events, or `None` before that pass.
     pub(crate) fn known_scan(&self) -> Option<&Scan> {
         self.scanned.get().map(|scanned| &scanned.scan)
     }

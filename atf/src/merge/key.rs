@@ -83,8 +83,8 @@ impl Packing {
         timestamp_ns.map_or(Key::END, |time| self.key(time, rank))
     }
 
-    /// Returns the greatest time at which source `rank` comes before this key. The key must not
-    /// belong to a lower source at time 0.
+    /// Returns the greatest time at which source `rank` comes before this key. The key must not be
+    /// that of a lower-ranked source at time 0.
     pub(super) fn last_before(self, rank: usize, key: Key) -> u64 {
         let since = key.0.wrapping_shr(self.rank_bits);
         let time = self.base.saturating_add(since);

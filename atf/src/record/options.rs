@@ -14,7 +14,7 @@ use crate::write::{SessionTotals, SessionWriter, WriteOptions};
 pub struct RecordOptions {
     /// The capacity of each thread's ring.
     pub capacity: Capacity,
-    /// What happens to an event that does not fit into its ring.
+    /// The policy for an event that does not fit into its ring.
     pub overflow: Overflow,
     /// How long the drain sleeps after finding all rings empty.
     pub interval: Duration,

@@ -78,7 +78,7 @@ impl Unreadable {
             .map_or(u64::MAX, |range| range.start.max(offset))
     }
 
-    /// Returns the parts of a range outside these ranges.
+    /// Returns the parts of a range that these ranges do not cover.
     pub(crate) fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let mut start = range.start;
         let inside = self.after(start).iter().cloned();

@@ -238,7 +238,7 @@ impl StorageFile for MemoryFile {
             .checked_add(bytes.len())
             .ok_or(io::ErrorKind::FileTooLarge)?;
         let mut file = lock(&self.bytes);
-        // Writing zero bytes never extends a file, whatever the offset.
+        // Writing no bytes never extends a file, whatever the offset.
         if file.len() < end && !bytes.is_empty() {
             file.resize(end, 0);
         }

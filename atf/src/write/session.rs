@@ -328,9 +328,9 @@ impl SessionWriter {
     /// names. It replaces the previous manifest atomically.
     ///
     /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
-    /// process leaves a manifest that lists its threads. The times, and whether open threads
-    /// without details will have any, are not yet known and therefore missing. Names and losses set
-    /// later are written with the next thread, the next call, or [`finalize`](Self::finalize).
+    /// process leaves a manifest that lists its threads. Data that is not yet known is missing: the
+    /// times, and whether open threads without details will get some. Names and losses set later
+    /// are written with the next thread, the next call, or [`finalize`](Self::finalize).
     ///
     /// ```
     /// use atf::write::{SessionWriter, WriteOptions};

@@ -95,7 +95,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-// Takes a reference for the same reason.
+// Takes a reference because the derive macro passes one.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(count: &u64) -> bool {
     *count == 0

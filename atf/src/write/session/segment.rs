@@ -78,7 +78,7 @@ impl SessionWriter {
     /// written no events. Files that cannot be deleted stay.
     pub(crate) fn withdraw(&self, thread_id: u32) {
         self.change(|shared| shared.threads.remove(&thread_id));
-        // Ignore this error, because the caller returns the one that led here.
+        // Ignore this error, because the caller returns the error that led here.
         let _ = self.files_of(vec![thread_id]).delete_threads();
     }
 

@@ -155,8 +155,8 @@ impl ThreadWriter {
     /// under it yet, and the number is skipped.
     ///
     /// The link of its index event is removed. If the event has already left the buffer, its link
-    /// stays, because files are never rewritten. The link then leads to a detail without a payload.
-    /// Either way, the detail counts as one of the
+    /// stays, because events in the file are never rewritten. The link then leads to a detail
+    /// without a payload. Either way, the detail counts as one of the
     /// [`dropped_details`](super::ThreadSummary::dropped_details).
     ///
     /// ```
