@@ -142,7 +142,7 @@ impl Results {
         }
     }
 
-    /// Marks those failures in the matrix as known that are on the reader's failure list.
+    /// Marks failures in the matrix as known if they are on the reader's failure list.
     pub fn settle_cross(&mut self) {
         for cell in &mut self.cross {
             let is_known = |script: &String| {

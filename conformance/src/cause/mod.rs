@@ -193,7 +193,7 @@ impl Cause {
 /// Returns the record and field of a difference, if the difference is only a wrong value.
 fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     let is_nothing = |text: &str| text == "nothing";
-    // A place in a writer's output starts with the file.
+    // In a writer's output, a place starts with the file's name.
     let place = difference.place.rsplit(": ").next()?;
     let (above, field) = place.rsplit_once('.')?;
     let record = above.rsplit('.').next()?;

@@ -54,11 +54,11 @@ const fn known(id: &'static str, title: &'static str, rules: &'static [&'static 
     }
 }
 
-/// The answer accepted something wrong.
+/// The ways in which an answer can accept something wrong.
 const TAKEN: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other];
-/// The answer withheld something valid.
+/// The ways in which an answer can omit something valid.
 const HELD_BACK: &[Turn] = &[Turn::Refused, Turn::Lost];
-/// The answer misread something.
+/// The ways in which an answer can misread something.
 const READ: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other, Turn::Lost];
 
 /// The causes, in this order: labels, needlessly rejected files, values trusted without checking,

@@ -24,8 +24,8 @@ impl Interrupt {
         #[cfg(unix)]
         for number in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             use signal_hook::flag;
-            // These two calls are in this order because the flag must still be unset when the first
-            // signal arrives.
+            // Register the conditional handler first, because it must still find the flag unset
+            // when the first signal arrives.
             flag::register_conditional_default(number, Arc::clone(&this.is_last))?;
             flag::register(number, Arc::clone(&this.is_last))?;
             let code = usize::try_from(number).unwrap_or_default();

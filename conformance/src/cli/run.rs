@@ -86,7 +86,7 @@ pub(super) struct Testees {
     jobs: Option<NonZero<usize>>,
 }
 
-/// The notes on a writer that fail a run.
+/// The kinds of notes on a writer that can make a run fail.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Deny {
     /// A broken SHOULD

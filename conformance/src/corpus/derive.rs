@@ -1,5 +1,6 @@
 //! Computes the derived values of a session's document from its files' documents. The corpus needs
-//! these values, and so do answers that reject a file when this is allowed.
+//! these values, and so does the grading of a reader that rejects a file where rejection is
+//! allowed.
 
 use serde_json::{Value, json};
 

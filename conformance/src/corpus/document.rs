@@ -69,7 +69,7 @@ pub(crate) const CHECKSUMS: [&str; 4] = [
 ];
 
 /// Removes the footer, the count source and the trailing bytes from the document of a
-/// self-contradictory file, because a reader that accepts the file need not agree on them.
+/// self-contradictory file, because readers that accept the file may disagree about these values.
 fn contradicted(document: &mut Value, broken: &[&str]) {
     let is_bad = broken.iter().any(|rule| CHECKSUMS.contains(rule));
     if let Some(members) = document.as_object_mut() {
@@ -204,7 +204,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
         let id = thread["thread_id"].as_u64().unwrap_or_default();
         index_verdicts(id).is_none_or(|it| it.verdicts.contains(&Verdict::Reject))
     };
-    // It is possible that no thread has a readable index.
+    // If a reader may reject the index of every thread, it may also reject the session.
     if !threads.is_empty() && threads.iter().all(may_be_lost) {
         verdicts.insert(Verdict::Reject);
     }
@@ -277,7 +277,7 @@ fn thread(
     thread
 }
 
-/// Returns the ids and paths of the session's entries whose names are those of thread folders.
+/// Returns the ids and paths of the session's entries that are named like thread folders.
 fn thread_folders(trace: &Trace, root: &str) -> BTreeSet<(u32, String)> {
     let below = |path: &str| {
         let rest = match root {

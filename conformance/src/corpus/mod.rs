@@ -65,7 +65,7 @@ fn add(cases: &mut Vec<Case>, mut case: Case) {
     let Some(same) = cases.iter_mut().find(|other| other.is_same_trace(&case)) else {
         return cases.push(case);
     };
-    // The case that breaks a rule keeps its name.
+    // If only one of the two cases breaks a rule, keep the name of that case.
     if same.place.is_none() && case.place.is_some() {
         std::mem::swap(same, &mut case);
     }

@@ -10,7 +10,8 @@ use crate::{Place, Verdict, rules};
 
 /// One edit of the clean session, in one or both wire versions.
 ///
-/// The slug consists of the first rule and the name, so the name must never change.
+/// The slug is permanent and consists of the first rule and the name, so the name must never
+/// change.
 #[derive(Debug, Clone)]
 pub struct Recipe {
     /// The rules that the recipe tests.
@@ -121,11 +122,11 @@ pub(super) fn breaks(
     })
 }
 
-/// Returns the first value after those that the spec defines, so that no recipe changes if the spec
-/// gets another value.
+/// Returns the first value after those that the spec defines, so that no recipe needs an edit when
+/// the spec defines another value.
 ///
-/// If the spec defines a value by mistake, the corpus changes, and so does its digest, which
-/// `spec/editions.yaml` records.
+/// A value that the spec defines by mistake is still noticed, because it changes the corpus and
+/// therefore the digest in `spec/editions.yaml`.
 pub(super) fn first_unknown<T: Copy + Into<u64>>(known: &[T]) -> u8 {
     let last = known.iter().map(|value| (*value).into()).max();
     let next = last.unwrap_or_default() + 1;
@@ -135,7 +136,7 @@ pub(super) fn first_unknown<T: Copy + Into<u64>>(known: &[T]) -> u8 {
 /// Returns the file that a rule's cases read by default; empty for the whole session.
 fn subject_of(rule: &str) -> &'static str {
     match rule.get(4..8) {
-        // Only the folder determines whether the flag is correct.
+        // Whether this flag is correct depends on the other files in the folder.
         _ if rule == "ATF-IHDR-018" => "",
         Some("IHDR" | "IEVT" | "IFTR") => INDEX,
         Some("DHDR" | "DEVT" | "DPAY" | "DFTR") => DETAIL,

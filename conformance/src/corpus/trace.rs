@@ -111,8 +111,8 @@ impl Trace {
         this
     }
 
-    /// Edits the fields of thread 7's index file. The result need not be consistent. Undoes
-    /// patches.
+    /// Edits the fields of thread 7's index file and discards its patches. The result need not be
+    /// consistent.
     pub fn index(&mut self, edit: impl FnOnce(&mut IndexFile)) {
         edit(&mut self.index);
         self.put_index(INDEX, &self.index.clone());
@@ -126,7 +126,8 @@ impl Trace {
         self.put_index(INDEX, &self.index.clone());
     }
 
-    /// Edits the fields of the detail file. The result need not be consistent. Undoes patches.
+    /// Edits the fields of the detail file and discards its patches. The result need not be
+    /// consistent.
     pub fn detail(&mut self, edit: impl FnOnce(&mut DetailFile)) {
         edit(&mut self.detail);
         self.put_detail(DETAIL, &self.detail.clone());

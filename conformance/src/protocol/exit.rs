@@ -1,6 +1,6 @@
 //! The exit codes of an implementation under test.
 
-/// Done. A reader's or validator's verdict is accept or recover, as its document says.
+/// Done. For a reader or validator, the verdict in the document is accept or recover.
 pub const DONE: u8 = 0;
 /// Rejected. A reader or validator also prints a document with this verdict.
 pub const REJECTED: u8 = 1;

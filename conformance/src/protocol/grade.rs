@@ -25,7 +25,7 @@ pub(super) fn grade(
         ] => true,
         // A session without events has no times.
         [.., "derived", "time_start_ns" | "time_end_ns"] => is_empty(expected),
-        // Whether there is a footer is a label. The footer's content is data.
+        // The presence of a footer is a label, but its content is data.
         [.., "footer"] => is_empty(expected) || is_empty(got),
         // These values are meaningless in an unfinalized file.
         [
@@ -34,7 +34,7 @@ pub(super) fn grade(
             "flags" | "event_count" | "bytes_length" | "footer_offset" | "index_seq_start"
             | "index_seq_end" | "time_start_ns" | "time_end_ns",
         ] => header.is_some_and(is_placeholder),
-        // A thread or file without events on either side is a label.
+        // If a thread or file has no events on either side, the difference is only in a label.
         ["threads"] | ["threads", "index" | "detail"] => {
             !holds_events(expected) && !holds_events(got)
         }

@@ -185,7 +185,7 @@ impl End<'_> {
                 Checksum::Good => "good",
                 Checksum::Absent => "absent",
                 Checksum::NotChecked => "not_checked",
-                // A file with a bad checksum is rejected.
+                // This is never shown, because a file with a bad checksum is rejected.
                 _ => "bad",
             },
             "trailing_bytes": text(trailing_bytes),

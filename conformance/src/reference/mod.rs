@@ -102,6 +102,6 @@ impl Output for Verdicts {
         }
     }
 
-    // A file without a report is rejected.
+    // Nothing to record, because a file without a report counts as rejected.
     fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }

@@ -16,8 +16,8 @@ const LINES: usize = 12;
 pub(super) struct Line {
     /// The offset in bytes from the start of the file, which is a multiple of 16.
     pub(super) offset: u64,
-    /// The sixteen bytes, each with a flag that says whether it belongs to the field. `None` is an
-    /// unknown byte.
+    /// The sixteen bytes, each with a flag for whether it belongs to the field. `None` stands for
+    /// an unknown byte.
     pub(super) bytes: [Option<(u8, bool)>; 16],
 }
 

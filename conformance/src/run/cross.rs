@@ -26,7 +26,7 @@ use crate::written::Documents;
 /// The results of readers on writers' files.
 #[derive(Debug, Default)]
 pub(super) struct CrossResults {
-    /// One cell for each pair of writer and reader.
+    /// One cell for each writer–reader pair.
     pub(super) matrix: Vec<CrossResult>,
     /// One result for each reader and script, combined over all writers, so that failure lists can
     /// refer to it.
@@ -63,7 +63,7 @@ pub(super) fn cross(
             task,
         })
         .collect();
-    // The results, each the worst over a script's files.
+    // For each pair, role and script, the worst result over the script's files.
     let mut pairs = Pairs::new();
     for ((reader, _, task), result) in tasks.iter().zip(pool.run(&work, progress)?) {
         let pair = (task.written.writer, *reader, task.role, result.case.clone());

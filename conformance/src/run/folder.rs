@@ -89,7 +89,7 @@ impl Removal<'_> {
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
-                // The same error might repeat forever.
+                // Stop, because reading on could return the same error forever.
                 Err(error) => return self.note(one, Err(error)),
             };
             let path = entry.path();

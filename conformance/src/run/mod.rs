@@ -47,7 +47,7 @@ pub use crate::written::Graded;
 pub struct Limits {
     /// The maximum run time.
     pub time: Duration,
-    /// The extra time in which the warden must answer.
+    /// The time that the warden has to answer, in addition to the maximum run time.
     pub margin: Duration,
     /// The maximum resident memory of the process and its descendants, in bytes.
     pub memory: u64,

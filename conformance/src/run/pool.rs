@@ -82,8 +82,8 @@ impl<'a> Pool<'a> {
         manifest.command(task.role()).is_some() && unsupported(manifest, task).is_none()
     }
 
-    /// Applies `one` to all items, with up to one parallel call per job, and returns the results in
-    /// order.
+    /// Applies `one` to all items, with at most as many parallel calls as the run has jobs, and
+    /// returns the results in order.
     pub(super) fn map<T: Sync, R: Send>(
         &self,
         items: &[T],

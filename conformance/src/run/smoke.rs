@@ -14,9 +14,9 @@ use crate::results::Failure;
 /// Runs one simple task for each role, feature and wire version that an implementation claims to
 /// support.
 ///
-/// Fails if a program cannot be started, if an answer violates the protocol, which would make a
-/// comparison meaningless, or if a role produces no answer at all. The run itself grades the
-/// content of answers.
+/// Fails if a program cannot be started, if an answer violates the protocol, or if a role produces
+/// no answer at all. In these cases, a comparison would be meaningless. The content of answers is
+/// graded later, by the run itself.
 ///
 /// # Errors
 ///

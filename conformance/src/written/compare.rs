@@ -8,7 +8,8 @@ use super::expected::{Expected, Placed};
 use super::{END_SIZE, Wrong};
 use crate::results::{Difference, Grade, Hexdump};
 
-/// How many bytes to read at most between the header and the events, and past the expected end.
+/// The maximum number of bytes to read between the header and the events, and also past the
+/// expected end.
 const SLACK: u64 = 1 << 20;
 
 /// How a file ends.

@@ -299,7 +299,8 @@ impl Placed {
             }
     }
 
-    /// Formats a value as a number, or in hexadecimal.
+    /// Formats a value as a decimal number, as hexadecimal bytes if it is not a number, or as text
+    /// if it is a magic.
     pub(super) fn show(&self, bytes: &[u8]) -> String {
         if self.name.field == "magic" {
             return format!("\"{}\"", bytes.escape_ascii());

@@ -263,7 +263,7 @@ finalize thread=7
         );
         let event = "index thread=7 ts=1 fn=1 kind=1 depth=1 detail=-\nabort";
         assert!(compare(&of(event), out.path()).is_err());
-        // An `index.atf` is read even if the thread may lack one.
+        // An existing `index.atf` is read even if the thread need not have one.
         writer::write(&of("finalize thread=7"), out.path()).unwrap();
         assert!(compare(&of("abort"), out.path()).is_err());
     }

@@ -8,7 +8,8 @@ use atf::session::MANIFEST_FILE;
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Thread};
 
-/// By how many bytes all files together may exceed the script, to allow for preallocated space.
+/// The number of bytes by which all files together may exceed the size that the script requires, to
+/// allow for preallocated space.
 const MARGIN: u64 = 64 << 20;
 /// The maximum size of `manifest.json` in bytes, including function names that the writer adds.
 const MANIFEST: u64 = 16 << 20;

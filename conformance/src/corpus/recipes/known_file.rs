@@ -212,7 +212,8 @@ fn crashes() -> Vec<Recipe> {
     ]
 }
 
-/// Makes timestamps count up from 0x..41544932. In little-endian order, its last bytes are "2ITA".
+/// Makes timestamps count up from 0x..41544932. In little-endian order, this number begins with the
+/// bytes "2ITA".
 fn magic_times(trace: &mut Trace) {
     trace.without_details();
     trace.events(|events| {

@@ -98,8 +98,8 @@ fn links() -> Vec<Recipe> {
     ]
 }
 
-/// Makes recipes with ids that either turn into 9 when converted carelessly or must be rejected by
-/// the conversion.
+/// Makes recipes with ids that a careless conversion turns into 9, and with ids that a conversion
+/// must reject.
 fn ids() -> Vec<Recipe> {
     vec![
         id("an id below zero", "-9", |t| instead_of_9(t, "-9")).titled("a negative id"),

@@ -123,8 +123,8 @@ fn open_index(trace: &mut Trace, size: usize) {
     trace.cut(INDEX, size);
 }
 
-/// Keeps only thread 7, with one detail per event. The details end at `end` and are followed by
-/// `more` details.
+/// Keeps only thread 7, with one detail per event. The first details fill the file up to `end`, and
+/// `more` details follow.
 fn details(trace: &mut Trace, end: usize, more: usize) {
     let mut left = end - END;
     let mut stacks = Vec::new();

@@ -123,7 +123,8 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
-    // One more cause takes no more room than a line that says how many remain.
+    // Reserve the last line for the number of remaining causes, unless the last cause itself fits
+    // there.
     let shown = if groups.len() > MOST_CAUSES {
         MOST_CAUSES - 1
     } else {
@@ -232,7 +233,7 @@ fn shortened(text: &str, width: usize, mark: char) -> String {
     short
 }
 
-/// Writes a line for each failed pair of a writer and a reader.
+/// Writes a line for each writer–reader pair that failed.
 fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let failing = results.cross.iter().filter(|pair| !pair.failed.is_empty());
     let pairs: Vec<_> = failing.collect();

@@ -1,5 +1,5 @@
-//! The TAP 14 report, with a test point for each result, refused implementation, pair of writer and
-//! reader, and problem in a failure list.
+//! The TAP 14 report, with a test point for each result, refused implementation, writer–reader
+//! pair, and problem in a failure list.
 //!
 //! A known failure becomes a TODO, which TAP defines as not ok but expected.
 

@@ -8,8 +8,8 @@
 //! reason, the warden's standard input closes and the warden ends too.
 //!
 //! An implementation may stop or kill its warden. Each warden therefore has a keeper, which is also
-//! a subreaper and ends the remaining processes in that case. The kit does not wait any longer than
-//! an answer can take.
+//! a subreaper and ends the remaining processes in that case. The kit stops waiting once an answer
+//! is overdue.
 
 #[cfg(unix)]
 mod keeper;

@@ -213,8 +213,8 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    // A newly built program is busy while a process that was started during the build still has it
-    // open.
+    // Executing a newly built program fails as long as another process still has it open for
+    // writing, so try again.
     let mut tries = 0_u32;
     loop {
         match command.spawn() {

@@ -13,8 +13,8 @@ use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 /// The maximum number of characters of standard error to show. The JSON report contains all of it.
 const STDERR_LETTERS: usize = 4000;
 
-/// The number of bytes left for details on a page. Once none are left, failures say that their
-/// details are omitted.
+/// The number of bytes left for details on a page. Once it reaches 0, the page shows further
+/// failures without details and mentions the omission.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 

@@ -55,7 +55,7 @@ struct CrossCell {
     state: &'static str,
     text: String,
     label: String,
-    /// The position of the pair of writer and reader, if the pair failed.
+    /// The position of the writer–reader pair, if it failed.
     pair: Option<usize>,
 }
 
