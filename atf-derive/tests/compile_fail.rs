@@ -1,4 +1,4 @@
-//! Code that contradicts the spec causes a compile error at its place, worded like the spec.
+//! Code that contradicts the spec causes a compile error at the contradiction, in the spec's terms.
 //!
 //! `TRYBUILD=overwrite` rewrites the expected messages.
 

@@ -1,7 +1,7 @@
-//! Holds that modules depend on each other in one direction.
+//! Checks that modules depend on each other in only one direction.
 //!
-//! The files and folders of one folder must not use each other in a circle. A `mod.rs` may use its
-//! children and they may use it: together they are one module.
+//! The files and folders in a folder must not use each other in a cycle. A `mod.rs` and its
+//! children may use each other, because they form one module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use proc_macro2::{Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Item, UseTree};
 
-/// The packages whose modules form no circle.
+/// The packages whose modules must not form a cycle.
 const PACKAGES: [&str; 12] = [
     "spec",
     "codegen",
@@ -27,7 +27,7 @@ const PACKAGES: [&str; 12] = [
     "fuzz/safety",
 ];
 
-/// Uses that may close a circle: the file, the module that it uses, and the reason.
+/// Uses that may close a cycle: the file, the module that it uses, and the reason.
 const ALLOWED: [(&str, &str, &str); 4] = [
     (
         "atf/src/sys/map.rs",
@@ -51,10 +51,11 @@ const ALLOWED: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// A path from the root of a package: modules, then perhaps an item.
+/// A path from the root of a package: modules, possibly followed by an item.
 type Names = Vec<String>;
 
-/// Who uses whom in a folder: two modules, and the files of the first with the paths that they use.
+/// The uses within a folder. A key is a module and the module that it uses. The value lists the
+/// files of the first module with the paths that they use.
 type Edges = BTreeMap<(String, String), BTreeSet<(String, Names)>>;
 
 /// A module's source file.
@@ -63,7 +64,8 @@ struct Module {
     file: String,
     /// The paths that the code uses, from the root of the package.
     uses: BTreeSet<Names>,
-    /// The names that the module imports, with their paths. Others may use them through it.
+    /// The names that the module imports, with their paths. Other modules may use the names through
+    /// this module.
     imports: BTreeMap<String, Names>,
 }
 
@@ -169,10 +171,10 @@ impl Package {
         own.uses.insert(path);
     }
 
-    /// Returns the module that defines what a path names. Follows imports.
+    /// Returns the module that defines the item at a path, following imports.
     fn definer(&self, path: &[String]) -> Option<&Names> {
         let mut path = path.to_vec();
-        // Imports never go in a circle; the limit only guards against a mistake here.
+        // Imports are never cyclic; the limit only guards against a mistake in this test.
         for _ in 0..8 {
             let ends = (0..=path.len()).rev();
             let (module, own) = ends
@@ -191,7 +193,7 @@ impl Package {
         None
     }
 
-    /// Returns who uses whom, by folder.
+    /// Returns which modules use each other, by folder.
     fn edges(&self) -> BTreeMap<Names, Edges> {
         let mut folders: BTreeMap<Names, Edges> = BTreeMap::new();
         for (module, own) in &self.modules {
@@ -223,7 +225,7 @@ fn is_built(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Lists the paths of a `use`, each with the name that it gets.
+/// Lists the paths of a `use`, each with the name that it introduces.
 fn tree_paths(tree: &UseTree, before: &[String], out: &mut Vec<(String, Names)>) {
     let with = |name: &dyn ToString| [before, &[name.to_string()]].concat();
     match tree {
@@ -242,7 +244,7 @@ fn tree_paths(tree: &UseTree, before: &[String], out: &mut Vec<(String, Names)>)
     }
 }
 
-/// Lists the paths in code that have more than one name.
+/// Lists the paths in code that consist of more than one name.
 fn token_paths(tokens: TokenStream, out: &mut Vec<Names>) {
     let mut path = Names::new();
     let mut colons = 0;
@@ -273,7 +275,7 @@ fn token_paths(tokens: TokenStream, out: &mut Vec<Names>) {
     }
 }
 
-/// Removes everything that is in no circle.
+/// Removes the edges that are not part of a cycle, nor on a path between cycles.
 fn reduce<T>(edges: &mut BTreeMap<(String, String), T>) {
     loop {
         let users: BTreeSet<_> = edges.keys().map(|(from, _)| from.clone()).collect();

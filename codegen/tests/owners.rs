@@ -1,4 +1,4 @@
-//! Lists the files that may know a record's layout. All other files use `atf::wire`, which is
+//! Lists the files that may depend on a record's layout. All other files use `atf::wire`, which is
 //! generated from the spec.
 //!
 //! Few files need the packed structs of a wire version. Other files are typed by hand from the

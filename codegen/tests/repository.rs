@@ -190,8 +190,9 @@ fn every_cited_test_benchmark_and_section_exists() {
     }
 }
 
-/// The experiments themselves run at night; this test finds the edit that breaks a patch. Each hunk
-/// must fit exactly one place, whatever its line numbers. ARCHITECTURE.md lists the files.
+/// The experiments themselves run at night. This test already fails when an edit breaks a patch:
+/// each hunk must fit exactly one place, regardless of its line numbers. ARCHITECTURE.md must list
+/// the files that a patch changes.
 #[test]
 fn the_patches_of_the_experiments_apply_and_change_the_listed_files() {
     let architecture = text(&root().join("ARCHITECTURE.md"));
@@ -256,8 +257,7 @@ fn the_claims_match_the_documents() {
     }
 }
 
-/// The macro's own test checks the macro. This test checks which dependencies the library's users
-/// build.
+/// A test of `atf-derive` checks the macro's dependencies. This test checks the library's.
 #[test]
 fn users_of_the_library_build_no_yaml_parser_or_command_line() {
     let output = Command::new(env!("CARGO"))
@@ -331,7 +331,8 @@ fn every_path_in_the_architecture_exists() {
     assert!(count > 100, "only {count} paths");
 }
 
-/// Somebody who looks for the place of a change reads rows, not paragraphs.
+/// A reader who is looking for the place to make a change scans the rows, so each row must be
+/// short.
 #[test]
 fn the_rows_of_the_architecture_are_short() {
     let text = text(&root().join("ARCHITECTURE.md"));

@@ -30,8 +30,8 @@ impl Random {
     }
 }
 
-/// Simulates a killed writer of thread 7: some of its last bytes are only in the kill journal. The offsets
-/// are those of the journal's table in the reference.
+/// Simulates a killed writer of thread 7: some of its last bytes are only in the kill journal. The
+/// offsets are from the journal's table in the reference.
 fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
     const CAPACITY: usize = 32 << 10;
     if [INDEX, DETAIL]
@@ -190,6 +190,7 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
         let report = report.unwrap_or_else(|e| panic!("{case}: {e}"));
         assert_eq!(broken(&shared), [""; 0], "{case}\n{report}");
     }
-    // After damage, many kill journals no longer belong to their files; these still did.
+    // Damage makes many kill journals unusable. Check that enough sessions still recovered events
+    // from theirs.
     assert!(from_ring > 20, "{from_ring}");
 }

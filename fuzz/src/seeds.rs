@@ -63,8 +63,8 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
             }
         }
     }
-    // An input begins with the case, whether to read or validate, exit code 0, and whether the
-    // answer is arbitrary bytes or correct.
+    // An input begins with the number of the case, the role (read or validate), exit code 0, and a
+    // choice between arbitrary bytes and the correct answer.
     for case in 0..u16::MAX / 64 {
         let [low, high] = case.to_le_bytes();
         add(&["answers"], &format!("case-{case}"), &[low, high, 1, 0, 0]);

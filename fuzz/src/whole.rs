@@ -215,7 +215,8 @@ fn followed(session: &SessionReader) {
             let expected = End::finalized(index.checksum(), None);
             same("followed", &(&all, expected), &(&given, end));
         } else {
-            // Followers do not read the ring, and hold back what is not certain yet.
+            // Followers do not read the ring, and they do not return events that are not yet
+            // certain.
             assert!(all.starts_with(&given), "{all:#?}\n{given:#?}");
         }
         let mut follower = DetailFollower::new(thread.path().join(DETAIL_FILE));
@@ -265,7 +266,7 @@ fn drained<T>(mut poll: impl FnMut() -> atf::Result<Polled<T>>) -> (Vec<T>, End)
             }
             Ok(Polled::Finalized) => End::Finalized { is_damaged },
             Ok(Polled::NotYet) if !is_damaged => End::NotYet,
-            // Followers report once what is wrong with the returned events.
+            // A follower reports a problem with the returned events only once.
             Err(_) if !is_damaged => {
                 is_damaged = true;
                 continue;

@@ -29,7 +29,7 @@ pub fn folder() -> PathBuf {
 ///
 /// # Errors
 ///
-/// If a folder or file cannot be read.
+/// Returns an error if a folder or file cannot be read.
 pub fn tree(folder: &Path) -> io::Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     let mut open = vec![folder.to_path_buf()];

@@ -4,13 +4,13 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::process::Command;
 
-/// Lists the running test as skipped. Writes to standard error itself, because the test harness
+/// Reports the running test as skipped. Writes to standard error itself, because the test harness
 /// hides what a passing test prints with `eprintln!`.
 pub fn skip(why: impl Display) {
     let _ = writeln!(io::stderr(), "\nSKIPPED: {why}");
 }
 
-/// Lists the running test as skipped because a tool is missing.
+/// Reports the running test as skipped because a tool is missing.
 ///
 /// # Panics
 ///

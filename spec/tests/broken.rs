@@ -1,9 +1,9 @@
 //! Tests the compiler's diagnostics for broken specs.
 //!
 //! Each folder of `broken/` is a test case: a modification of `broken/base`, the smallest spec that
-//! has one of everything. `changes.diff` changes lines of its files, `without.txt` names files and
-//! folders to remove, and all other files replace or add files. `expected.txt` has the compiler's
-//! output.
+//! has one of everything. `changes.diff` changes lines of the base's files, `without.txt` names
+//! files and folders to remove, and all other files replace or add files. `expected.txt` has the
+//! compiler's output.
 //!
 //! After a change to messages, `ATF_BLESS=1 cargo test -p atf-spec --test broken` rewrites every
 //! `expected.txt`; review the diff before committing it.
@@ -90,7 +90,7 @@ fn the_base_resolves_to_the_layout_in_its_files() {
     ];
     assert_eq!(constants.collect::<Vec<_>>(), expected);
 
-    // The files that a build checks the layout's freshness against.
+    // A build compares the layout with these files to find out whether the layout is up to date.
     let inputs: Vec<_> = layout.inputs.keys().collect();
     assert_eq!(
         inputs,

@@ -29,7 +29,7 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     ("index_event.call_depth.layout", Split),
     ("index_event.detail_seq.layout", Split),
     ("index_event._reserved.layout", Split),
-    // The sentinel: the greatest u32, the greatest u64.
+    // The sentinel is the greatest u32 in one version and the greatest u64 in the other.
     ("index_event.detail_seq.none", Split),
     // The detail event header's bytes 8 to 16.
     ("detail_event_header.index_seq.layout", Split),
@@ -154,8 +154,8 @@ fn sketches_and_formulas_give_the_offset_of_the_first_event() {
     assert_eq!(puts("events_offset"), ["S2"]);
 }
 
-/// Uses `broken/base` with decisions on a record's first field, on an enumeration, and two on one
-/// field.
+/// Uses `broken/base` with one decision on a record's first field, one on an enumeration, and two
+/// on another field.
 #[test]
 fn each_decision_is_listed_once_with_its_disagreements_in_the_specs_order() {
     let folder = base();

@@ -96,7 +96,7 @@ fn a_very_long_line_is_shown_in_part() {
     assert!(said.len() < 2000, "{} bytes of message", said.len());
 }
 
-/// Time is linear in the number of faults, not quadratic.
+/// The time must be linear in the number of faults, not quadratic.
 #[test]
 fn very_many_faults_are_reported_in_time() {
     let keys: String = (0..20_000).map(|key| format!("k{key}: 1\n")).collect();

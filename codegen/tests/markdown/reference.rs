@@ -62,7 +62,7 @@ pub(crate) struct Page {
     pub(crate) links: Vec<String>,
     pub(crate) images: Vec<String>,
     pub(crate) html: Vec<String>,
-    /// The number of emphasized passages. No page is meant to have any.
+    /// The number of emphasized passages. No page should have any.
     pub(crate) emphasis: usize,
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn layout() -> Layout {
         .expect("the committed layout is a layout")
 }
 
-/// Returns this layout's header files with that ending.
+/// Returns the layout's header files whose paths have this ending.
 pub(crate) fn headers(layout: &Layout, ending: &str) -> Vec<GeneratedFile> {
     let mut files = emit::c::headers(layout);
     files.retain(|file| file.path.ends_with(ending));

@@ -218,7 +218,7 @@ fn list(cases: &[Case]) -> String {
     let width = cases.iter().map(|case| case.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for case in cases {
-        // A clean case covers most rules, which would not fit on a line.
+        // A clean case covers most rules, which are too many for one line.
         let shown = case
             .rules
             .iter()

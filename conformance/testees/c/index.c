@@ -42,7 +42,7 @@ static bool is_header_good(const File *file) {
     if (memcmp(at->magic, ATF_V1_INDEX_HEADER_MAGIC, 4) != 0) return false;
     if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return false;
     /* Version 2 has an event size where version 1 has zeros. Reject one version's layout with the
-     * other's number: 32 events would look like an event size. */
+     * other's version number: a count of 32 events would look like an event size. */
     uint32_t size_v2 = atf_v2_index_header_get_event_size(place(file, 0));
     switch (at->version) {
     case 1: return size_v2 != EVENT && atf_v1_index_header_get_event_size(at) == EVENT;

@@ -216,7 +216,7 @@ static void detail_event(Thread *thread, uint64_t index, uint64_t time, unsigned
     count(section, time);
 }
 
-/* Flushes the events before the header counts them: rewind alone would ignore a full disk. */
+/* Flushes the events before the header that counts them: rewind alone would hide a full disk. */
 static void to_start(Section *section) {
     if (fflush(section->stream) != 0) die("write");
     rewind(section->stream);

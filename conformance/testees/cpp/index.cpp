@@ -33,7 +33,7 @@ std::optional<Header> decode_header(View file) {
     if (at == nullptr || !file.starts_with(ATF_V1_INDEX_HEADER_MAGIC)) return std::nullopt;
     if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return std::nullopt;
     // Version 2 has an event size where version 1 has zeros. Rejects one version's layout with the
-    // other's number: 32 events would look like an event size.
+    // other's version number: a count of 32 events would look like an event size.
     const bool is_layout_v2 = atf_v2_index_header_get_event_size(at_v2) == event_size;
     switch (at->version) {
     case 1:

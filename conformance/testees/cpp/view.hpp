@@ -18,7 +18,7 @@ class View {
     std::uint64_t size() const { return count; }
 
     // Returns whether there are `size` bytes at `offset`. Never adds the two, because both may come
-    // from the file.
+    // from the file and their sum may overflow.
     bool has(std::uint64_t offset, std::uint64_t size) const {
         return offset <= count && size <= count - offset;
     }

@@ -83,8 +83,8 @@ fn a_file_that_is_not_a_trace_is_unreadable() {
     assert_unreadable(&folder, "trace", "not an ATF v2 file");
 }
 
-/// A buffering writer was killed before its first write, which breaks no MUST. By its name, the
-/// empty file is part of a trace.
+/// A buffering writer that is killed before its first write leaves an empty file and breaks no
+/// MUST. Only the name shows that the file is part of a trace.
 #[test]
 fn an_empty_file_is_recovered_as_never_written() {
     let folder = folder();

@@ -95,7 +95,8 @@ fn only_files_set_aside_by_a_recovery_are_skipped() {
         "unreadable/old/thread_7/index.atf",
     ];
     assert_eq!(checked(), [mine, session, old]);
-    // The report of a recovery identifies the folder next to it.
+    // Next to the report of a recovery, the folder `unreadable` contains files that the recovery
+    // set aside, so it is skipped.
     fs::write(at("recovery.json"), "{}").unwrap();
     assert_eq!(checked(), [mine, session]);
     // If the folder is given as an argument, it is checked.

@@ -159,7 +159,7 @@ fn a_report_never_overwrites_part_of_a_trace() {
             assert_eq!(fs::read(folder.path().join(name)).unwrap(), before);
         }
     }
-    // A file with an unusual name, by any of its names.
+    // A checked file is protected under any of its paths, even if its name is unusual.
     for report in ["json=odd", "json=./trace/../odd"] {
         let output = check(folder.path(), &["odd", "--report", report]);
         let (status, _, messages) = texts(&output);
@@ -167,7 +167,7 @@ fn a_report_never_overwrites_part_of_a_trace() {
         assert!(messages.contains("over part of a trace"), "{messages}");
     }
     assert_eq!(fs::read(folder.path().join("odd")).unwrap(), before);
-    // Other reports may have several names, even below the trace.
+    // A report may replace a file with several names, even if one of the names is inside the trace.
     fs::write(folder.path().join("old.json"), "").unwrap();
     fs::hard_link(folder.path().join("old.json"), trace.join("old.json")).unwrap();
     let output = check(folder.path(), &["trace", "--report", "json=old.json"]);

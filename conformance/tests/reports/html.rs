@@ -217,8 +217,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
         let all = of(&document, "a").filter(move |node| node.attribute("href") == Some(target));
         all.map(spoken).collect::<Vec<_>>()
     };
-    // The failure also broke the rule of the previous failure, and the cell links to the previous
-    // failure.
+    // The previous failure broke the same rule, so the rule's cell links to that failure instead.
     assert_eq!(links("#f4"), ["v1/iftr-004-off"]);
     let cell = "ada-c read, ATF-IFTR-004: 2 failed of 2";
     assert_eq!(links("#f3"), [cell, "v1/iftr-003-off"]);

@@ -279,7 +279,7 @@ fn notes_on_a_passing_writer_are_shown() {
         "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006 checksum 0\n\n";
     assert!(text.contains(lines), "{text}");
     assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006 checksum 0"));
-    // The lines also appear when there are no others.
+    // The notes also appear if there are no failures.
     results.cases.drain(..11);
     let text = plain(&results, Form::Text);
     assert!(text.contains(lines) && !text.contains("known  "), "{text}");

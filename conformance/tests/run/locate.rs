@@ -141,7 +141,8 @@ fn derived_values_are_located_at_their_source() {
             assert_eq!(derived(name), footer("event_count"), "{name}");
         }
     }
-    // Without a footer, the count is located at the trailing bytes: none, or five.
+    // Without a footer, the event count is located at the trailing bytes, of which there are none
+    // or five.
     for more in [0, 5] {
         let mut case = case("v1/one");
         let file = case.files.values_mut().next().unwrap();

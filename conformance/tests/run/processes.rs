@@ -437,7 +437,7 @@ fn when_the_kit_dies_its_processes_end_and_its_folders_are_removed() {
         assert!(start.elapsed() < LONG, "the reader does not start");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // When the kit is killed, the warden sees nothing else.
+    // Close the warden's input, which is all that it notices when the kit is killed.
     drop(kit);
     warden.wait().unwrap();
     nothing_is_left(&bench);

@@ -56,7 +56,7 @@ fn missing_and_surplus_files_and_threads_are_reported() {
         out.path().join("thread_3/index.atf"),
     )
     .unwrap();
-    // The header still has thread 2.
+    // The header still contains the id of thread 2.
     let (class, message, _) = failure(graded(&scripted, out.path()));
     assert_eq!(class, Failure::Rule, "{message}");
     let mut bytes = fs::read(out.path().join("thread_3/index.atf")).unwrap();

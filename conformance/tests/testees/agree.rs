@@ -75,8 +75,8 @@ fn agree_on(case: &Case, readers: &[(&Testee, &str)]) {
     }
 }
 
-/// Returns the thread files below a folder. A placeholder's `footer_offset`, which may be 0 or 64, is
-/// set to 0.
+/// Returns the thread files below a folder. Sets a placeholder's `footer_offset`, which may be 0 or
+/// 64, to 0.
 fn thread_files(folder: &Path, aborts: bool) -> BTreeMap<String, Vec<u8>> {
     let entries = WalkDir::new(folder).into_iter().map(Result::unwrap);
     let files = entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "atf"));

@@ -44,7 +44,7 @@ fn follow(heading: &str) -> String {
     let guide = fs::read_to_string(root.join("docs/conformance/README.md")).unwrap();
     let mut shell = Command::new("sh");
     shell.current_dir(folder.path()).env("PATH", path);
-    // Builds reuse the crates of this build and need not be optimized.
+    // Use only the crates that this build has already downloaded, and save time by not optimizing.
     shell.env("CARGO_NET_OFFLINE", "true");
     shell.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
     succeeds(shell.args(["-e", "-c", commands(&guide, heading)]))

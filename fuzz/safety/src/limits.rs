@@ -256,7 +256,7 @@ fn names(session: &Path, folder: &Path, has_bug: bool) -> io::Result<()> {
         format!("{start}{zeros}{end}")
     };
     let (out, long) = (folder.join(padded("out", "")), padded("", "x"));
-    // A thread that can be read, one that cannot, and files that belong to no thread.
+    // Create a thread that can be read, one that cannot, and files that belong to no thread.
     fs::rename(
         session.join("thread_0"),
         session.join(padded("thread_", "1")),
@@ -266,7 +266,8 @@ fn names(session: &Path, folder: &Path, has_bug: bool) -> io::Result<()> {
     fs::write(session.join(&unreadable).join("index.atf"), "unreadable")?;
     fs::write(session.join(&unreadable).join(&long), "kept")?;
     fs::write(session.join(&long), "kept")?;
-    // The folder of a recovery that names its unfinished output after the final one.
+    // Simulate a recovery that adds an extension to the output's name for its unfinished output.
+    // The resulting name is too long.
     if has_bug {
         fs::create_dir(out.with_extension("part"))?;
     }

@@ -46,7 +46,7 @@ pub struct Tally {
 /// A function that receives each event or error. In a test, the function contains a planted bug.
 pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
 
-/// Runs races, each on a new file. Its number determines what changes and where.
+/// Runs races, each on a new file. A race's number determines what changes and where.
 ///
 /// # Errors
 ///

@@ -56,7 +56,8 @@ pub struct DetailFile {
 }
 
 impl DetailFile {
-    /// Returns a finalized file of `count` events of different lengths, for every third index event.
+    /// Returns a finalized file of `count` events of different lengths, which belong to every third
+    /// index event.
     pub fn finalized(version: u8, count: u64) -> Self {
         let event = |seq: u64| {
             let timestamp = 0x0004_62d5_3c8a_0000 + 3 * seq * 1000;

@@ -55,8 +55,8 @@ impl RingFile {
     }
 }
 
-/// Returns the ring of a killed writer that had yet to write the bytes of both files from `starts`
-/// on.
+/// Returns the ring of a writer that was killed before it wrote the bytes of both files from
+/// `starts` on.
 pub fn ring_after(version: u8, thread_id: u32, files: [&[u8]; 2], starts: [usize; 2]) -> Vec<u8> {
     let [index, detail] = [0, 1].map(|which| &files[which][starts[which]..]);
     let checksums = [0, 1].map(|which| crc32c(&files[which][64..starts[which]]));

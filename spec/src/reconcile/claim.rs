@@ -60,7 +60,7 @@ pub enum How {
 }
 
 impl How {
-    /// Returns the verb that messages use for this way.
+    /// Returns the verb for it in messages.
     #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {

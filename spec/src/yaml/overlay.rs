@@ -4,7 +4,7 @@
 use super::Place;
 use super::node::{Node, Value};
 
-/// A list item that the overlay adds. A misspelled name makes one too.
+/// A list item that the overlay adds, possibly only because its name is misspelled.
 #[derive(Debug)]
 pub(crate) struct Added {
     pub(crate) place: Place,

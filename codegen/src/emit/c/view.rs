@@ -46,7 +46,7 @@ pub(super) struct Header<'a> {
     module: String,
     /// The include guard.
     guard: String,
-    /// The guards of headers that use the same names.
+    /// The include guards of headers that define the same names.
     rivals: Vec<String>,
     sources: &'a [SourceDocument],
     /// The definitions common to all wire versions.

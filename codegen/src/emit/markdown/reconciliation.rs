@@ -59,7 +59,7 @@ struct Table<'a> {
     key: String,
     /// The decided value.
     outcome: Vec<ByWire>,
-    /// Whether any source says more than the value.
+    /// Whether any claim comes with a description in words.
     has_words: bool,
     claims: Vec<Row<'a>>,
 }

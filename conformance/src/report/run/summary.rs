@@ -123,8 +123,7 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
-    // Reserve the last line for the number of remaining causes, unless the last cause itself fits
-    // there.
+    // If not all causes fit, reserve the last line for the number of those that remain.
     let shown = if groups.len() > MOST_CAUSES {
         MOST_CAUSES - 1
     } else {

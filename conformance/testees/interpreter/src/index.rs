@@ -92,7 +92,7 @@ impl<'a> File<'a> {
         let wire = [1, 2]
             .into_iter()
             .find(|wire| header(*wire).is_some_and(|h| h.has_constants()))?;
-        // With 32 events, a version 2 header also passes version 1's event_size check.
+        // A version 2 header with a count of 32 events also passes version 1's event_size check.
         let later = layout.record("index_header", 2).field("event_size")?;
         if wire == 1 && header(2)?.has_constant(later) {
             return None;

@@ -234,7 +234,7 @@ fn impossible_lengths_are_rejected_at_their_offset() {
     }
 }
 
-/// The events before the length are complete. How many events followed is unknown.
+/// The events before the impossible length are complete. The number of events after it is unknown.
 #[test]
 fn an_impossible_length_without_a_footer_ends_the_surviving_events_and_is_named() {
     let edit = |t: &mut Trace| {

@@ -30,7 +30,7 @@ pub const SECTORS: [usize; 2] = [512, 4096];
 /// The number of events in each thread. Every other event has a detail. The footers of the first
 /// and last index files cross a sector boundary.
 const COUNTS: [u64; 3] = [93, 96, 125];
-/// The number of details to flush at a time, each with its pair of events.
+/// The number of pairs of events between flushes. Each pair has one detail.
 const FLUSHED: usize = 4;
 const THREAD: &str = "thread_7";
 

@@ -27,8 +27,8 @@ pub struct File {
     pub fields: BTreeMap<usize, String>,
 }
 
-/// Returns all distinct files, sorted by kind and content. Of all files before a file, its
-/// predecessor shares the longest prefix with it.
+/// Returns all distinct files, sorted by kind and content. Because of this order, no earlier file
+/// shares a longer prefix with a file than its direct predecessor does.
 #[must_use]
 pub fn files() -> Vec<File> {
     let cases = corpus::cases();

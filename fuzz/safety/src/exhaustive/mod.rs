@@ -288,7 +288,8 @@ fn is_in_the_midst(byte: usize, size: usize) -> bool {
 /// Returns whether every CI run recovers this mutation.
 fn is_recovered(mutation: Mutation, size: usize) -> bool {
     match mutation {
-        // With coprime numbers, the mutations cover all bits of a byte and all parts of an event.
+        // Each factor is coprime to its modulus, so the selected mutations cover all bits of a byte
+        // and all parts of an event.
         Mutation::Flip(bit) => (bit * 37 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Pair(bit) => (bit * 41 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Cut(at) if size > LARGE => at.is_multiple_of(STEP),

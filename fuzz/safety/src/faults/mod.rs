@@ -3,7 +3,7 @@
 //! A small C layer ([`Layer`]) intercepts libc's calls to open, read, write, stat, create, rename,
 //! remove and synchronize files, and counts them. In separate runs, each call fails with EIO,
 //! ENOSPC or EINTR, or transfers only one byte, either once or from then on. In other runs, the
-//! disk becomes full at every byte.
+//! disk becomes full after each possible number of bytes.
 //!
 //! These guarantees hold:
 //!

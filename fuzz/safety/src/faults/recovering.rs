@@ -24,8 +24,8 @@ const SPACES: usize = 13;
 /// planted bug.
 pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>;
 
-/// Makes each call that the recovery makes fail in turn, with each kind of fault, and also makes
-/// the recovery run out of space. Stops after `most` faults.
+/// Makes each of the recovery's calls fail in turn, with each kind of fault, and also makes the
+/// recovery run out of space. Stops after `most` faults.
 ///
 /// # Errors
 ///

@@ -199,8 +199,8 @@ impl Session {
         }
     }
 
-    /// Returns the lost bytes as parts of the two files. Those of a kill journal are after the
-    /// files' ends; without its header, all its bytes are lost.
+    /// Returns the lost bytes as parts of the two files. The bytes of a kill journal continue the
+    /// files. If the journal's header is lost, all its bytes are lost.
     fn bad_parts(&self, name: &str, bad: &Range<u64>) -> Vec<(&str, Range<u64>)> {
         let files = ["index.atf", "detail.atf"];
         if let Some(file) = files.into_iter().find(|file| *file == name) {
@@ -218,7 +218,8 @@ impl Session {
         };
         let mut parts: Vec<_> = self.areas.iter().filter_map(part).collect();
         if let [(_, index), (_, detail)] = &parts[..] {
-            // A detail after one whose length is lost is found only by its event.
+            // If a detail's length is lost, the details after it can be found only through their
+            // index events.
             let details = self.details.iter().map(|(_, place)| place).zip(0..);
             let mut unfound = details.filter(|(place, seq)| {
                 place.start >= detail.end && Self::place(3 * seq).end > index.start

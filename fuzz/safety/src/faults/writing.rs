@@ -1,5 +1,5 @@
-//! Tests writers of real files while calls fail, in-memory writers on a disk that fills up at every
-//! byte, and writers on full real disks.
+//! Tests writers of real files while calls fail, in-memory writers on a disk that is full after any
+//! number of bytes, and writers on full real disks.
 
 use std::fs;
 use std::io;
@@ -136,8 +136,8 @@ fn check(
     Ok(())
 }
 
-/// Makes each call that a writer of real files makes fail in turn, with each kind of fault, in both
-/// wire versions.
+/// Makes each call of a writer of real files fail in turn, with each kind of fault, in both wire
+/// versions.
 ///
 /// # Errors
 ///

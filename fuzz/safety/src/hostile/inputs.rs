@@ -129,7 +129,7 @@ fn open(version: u8, count: u64) -> IndexFile {
     IndexFile::finalized(version, count).placeholder()
 }
 
-/// As many threads as possible, each with problems.
+/// Makes as many threads as fit, each with problems.
 fn threads(size: usize) -> Files {
     let file = open(1, 3).without_footer();
     let count = size / file.len();
@@ -138,7 +138,7 @@ fn threads(size: usize) -> Files {
         .collect()
 }
 
-/// The header and the footer contain the highest counts.
+/// Makes an index file whose header and footer contain the highest possible counts.
 fn lying_index() -> Vec<u8> {
     let mut file = IndexFile::finalized(2, 3);
     file.header_count = u64::MAX;

@@ -30,7 +30,8 @@ pub const PER_BYTE: usize = 12;
 /// The memory in bytes allowed per byte of a manifest. When a manifest is read, checked and
 /// written, each `{"id":7}` becomes a position in the text, a thread and a problem.
 pub const PER_MANIFEST_BYTE: usize = 74;
-/// The same for threads of three events, in 160 bytes: their problems take more.
+/// The memory in bytes allowed per byte of a session of many threads. Each thread has three events
+/// in 160 bytes, and its problems take up a large share of the memory.
 pub const PER_THREAD_BYTE: usize = 40;
 /// The maximum growth in instructions for a trace of twice the size, not counting the instructions
 /// for an empty trace. This leaves room for linear growth and the logarithmic factor of sorting.
