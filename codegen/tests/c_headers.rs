@@ -56,7 +56,8 @@ fn including_both_single_headers_is_one_clear_error() {
     }
 }
 
-/// Apple, Android (64 and 32 bits), Windows, 32-bit x86, and big-endian hosts.
+/// The compilers' targets: Apple, Android (64 and 32 bits), Windows, 32-bit x86, and big-endian
+/// hosts.
 const TARGETS: [&str; 9] = [
     "arm64-apple-macos",
     "arm64-apple-ios",

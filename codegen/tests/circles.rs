@@ -275,7 +275,7 @@ fn token_paths(tokens: TokenStream, out: &mut Vec<Names>) {
     }
 }
 
-/// Removes the edges that are not part of a cycle, nor on a path between cycles.
+/// Keeps only edges that are part of a cycle or on a path between cycles.
 fn reduce<T>(edges: &mut BTreeMap<(String, String), T>) {
     loop {
         let users: BTreeSet<_> = edges.keys().map(|(from, _)| from.clone()).collect();

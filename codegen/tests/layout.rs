@@ -23,8 +23,8 @@ const BOTH: &[Table] = &[
             (16, 8, "time_start_ns"),
             (24, 8, "time_end_ns"),
             (32, 8, "bytes_written"),
-            // S2 says 24, and so does the record size of 64 that all sources state. The 28 of S0
-            // and S1 would make it 68.
+            // S2 states 24 bytes, which agrees with the record size of 64 that all sources state.
+            // The 28 bytes of S0 and S1 would make the record 68 bytes long.
             (40, 24, "reserved"),
         ],
     ),

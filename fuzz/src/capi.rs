@@ -88,7 +88,7 @@ pub fn capi_index(data: &[u8]) {
     assert_eq!(count, expected.as_ref().map_or(0, IndexReader::event_count));
     // SAFETY: all fields are numbers, so every bit pattern is valid.
     let mut events: [AtfEvent; 7] = unsafe { std::mem::zeroed() };
-    // SAFETY: as above.
+    // SAFETY: all fields are numbers, so every bit pattern is valid.
     let mut info: AtfFileInfo = unsafe { std::mem::zeroed() };
     // SAFETY: the reader is open or null, and the output pointer is valid for this size.
     let status = unsafe { atf_index_info(reader, &raw mut info, size_of::<AtfFileInfo>()) };

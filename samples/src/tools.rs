@@ -1,4 +1,4 @@
-//! The tools that a test needs, and tests that are skipped without them.
+//! Skips a test if a tool that it needs is not installed.
 
 use std::fmt::Display;
 use std::io::{self, Write as _};

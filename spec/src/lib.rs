@@ -9,7 +9,7 @@
 //! - `records/*.yaml`: the complete layout of each record in both wire versions, with the decision
 //!   on each conflict at its field;
 //! - `enums.yaml`, `constants.yaml`: open enumerations, flags, named constants;
-//! - `behaviour/*.yaml`: what the sources say beyond layouts, by topic, with the decision on each
+//! - `behaviour/*.yaml`: what the sources state beyond layouts, by topic, with the decision on each
 //!   conflict at its topic;
 //! - `decisions.yaml`: questions that no source answers, and our decisions;
 //! - `rules/*.yaml`: the conformance rules; `session.yaml`, `manifest.yaml`: the folders and the

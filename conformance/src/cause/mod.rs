@@ -154,7 +154,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause of unusable output, which depends only on the kind of output.
+    /// Returns the cause of unusable output. Output of the same kind has the same cause.
     fn garbage(message: &str) -> Self {
         let kind = message.split(": ").next().unwrap_or(message);
         Self {

@@ -276,7 +276,7 @@ impl Raw {
     }
 }
 
-/// Rewrites a parser's message in the words of the manifest: keys and values.
+/// Rewords a parser's message in terms of the manifest's keys and values.
 fn reworded(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         return format!("the key {key} is missing");

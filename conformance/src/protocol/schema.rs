@@ -54,7 +54,7 @@ fn compile(schema: &str, lacks: &[Lack]) -> Option<Validator> {
     jsonschema::validator_for(&schema).ok()
 }
 
-/// Removes the keys that an implementation may omit from every list of required keys.
+/// From every list of required keys, removes the keys that an implementation may omit.
 fn require_less(schema: &mut Value, lacks: &[Lack]) {
     match schema {
         Value::Object(members) => {

@@ -14,7 +14,7 @@ const LINES: usize = 12;
 /// A line of a hexdump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// The offset in bytes from the start of the file, which is a multiple of 16.
+    /// The offset in bytes from the start of the file. It is a multiple of 16.
     pub(super) offset: u64,
     /// The sixteen bytes, each with a flag for whether it belongs to the field. `None` stands for
     /// an unknown byte.

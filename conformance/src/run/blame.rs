@@ -111,8 +111,9 @@ fn of_file(
     }
 }
 
-/// Returns a rule about a field: preferably a rule that is broken there, then a rule of the case,
-/// and finally the first rule.
+/// Returns the rule for a wrong field. Tries in order: a broken rule about the field or its record,
+/// another rule that the case breaks in the file, a rule of the case about the field, any rule
+/// about the field, and [`first`].
 fn of_field(
     case: &Case,
     record: &str,

@@ -1,5 +1,5 @@
-//! Settles scripts that do not determine how many events survive, by reducing them to the surviving
-//! events.
+//! If a script does not determine how many events survive, reduces it to the events that did
+//! survive.
 
 use std::collections::BTreeMap;
 use std::path::Path;

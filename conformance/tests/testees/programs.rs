@@ -151,7 +151,8 @@ pub(crate) fn path() -> OsString {
     std::env::join_paths([first].into_iter().chain(std::env::split_paths(&path))).unwrap()
 }
 
-/// Returns the path of a program that cargo built. Tests are in the folder `deps` next to it.
+/// Returns the path of a program that cargo built. Test programs are in the folder `deps` next to
+/// it.
 fn built(package: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.ancestors().nth(2).unwrap().join(package)

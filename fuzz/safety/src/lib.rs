@@ -4,7 +4,7 @@
 //! | module | attack |
 //! |---|---|
 //! | [`exhaustive`] | every file of the corpus is truncated at every byte, and every bit is flipped |
-//! | [`faults`] | every system call fails in turn, and the disk is full at every byte |
+//! | [`faults`] | every system call fails in turn, and the disk fills up after any number of bytes |
 //! | [`crashes`] | power is lost at every step of a writer, and any unsynchronized data may be missing |
 //! | [`hostile`] | counts, lengths, links and names are crafted to cost a lot of memory and time |
 //! | [`limits`] | limits on open files, file sizes and memory; sparse files, deep folders, file modes |

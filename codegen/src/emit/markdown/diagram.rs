@@ -122,7 +122,7 @@ pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_
 }
 
 impl Scale {
-    /// Returns the byte width at which all text fits its boxes in all records.
+    /// Returns the width of a byte at which every text in every diagram fits into its box.
     pub(super) fn of(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {
@@ -215,7 +215,7 @@ impl<'a> Piece<'a> {
         self.size.min(BYTES_A_ROW)
     }
 
-    /// Returns the byte width at which the label fits.
+    /// Returns the width of a byte at which the label fits.
     fn byte_width(&self) -> u32 {
         let Some((name, detail)) = &self.label else {
             return 0;

@@ -163,7 +163,7 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Limit> {
     fields(record).into_iter().filter_map(limit).collect()
 }
 
-/// Returns whether a field is a count, which only its type limits.
+/// Returns whether a field is a plain number, limited only by its type.
 fn is_number(field: &Field) -> bool {
     let has_names = field.enumeration.is_some() || field.value.is_some();
     !field.reserved && !has_names && field.ty.count.is_none()

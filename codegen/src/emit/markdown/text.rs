@@ -59,8 +59,8 @@ fn is_name(word: &str) -> bool {
     word.contains('_') || is_path || is_hex || word.parse::<Type>().is_ok()
 }
 
-/// Formats a rule's sentence. The first word becomes code if it is one of `names`, as `flags` in
-/// `flags is 0.`
+/// Formats a rule's sentence. The first word becomes code if it is one of `names`, such as `flags`
+/// in `flags is 0.`
 pub(super) fn sentence(text: &str, names: &[&str]) -> String {
     match text.split_once(' ') {
         Some((first, rest)) if names.contains(&first) => {

@@ -157,7 +157,7 @@ fn lists() -> Vec<Recipe> {
     ]
 }
 
-/// Makes a recipe where the manifest's first id leads out of the session.
+/// Makes a recipe in which the manifest's first id leads out of the session.
 fn path(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
     breaks("ATF-MANI-003", name, edit)
         .at_text(OUTER_MANIFEST, "threads[0].id", text, Recover)

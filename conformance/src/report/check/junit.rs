@@ -14,7 +14,7 @@ use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};
 use crate::rules::Severity;
 
-/// Spools suites and test cases, because their numbers must be written first.
+/// Spools suites and test cases, because their totals must be written before them.
 pub(super) struct Junit<W> {
     deny: Severity,
     out: W,

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Returns `used`, `absent`, or `ignored` if a reader cannot use the manifest.
+/// Returns `used`, `absent` or, if a reader cannot use the manifest, `ignored`.
 pub(crate) fn state(path: &Path) -> &'static str {
     let Ok(meta) = path.symlink_metadata() else {
         return "absent";

@@ -197,7 +197,7 @@ fn event(content: Content, seq: u64) -> Event {
     Event::new(time, function, kind, 1)
 }
 
-/// Returns bytes that vary in number, without zeros, so that each zero shows a missing sector.
+/// Returns a varying number of nonzero bytes, so that a zero in the file shows a missing sector.
 fn plain_payload(detail: u64) -> Vec<u8> {
     let seq = 2 * detail;
     let byte = u8::try_from(seq % 255).unwrap_or(0) + 1;

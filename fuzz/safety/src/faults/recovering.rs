@@ -102,8 +102,9 @@ struct Case<'a> {
     layer: Layer,
     recovers: Recover<'a>,
     root: PathBuf,
-    /// The result of a run without faults, and the files of its source.
+    /// The files that a run without faults writes.
     expected: BTreeMap<String, Vec<u8>>,
+    /// The files of the damaged session, which must not change.
     source: BTreeMap<String, Vec<u8>>,
 }
 

@@ -15,7 +15,7 @@ use quote::{format_ident, quote};
 use super::super::open_enum::widest_scalar;
 use super::super::{constant_ident, doc, scalar_ident};
 
-/// The records that the library decodes. It uses the others in place.
+/// The records that the library decodes. It reads the other records in place.
 const DECODED: [&str; 6] = [
     "index_header",
     "index_event",
@@ -518,7 +518,8 @@ fn to_packed(ty: Type, value: TokenStream) -> TokenStream {
     }
 }
 
-/// Returns a zero of the decoded type or of the packed struct's type.
+/// Returns code for a zero of the packed struct's type if `in_wire` is set, and of the decoded type
+/// otherwise.
 fn zero(ty: Type, in_wire: bool) -> TokenStream {
     let zero = match ty.scalar {
         _ if !in_wire => quote!(0),
