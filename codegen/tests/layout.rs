@@ -410,7 +410,7 @@ fn version_1_counts_and_links_have_32_bits_and_the_greatest_link_means_none() {
     assert_eq!(layout.constants.len(), 1);
 }
 
-/// S3 says that a 64-byte line holds two 32-byte events, a header, or a footer.
+/// S3 states that a 64-byte line holds two 32-byte events, a header, or a footer.
 #[test]
 fn a_cache_line_holds_two_index_events_a_header_or_a_footer() {
     let layout = layout();

@@ -206,8 +206,8 @@ impl Growth {
         drain(End::NotYet);
         let file = create(&path);
         file.set_len(self.set_aside.into()).expect("room");
-        // A follower that has not seen the preallocated space empty cannot tell whether the last event
-        // that fits into it is half-written.
+        // If the follower has not seen the preallocated space while it was empty, it cannot tell
+        // whether the last event that fits into the space is half-written.
         drain(End::NotYet);
         let whole = [placeholder, &last[placeholder.len()..]].concat();
         let mut start = 0;

@@ -13,7 +13,7 @@ pub struct Diagnostic {
     pub label: Option<String>,
     /// Other places that contribute to the fault, each with a label.
     pub related: Vec<(Place, String)>,
-    /// How to fix it.
+    /// How to fix the fault.
     pub help: Option<String>,
 }
 

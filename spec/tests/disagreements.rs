@@ -46,9 +46,9 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     ("checksum.algorithm.term", Conflict),
     // seq = offset / 32 in S0 and S1, offset = seq * 32 in S4, but events follow a 64-byte header.
     ("event.place.term", Conflict),
-    // The operating system's thread id, the file's thread id, or an ordinal.
+    // A thread id is the operating system's id, the file's id, or an ordinal.
     ("thread_id.identity.term", Conflict),
-    // Continuous through sleep, or monotonic.
+    // The clock is continuous through sleep, or merely monotonic.
     ("clock.kind.term", Conflict),
     ("finalize.order.term", Conflict),
     ("footer.place.term", Conflict),

@@ -103,7 +103,7 @@ pub struct Case {
     pub path: String,
     /// The type of `path`.
     pub subject: Subject,
-    /// The known implementation mistakes that the case reveals. The corpus explains them.
+    /// The known implementation mistakes that the case reveals. [`FLAGS`] explains them.
     pub flags: Vec<&'static str>,
     /// A description of the fault and of its effect on a reader that does not check for it.
     pub note: String,

@@ -96,7 +96,7 @@ fn all_readers_read_the_parts_they_support_of_what_one_writes() {
             &good_read(),
         ),
         reader(path, "files", "'index', 'detail'", &good_read()),
-        // The kit does not give a reader files that it does not support.
+        // The kit gives a reader only files that the reader supports.
         reader(
             path,
             "indexes",
