@@ -51,9 +51,9 @@ impl<'a> Hold<'a> {
 /// The kinds of verification. A statement counts under the first kind that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Not done, at least in part.
+    /// The statement is not implemented, at least in part.
     NotDone,
-    /// Decided against.
+    /// A decision overrules the statement.
     Decision,
     /// A rule with test cases.
     Rule,

@@ -16,7 +16,7 @@ pub(crate) struct Shape {
     pub(crate) start: usize,
     /// The sizes of the events.
     pub(crate) events: Vec<usize>,
-    /// The number of bytes at the start of the file that are still as written.
+    /// The number of unchanged bytes at the start of the file.
     pub(crate) own: usize,
     /// The sizes of the events that a reader finds, if the reader cannot find every complete event.
     pub(crate) framed: Option<Vec<usize>>,

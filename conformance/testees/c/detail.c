@@ -8,7 +8,7 @@
 
 enum { HEADER = 64, EVENT_HEADER = 24, FOOTER = 64, PAYLOAD = 100 };
 
-/* Where a walk from event to event ended, and whether it was meant to end there. */
+/* Where a walk from event to event ended, and whether it reached its intended end. */
 typedef struct {
     uint64_t count, end;
     bool is_whole;
@@ -94,8 +94,8 @@ static bool is_footer(const File *file, uint64_t at) {
            !is_payload(file, at, true);
 }
 
-/* Looks for the footer where the header puts it, at the end, and before trailing bytes. Returns 0
-   if there is none. */
+/* Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
+   Returns 0 if there is none. */
 static uint64_t find_footer(const File *file) {
     uint64_t at_end = file->size - FOOTER;
     if (is_footer(file, stated_place(file))) return stated_place(file);
@@ -134,7 +134,7 @@ static bool is_damaged_footer(const File *file, uint64_t at) {
 static bool has_damaged_footer(const File *file) {
     uint64_t stated = stated_place(file), at_end = file->size - FOOTER;
     if (is_damaged_footer(file, stated) || is_damaged_footer(file, at_end)) return true;
-    /* If the header proves that there is a footer, nothing else may be there. */
+    /* If the header proves that a footer exists, any other nonzero bytes there are damage. */
     bool is_proved = is_end_counted(file) || (is_rewritten(file) && stated == at_end);
     return is_proved && has_room(file, stated, FOOTER) &&
            !is_zero(place(file, stated), file->size - stated);
@@ -237,7 +237,7 @@ Detail open_detail(File file) {
     bool is_whole = false;
     Walk events;
     if (at != 0) {
-        /* In a finalized file, all events are complete, and the footer's count is correct. */
+        /* In a finalized file, all events must be complete and match the footer's count. */
         const AtfV1DetailFooter *footer = place(&file, at);
         uint32_t stated = atf_v1_detail_footer_get_checksum(footer);
         events = walk(&file, at);

@@ -88,8 +88,8 @@ static bool is_footer(const File *file, const Header *header, uint64_t at) {
     return has_magic(footer) && says_its_place(footer, at - header->events_offset);
 }
 
-/* Looks for the footer where the header puts it, at the end, and before trailing bytes. Returns 0
- * if there is none. */
+/* Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
+ * Returns 0 if there is none. */
 static uint64_t find_footer(const File *file, const Header *header) {
     uint64_t at_end = file->size - FOOTER;
     if (is_footer(file, header, header->footer_offset)) return header->footer_offset;
@@ -165,7 +165,7 @@ static uint64_t surviving_events(const File *file, const Header *header) {
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
     if (is_end_known(header) && header->event_count < whole) whole = header->event_count;
-    /* 32 to 63 bytes of a torn footer would count as an event. */
+    /* Otherwise, 32 to 63 bytes of a torn footer would count as an event. */
     for (uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
         uint64_t at = HEADER + seq * EVENT;
         if (at >= data_end || data_end - at >= FOOTER) continue;

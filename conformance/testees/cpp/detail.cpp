@@ -5,7 +5,7 @@ namespace {
 constexpr std::uint64_t header_size = 64, event_header_size = 24, footer_size = 64;
 constexpr std::uint64_t payload_size = 100;
 
-// Where a walk from event to event ended, and whether it was meant to end there.
+// Where a walk from event to event ended, and whether it reached its intended end.
 struct Walk {
     std::vector<std::uint64_t> places;
     std::uint64_t end;
@@ -44,7 +44,7 @@ class File {
                atf_v1_detail_header_get_index_seq_end(header) == 0;
     }
 
-    // Looks for the footer where the header puts it, at the end, and before trailing bytes.
+    // Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
     std::optional<std::uint64_t> find_footer() const {
         const auto stated = add(start, length);
         if (stated && is_footer(*stated)) return stated;
@@ -61,7 +61,7 @@ class File {
     bool has_damaged_footer() const {
         const auto stated = add(start, length);
         if ((stated && is_damaged(*stated)) || is_damaged(at_end())) return true;
-        // If the header proves that there is a footer, nothing else may be there.
+        // If the header proves that a footer exists, any other nonzero bytes there are damage.
         auto proved = counted_end();
         if (!proved && is_rewritten() && stated == at_end()) proved = stated;
         return proved && bytes.has(*proved, footer_size) && !bytes.from(*proved).is_zero();
@@ -172,7 +172,7 @@ std::optional<Detail> Detail::open(View bytes) {
     bool is_finalized = false;
     Walk walk;
     if (const auto place = file->find_footer()) {
-        // In a finalized file, all events are complete, and the footer's count is correct.
+        // In a finalized file, all events must be complete and match the footer's count.
         const auto *footer = bytes.record<AtfV1DetailFooter>(*place);
         const std::uint32_t checksum = atf_v1_detail_footer_get_checksum(footer);
         walk = file->walk(*place);

@@ -79,7 +79,7 @@ class Footers {
   public:
     Footers(View file, const Header &header) : file(file), header(header) {}
 
-    // Looks for the footer where the header puts it, at the end, and before trailing bytes.
+    // Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
     std::optional<std::uint64_t> find() const {
         for (const std::uint64_t place : {header.footer_offset, at_end()}) {
             if (is_footer(place)) return place;
@@ -164,7 +164,7 @@ std::uint64_t surviving_events(View file, const Header &header) {
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
     if (header.is_end_known()) whole = std::min(whole, header.event_count);
-    // 32 to 63 bytes of a torn footer would count as an event.
+    // Otherwise, 32 to 63 bytes of a torn footer would count as an event.
     for (std::uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
         const std::uint64_t place = seq * event_size;
         if (place < data && begins_footer(rest.part(place, data - place), seq)) return seq;

@@ -83,7 +83,7 @@ def walk(data, header, end):
 
 
 def find_footer(data, header):
-    """Looks for the footer where the header puts it, at the end, and before trailing bytes."""
+    """Looks for the footer at the header's offset for it, at the end, and before trailing bytes."""
     for at in (stated_end(header), len(data) - FOOTER_SIZE):
         if is_footer(data, header, at):
             return at
@@ -138,7 +138,7 @@ def refuse_damaged_footer(data, header):
         says = (footer["bytes_length"], footer["event_count"])
         if problem is None and says == (at - start, len(places)):
             raise Reject("ATF-DFTR-013")
-    # If the header proves that there is a footer, nothing else may be there.
+    # If the header proves that a footer exists, any other nonzero bytes there are damage.
     at = stated_end(header)
     is_proved = at == counted_end(data, header) or (at == at_end and is_rewritten(header))
     if is_proved and at <= at_end and any(data[at:]):

@@ -85,7 +85,7 @@ def is_left_a_placeholder(header, footer, at):
 
 
 def find_footer(data, header):
-    """Looks for the footer where the header puts it, at the end, and before trailing bytes."""
+    """Looks for the footer at the header's offset for it, at the end, and before trailing bytes."""
     for at in (header["footer_offset"], len(data) - FOOTER_SIZE):
         if is_footer(data, header, at):
             return at
@@ -162,7 +162,7 @@ def surviving_events(data, header):
         whole = touched - 1 if touched and not kind(data, header, touched - 1) else touched
     if is_end_known(header):
         whole = min(whole, header["event_count"])
-    # 32 to 63 bytes of a torn footer would count as an event.
+    # Otherwise, 32 to 63 bytes of a torn footer would count as an event.
     for seq in (whole - 1, whole):
         at = start + EVENT_SIZE * seq
         if at >= start and data_end - at < FOOTER_SIZE and begins_footer(data[at:data_end], seq):

@@ -39,7 +39,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
     let footer = footer_at.and_then(|at| file.footer.at(bytes, at));
     let (walk, end) = match (footer_at, &footer) {
         (Some(at), Some(footer)) => {
-            // In a finalized file, all events are complete, and the footer's count is correct.
+            // In a finalized file, all events must be complete and match the footer's count.
             let walk = file.walk(at);
             let is_counted = walk.places.len() as u64 == footer.number("event_count");
             let section = between(bytes, file.start, at)?;
@@ -161,7 +161,7 @@ impl<'a> File<'a> {
         self.rewritten_end() != Some(at) && spans && (!fits || rest())
     }
 
-    /// Looks for the footer where the header puts it, at the end, and before trailing bytes.
+    /// Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
     fn find_footer(&self) -> Option<u64> {
         let likely = [self.stated_end(), self.at_end()].into_iter().flatten();
         if let Some(at) = { likely }.find(|at| self.is_footer(*at)) {
@@ -189,7 +189,7 @@ impl<'a> File<'a> {
             let has_magic = self.footer.has_magic(footer.bytes) && !self.is_payload(at, false);
             footer.is_zero("reserved") && (has_magic || fits)
         });
-        // If the header proves that there is a footer, nothing else may be there.
+        // If the header proves that a footer exists, any other nonzero bytes there are damage.
         let proved = [
             self.counted_end(),
             self.rewritten_end().filter(|end| at_end == Some(*end)),

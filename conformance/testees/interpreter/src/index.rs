@@ -168,7 +168,7 @@ impl<'a> File<'a> {
         (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
     }
 
-    /// Looks for the footer where the header puts it, at the end, and before trailing bytes.
+    /// Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
     fn find_footer(&self) -> Option<u64> {
         let likely = [Some(self.header.number("footer_offset")), self.at_end()];
         let mut places = likely.into_iter().flatten().chain(self.ends());
@@ -222,7 +222,7 @@ impl<'a> File<'a> {
         if self.is_end_known() {
             whole = whole.min(self.header.number("event_count"));
         }
-        // At least 32 bytes of a torn footer would count as an event.
+        // Otherwise, 32 or more bytes of a torn footer would count as an event.
         let mut ends = whole.saturating_sub(1)..=whole;
         let cut = ends.find(|seq| self.begins_footer(rest.get(..data).unwrap_or_default(), *seq));
         Some(cut.unwrap_or(whole))

@@ -27,7 +27,8 @@ impl Layer {
     ///
     /// # Errors
     ///
-    /// Returns an error if the layer does not respond, because no fault would ever happen.
+    /// Returns an error if the layer does not respond, because in that case no fault would ever
+    /// happen.
     pub fn get() -> io::Result<Self> {
         let layer = Self(());
         layer.plan(Plan::Count);
