@@ -59,7 +59,7 @@ pub struct Testee {
     pub wire: Vec<u8>,
     /// The features in its manifest.
     pub features: Vec<String>,
-    /// The capabilities that its manifest says it lacks. They are not graded.
+    /// The capabilities that its manifest declares it lacks. They are not graded.
     pub lacks: Vec<Lack>,
     /// Why the implementation was not graded: it cannot be started, or it failed its smoke test.
     pub refused: Option<String>,
@@ -108,7 +108,8 @@ pub struct CaseResult {
     /// SHOULDs that a writer's files break, and other notes. Notes are not failures unless SHOULDs
     /// are denied.
     pub notes: Vec<Note>,
-    /// The parts that were not graded because the manifest says that the implementation lacks them.
+    /// The parts that were not graded because the manifest declares that the implementation lacks
+    /// them.
     pub not_graded: Vec<Lack>,
     /// The reason in the failure list, if this failure is listed.
     pub listed: Option<String>,

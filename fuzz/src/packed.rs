@@ -1,4 +1,4 @@
-//! Packs each session into one byte string, which is how the fuzz corpus stores sessions.
+//! Packs each session into one byte string, the form in which the fuzz corpus stores sessions.
 //!
 //! The format is `ATFS`, followed by each file's kind (0 manifest, 1 index, 2 detail, 3 ring),
 //! thread number, size as a little-endian u16, and bytes. The last file may be truncated.

@@ -229,7 +229,7 @@ pub fn writer(data: &[u8]) {
         true => assert_eq!(index.event_count(), count),
         false => {
             // At the end of an unfinalized file, zeros do not count as events, nor does an event of
-            // kind 0 before them. Some verbatim events look like that.
+            // kind 0 before them. Verbatim events can look like either.
             let no_kinds = { &written.events }
                 .iter()
                 .rev()

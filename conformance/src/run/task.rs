@@ -61,7 +61,7 @@ pub trait Task: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the parts that are not graded because the manifest says that the implementation
+    /// Returns the parts that are not graded because the manifest declares that the implementation
     /// lacks them.
     fn not_graded(&self, _manifest: &Manifest) -> Vec<Lack> {
         Vec::new()
@@ -90,7 +90,7 @@ impl Ended {
     ///
     /// # Errors
     ///
-    /// Returns an error if the process ended in any other way, which is always a failure.
+    /// Returns an error, which is always a failure, if the process ended in any other way.
     pub fn exit_code(&self) -> Result<i32, Broken> {
         let broken = |class, message: String| Err(Broken { class, message });
         match &self.end {

@@ -268,7 +268,8 @@ fn a_broken_rule_is_reported_before_a_difference() {
 fn a_difference_names_its_field_and_its_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // Change a reserved byte after `clock_type`, which is only advice but differs from the script.
+    // Change a reserved byte after `clock_type`. This breaks only advice, but the file no longer
+    // matches the script.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[17] = 9);
     let (class, message, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);
@@ -402,7 +403,8 @@ fn missing_details_are_reported_after_an_abort() {
 fn a_broken_rule_is_shown_at_its_own_place_despite_an_earlier_difference() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // Change a reserved byte of the header, which is advice, and the checksum, which is a MUST.
+    // Change a reserved byte of the header, which breaks advice, and the checksum, which breaks a
+    // MUST.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
         bytes[17] = 9;
         bytes[128 + 4] ^= 1;

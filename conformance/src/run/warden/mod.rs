@@ -42,7 +42,7 @@ use super::outside::Opened;
 
 /// How often to check whether a warden is still running.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long to wait for a warden to end once it was told to.
+/// How long to wait for a warden to end after it was told to end.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A process to start.

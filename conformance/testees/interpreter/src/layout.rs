@@ -41,7 +41,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// Returns a message that says what is missing or invalid.
+    /// Returns a message that states what is missing or invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut records = BTreeMap::new();
