@@ -1,5 +1,5 @@
-//! The clock used for times: the trace's own, or a recording's, which the sessions' timing anchors
-//! convert to.
+//! The clock used for times: the trace's own, or a recording's, to which the sessions' timing
+//! anchors convert.
 
 use std::fmt::Display;
 use std::path::Path;

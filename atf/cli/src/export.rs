@@ -172,8 +172,8 @@ impl Opened {
     }
 }
 
-/// Writes to standard output or a file, which must not be one of the inputs. A new file gets its final name only when it is complete, so
-/// a failure leaves no file.
+/// Writes to standard output, or to a file that is not one of the inputs. A new file gets its final
+/// name only when it is complete, so a failed command leaves no file.
 fn write_to<T>(
     path: &Path,
     inputs: &[PathBuf],
@@ -211,7 +211,7 @@ fn write_to<T>(
 
 const BUFFER: usize = 256 << 10;
 
-/// Creates a file next to the final one. It is removed when dropped.
+/// Creates a file next to the final one. The file is removed when the value is dropped.
 fn part_file(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let mut code = None;

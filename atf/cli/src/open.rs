@@ -1,4 +1,4 @@
-//! Serves a trace to Perfetto UI, which fetches it from 127.0.0.1 once; see
+//! Serves a trace to Perfetto UI, which fetches it once from 127.0.0.1; see
 //! <https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui>.
 
 use std::fs::File;
@@ -32,7 +32,7 @@ pub(crate) fn run(paths: &[PathBuf], port: u16, selection: &Selection<'_>) -> Ou
     out.flush()?;
     loop {
         let (client, _) = listener.accept().map_err(at)?;
-        // Continue after a client fails or disconnects early: the page may request the trace again.
+        // Continue after a client fails or disconnects early: the page may repeat its request.
         if serve(&client, &host, &mut file).unwrap_or(false) {
             return Ok(state);
         }
@@ -54,7 +54,8 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
         if line.is_empty() {
             break;
         }
-        // A page is a different site even if its host name resolves to this machine.
+        // A page from another host is a different site even if its host name resolves to this
+        // machine.
         if let Some((name, value)) = line.split_once(':') {
             is_for_us |= name.eq_ignore_ascii_case("host") && value.trim() == host;
             is_from_page |= name.eq_ignore_ascii_case("origin") && value.trim() == PAGE;
@@ -67,7 +68,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
         // Browsers first ask whether a public page may read from this machine, with an `OPTIONS`
         // request.
         (Some("OPTIONS"), Some("/trace")) => answer(&mut client, "204 No Content", 0)?,
-        // Another page cannot read the trace but could use up the only request.
+        // Another page cannot read the trace, but its request could use up the only response.
         (Some("GET"), Some("/trace")) if !is_from_page => answer(&mut client, "403 Forbidden", 0)?,
         (Some("GET"), Some("/trace")) => {
             trace.rewind()?;

@@ -24,7 +24,7 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) 
     };
     thread::scope(|scope| {
         for _ in 1..processors.min(items.len()) {
-            // If a thread cannot be started, this one does its work.
+            // If a thread cannot be started, the current thread does its work.
             let _ = thread::Builder::new().spawn_scoped(scope, take_turns);
         }
         take_turns();

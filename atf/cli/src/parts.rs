@@ -1,4 +1,4 @@
-//! Opens the parts of a trace that are analysed separately: sessions, a thread or a file.
+//! Opens the parts of a trace, which are analysed separately: sessions, a thread or a file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ impl Part {
         Ok(Ok(parts))
     }
 
-    /// Sets each part's clock to that of the recording its anchors refer to.
+    /// Sets each part's clock to the clock of the recording to which its anchors refer.
     fn use_recording(parts: &mut [Self]) -> Result<(), Failure> {
         let clocks = media_clocks(parts.iter().map(|part| (&*part.path, part.sessions())))?;
         for (part, clock) in parts.iter_mut().zip(clocks) {
@@ -276,7 +276,7 @@ impl Part {
         })
     }
 
-    /// Returns the problems of the sessions themselves, as opposed to problems of single threads.
+    /// Returns the problems of the sessions themselves, without the problems of single threads.
     pub(crate) fn problems(&self) -> Vec<Error> {
         match &self.reader {
             Reader::Process(segments) => segments.problems(),
@@ -298,7 +298,8 @@ impl Part {
         }
     }
 
-    /// Returns the ids of the part's selected threads, or of all its threads if `ids` is empty.
+    /// Returns the ids of the selected threads that this part contains, or of all its threads if
+    /// `ids` is empty.
     pub(crate) fn selected(&self, ids: &[u32]) -> BTreeSet<u32> {
         let mut selected = self.thread_ids();
         selected.retain(|id| ids.is_empty() || ids.contains(id));
@@ -350,7 +351,8 @@ pub(crate) fn tell_unwritten(parts: &[Part]) {
     }
 }
 
-/// Reports the parts with events but without names whose modules' files may contain the names.
+/// Reports the parts that have events but no names, if the files of their modules may contain the
+/// names.
 pub(crate) fn tell_unnamed(parts: &[Part]) {
     for part in parts.iter().filter(|part| part.names.is_none()) {
         let Some(session) = part.sessions().last() else {

@@ -21,8 +21,8 @@ const DEPTH: usize = 3;
 pub(crate) enum Target {
     /// A file with the magic bytes of `index.atf` or `detail.atf`.
     File(PathBuf, FileKind),
-    /// A file without these bytes that may be a damaged trace file because of its name, because it
-    /// is too short, or because it begins with zeros.
+    /// A file without these bytes that may still be a damaged trace file, because of its name,
+    /// because it is too short, or because it begins with zeros.
     OtherFile(PathBuf),
     /// A folder with `index.atf` or `detail.atf`.
     Thread(PathBuf),
@@ -42,7 +42,7 @@ impl Target {
                 None => Self::other_file(path)?,
             });
         }
-        // Failing to list the folder is different from finding no trace in it.
+        // Distinguish a folder that cannot be listed from a folder without a trace.
         fs::read_dir(path).map_err(failed)?;
         if has_file(path, INDEX_FILE) || has_file(path, DETAIL_FILE) {
             return Ok(Self::Thread(path.to_owned()));
@@ -92,7 +92,7 @@ pub(crate) fn only_session(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Returns the failure of paths with several sessions, to choose one from.
+/// Returns the failure for paths with several sessions, which asks the user to choose one.
 pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
     let list = |paths: &[PathBuf]| -> Vec<_> {
         let shown = paths.iter().take(10);
@@ -106,7 +106,7 @@ pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
     Failure::Choice(message, names)
 }
 
-/// Refuses different paths to the same trace, because its events would count twice.
+/// Rejects different paths to the same trace, because its events would be counted twice.
 pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
     let Some((position, first)) = repeated(paths).into_iter().next() else {
         return Ok(());
@@ -153,7 +153,8 @@ fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Res
     Ok(())
 }
 
-/// Returns whether these are sibling folders `pid_…`: processes of one run and their programs.
+/// Returns whether these are sibling folders `pid_…`, which contain the processes of one run and
+/// their programs.
 pub(crate) fn are_of_one_run<'a>(mut folders: impl Iterator<Item = &'a PathBuf>) -> bool {
     let place = |path: &'a PathBuf| ProcessName::of(path).and(path.parent());
     let first = folders.next().map(place);

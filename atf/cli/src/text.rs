@@ -4,7 +4,8 @@ use std::fmt;
 
 pub(crate) use atf_conformance::report::Printable;
 
-/// The maximum length in bytes of a function name in a line. Many lines may contain the same name.
+/// The maximum length in bytes of a function name in a line. The limit matters because many lines
+/// may contain the same name.
 const LONGEST: usize = 4096;
 
 /// Returns the part of a name that a line shows.
@@ -64,8 +65,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A time in seconds since the origin, negative if earlier. Without an origin, the time is
-/// absolute.
+/// A time in seconds since the origin, negative before it. Without an origin, the time is absolute.
 pub(crate) struct Since {
     /// The time, in nanoseconds.
     pub(crate) time_ns: u64,

@@ -47,7 +47,7 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
         writeln!(out, "{}", fields.join(","))?;
     }
     out.flush()?;
-    // The table has no columns for these counts.
+    // The table has no columns for these counts, so report them on standard error.
     for (count, how) in [
         (shown.more, "not shown; --limit 0 shows all"),
         (shown.noise, "within the noise not shown; --all shows them"),

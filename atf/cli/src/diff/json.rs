@@ -34,8 +34,8 @@ struct RunRow<'a> {
 enum Noise {
     /// A difference of at most this percentage of the greater value is noise.
     Assumed { percent: u32 },
-    /// A difference is noise if the two sides' ranges overlap. If nothing changed, the ranges are
-    /// disjoint by chance in `luck` out of `of` cases.
+    /// A difference is noise if the two sides' ranges overlap. If nothing changed, chance alone
+    /// makes the ranges disjoint in `luck` out of `of` cases.
     Ranges { luck: U64, of: U64 },
 }
 

@@ -1,4 +1,4 @@
-//! Compares runs of a program: which functions take more or less time, appeared or vanished.
+//! Compares runs of a program: which functions take more or less time, appeared or disappeared.
 
 mod csv;
 mod json;
@@ -35,7 +35,7 @@ pub(crate) struct Comparison<'a> {
     pub(crate) form: Form,
 }
 
-/// The traces of all runs before, or all runs after, a change.
+/// The traces of all runs before a change, or of all runs after it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paths<'a> {
     pub(crate) paths: &'a [PathBuf],
@@ -43,18 +43,18 @@ pub(crate) struct Paths<'a> {
     pub(crate) symbols: Option<&'a Path>,
 }
 
-/// The runs before, or the runs after, a change.
+/// The runs before a change, or the runs after it.
 #[derive(Default)]
 struct Side {
     runs: Vec<Run>,
     about: Vec<About>,
 }
 
-/// The path of a run and what is wrong with its sessions.
+/// The path of a run, and the problems of its sessions.
 struct About {
     path: PathBuf,
     problems: Vec<String>,
-    /// The events of one of the run's processes that the tracer had not yet written when it ended.
+    /// The events that the tracer had not yet written when one of the run's processes ended.
     unwritten: Option<Missing>,
 }
 

@@ -100,8 +100,8 @@ pub(super) fn write(
     Ok(out.flush()?)
 }
 
-/// Returns a function for [`Modules`]. Functions with the same name differ in their modules' file
-/// names, so no id is needed.
+/// Returns a function for [`Modules`]. No id is needed, because the module's file name
+/// distinguishes functions with the same name.
 fn listed(subject: &Subject) -> Listed<'_> {
     match subject {
         Subject::Named { name, module, .. } => (Some(name), module.as_deref(), 0),

@@ -54,7 +54,7 @@ pub(super) fn each_call(
             }
         }
         partly += usize::from(index.known_checksum().is_none());
-        // A return in the next segment may belong to a call that is missing here.
+        // The next segment may contain the return of a call that is missing here.
         is_over = index.completeness().has_verified_footer();
         is_after_gap = index.missing_events() > 0
             || !is_over
@@ -71,7 +71,8 @@ pub(super) fn each_call(
     Ok(partly)
 }
 
-/// Returns the time of the event that ended a call, or of a return without a call.
+/// Returns the time of the event that ended a call or, if a return has no call, the time of the
+/// return.
 fn end_of(paired: &Paired) -> u64 {
     match paired {
         Paired::Span(span) => span.end_ns.unwrap_or(u64::MAX),

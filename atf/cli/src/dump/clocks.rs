@@ -23,7 +23,7 @@ pub(crate) struct Clocks {
 
 impl Clocks {
     /// Returns the clocks of a trace. Each process's clock comes from the anchors in all segments
-    /// of a process.
+    /// of that process.
     pub(crate) fn of(trace: &Trace, clock: Clock) -> Result<Self, Failure> {
         if clock == Clock::Trace {
             return Ok(Self::default());
@@ -75,7 +75,8 @@ impl Clocks {
 
     /// Returns the timestamps that convert to these times in any session.
     pub(crate) fn timestamps(&self, times: &RangeInclusive<u64>) -> RangeInclusive<u64> {
-        // The whole trace is read and verified, although no event is before the recording.
+        // These times select the whole trace: read and verify all of it. No event is before the
+        // recording.
         if !self.is_media() || *times == (0..=u64::MAX) {
             return times.clone();
         }
@@ -87,8 +88,8 @@ impl Clocks {
 }
 
 impl Trace {
-    /// Returns the earliest and latest times of all readable threads. For a thread, includes the
-    /// other threads of its session.
+    /// Returns the earliest and latest times of all readable threads. For a single thread, also
+    /// considers the other threads of its session.
     pub(crate) fn times(&self, clocks: &Clocks) -> Result<Option<(u64, u64)>, Failure> {
         let times_of = |index: atf::Result<IndexReader>| index.ok()?.time_range().ok()?;
         let sessions = self.sessions();

@@ -40,7 +40,7 @@ impl<'a> Detail<'a> {
         }
     }
 
-    /// Makes a detail from an event of a file that is still being written.
+    /// Creates a detail from an event of a file that is still being written.
     pub(crate) fn followed(
         follower: &'a DetailFollower,
         event: DetailEvent,
@@ -164,7 +164,7 @@ pub(crate) enum Found<'a> {
 }
 
 impl<'a> Details<'a> {
-    /// Prepares lookups in these threads.
+    /// Prepares the lookup of details in these threads.
     pub(crate) fn new(trace: &'a Trace, threads: &[ThreadPlace]) -> Self {
         let mut places: BTreeMap<_, Vec<ThreadPlace>> = BTreeMap::new();
         for thread in threads {
@@ -181,7 +181,7 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// Finds an event's detail. Reports problems of its thread's details once.
+    /// Finds an event's detail. Reports the problems of each thread's details only once.
     pub(crate) fn of(&mut self, event: &MergedEvent, told: &mut Told) -> Result<Found<'_>, Error> {
         let Some(detail_seq) = event.event.detail_seq else {
             return Ok(Found::None);

@@ -127,8 +127,8 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             && let Some(session) = session.as_mut().filter(|session| session.has_threads)
             && let Some(next) = session.next_segment()?
         {
-            // A thread may have started since the last check, but none can start once the next
-            // segment has.
+            // A thread may have started since the last check, but no thread can start in this
+            // segment once the next segment exists.
             threads = new_threads(dump, &mut session.follower)?;
             if threads.is_empty() {
                 session.go_on(&next)?;
@@ -182,8 +182,8 @@ impl Session {
         }
     }
 
-    /// Finds the next segment of the process. The next segment exists before the last thread of
-    /// this one is finalized.
+    /// Finds the process's next segment, which exists before the last thread of the current one is
+    /// finalized.
     fn next_segment(&self) -> Result<Option<PathBuf>, Failure> {
         let path = self.follower.path();
         let (Some(this), Some(folder)) = (ProcessName::of(path), path.parent()) else {
@@ -218,7 +218,7 @@ impl Session {
     }
 
     /// Keeps the losses in the manifest of the previous segment. The manifest may have been
-    /// completed after the segment's last event, and deleted since.
+    /// completed after the segment's last event, and may even have been deleted in the meantime.
     fn keep_manifest_before(&mut self) -> Result<(), Error> {
         let Some(mut before) = self.before.take() else {
             return Ok(());
@@ -260,7 +260,7 @@ impl Seqs {
     }
 }
 
-/// Determines what a path refers to. Returns `None` while this cannot be decided yet.
+/// Determines what a path refers to. Returns `None` as long as this cannot be determined.
 fn target(path: &Path) -> Result<Option<Target>, Failure> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -386,7 +386,7 @@ struct Output<'a, 'b> {
     sink: &'b mut dyn Sink,
     /// Whether the session's details contain fields.
     has_fields: bool,
-    /// The time of the first event received.
+    /// The time of the first event that was read.
     start_ns: Option<u64>,
     /// The filter, resolved with the first event's time and the names known so far.
     filter: Option<Filter<'a>>,

@@ -4,13 +4,13 @@
 use std::io::{self, Write};
 use std::mem;
 
-/// The size of a written block in bytes, apart from the end of its last line.
+/// The size of a block to write, in bytes. A block can be larger by the end of its last line.
 const BLOCK: usize = 64 << 10;
 
 /// The maximum length of a [`Line`] in bytes: fewer than twenty numbers with their keys.
 const LONGEST: usize = 1 << 9;
 
-/// The numbers from 0 to 999: three digits each, then how many of these are leading zeros.
+/// The numbers from 0 to 999: the three digits, then the number of leading zeros among them.
 static THREE_DIGITS: [[u8; 4]; 1_000] = {
     let mut all = [[0; 4]; 1_000];
     let mut number: u16 = 0;
@@ -44,7 +44,7 @@ impl<W: Write> Lines<W> {
         }
     }
 
-    /// Begins a line, which [`Line::end`] appends.
+    /// Begins a line. [`Line::end`] appends the line to the output.
     #[inline(always)]
     pub(crate) fn line(&mut self) -> io::Result<Line<'_>> {
         if self.end > BLOCK {
@@ -61,7 +61,7 @@ impl<W: Write> Lines<W> {
     #[cold]
     #[inline(never)]
     fn write_block(&mut self) -> io::Result<()> {
-        // Even if this fails, nothing is written twice.
+        // Take the bytes first, so that nothing is written twice even if this fails.
         let end = mem::take(&mut self.end);
         self.out.write_all(&self.bytes[..end])
     }
@@ -93,16 +93,17 @@ impl<W: Write> Write for Lines<W> {
 }
 
 impl<W: Write> Drop for Lines<W> {
-    /// Writes what a failed command has formatted so far.
+    /// If a command failed, writes the lines formatted so far.
     fn drop(&mut self) {
         let _ = self.write_block();
     }
 }
 
-/// A line, or a part of one: numbers and short text. Other text is written with
-/// [`Lines::write_all`].
+/// A line, or part of a line, made of numbers and short text. [`Lines::write_all`] writes other
+/// text.
 ///
-/// Methods that are not inlined take its parts, so that it stays in registers.
+/// Methods that are not inlined take its fields instead of the struct, so that the fields stay in
+/// registers.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Line<'a> {
@@ -156,10 +157,11 @@ impl Line<'_> {
     }
 }
 
-/// The bytes of a line. Each of the functions below puts text at `start` and returns its end.
+/// The bytes of a line. Each of the functions below writes text at `start` and returns the end of
+/// the text.
 type Bytes = [u8; LONGEST];
 
-/// Puts the first `size` of some bytes. What follows them is overwritten next.
+/// Writes the first `size` of `N` bytes. The next text overwrites the rest.
 #[inline(always)]
 fn put<const N: usize>(line: &mut Bytes, start: usize, bytes: [u8; N], size: usize) -> usize {
     line[start..][..N].copy_from_slice(&bytes);
@@ -174,7 +176,7 @@ fn decimal<const WIDTH: usize>(line: &mut Bytes, start: usize, number: u64) -> u
     long::<WIDTH>(line, start, number)
 }
 
-/// Puts a number of at least four digits.
+/// Writes a number of at least four digits.
 #[inline(never)]
 fn long<const WIDTH: usize>(line: &mut Bytes, start: usize, number: u64) -> usize {
     let (mut end, last) = (start, number % 1_000);
@@ -190,7 +192,7 @@ fn long<const WIDTH: usize>(line: &mut Bytes, start: usize, number: u64) -> usiz
     three_digits(line, end, last)
 }
 
-/// Puts a number below 1000, padded like a [`Line::decimal`].
+/// Writes a number below 1000, padded as by [`Line::decimal`].
 #[inline(always)]
 fn first_digits(line: &mut Bytes, start: usize, number: u64, width: usize) -> usize {
     let word = THREE_DIGITS[(number % 1_000) as usize];
@@ -204,13 +206,13 @@ fn first_digits(line: &mut Bytes, start: usize, number: u64, width: usize) -> us
     put(line, start, digits.to_le_bytes(), count)
 }
 
-/// Puts a number below 1000 with its leading zeros.
+/// Writes a number below 1000 with its leading zeros.
 #[inline(always)]
 fn three_digits(line: &mut Bytes, start: usize, number: u64) -> usize {
     put(line, start, THREE_DIGITS[(number % 1_000) as usize], 3)
 }
 
-/// Puts a number below 10⁹ with its leading zeros.
+/// Writes a number below 10⁹ with its leading zeros.
 #[inline(always)]
 fn nine_digits(line: &mut Bytes, start: usize, number: u64) -> usize {
     let start = three_digits(line, start, number / 1_000_000);

@@ -54,7 +54,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// What to write: events or calls.
+/// The items to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Events of all threads, merged.
@@ -98,11 +98,12 @@ pub(crate) struct Dump<'a> {
 
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    /// The thread and its process. The thread's id is in its folder's name or in a file's header.
+    /// The thread and its process. The thread's id comes from its folder's name or from a file's
+    /// header.
     pub(crate) thread: ThreadName,
     /// The event's position in its thread.
     pub(crate) seq: u64,
-    /// The wire version of its file.
+    /// The wire version of the event's file.
     pub(crate) wire: Wire,
     /// The event.
     pub(crate) event: IndexEvent,
@@ -112,7 +113,7 @@ pub(crate) struct Row<'a> {
     pub(crate) detail: Option<&'a Detail<'a>>,
 }
 
-/// Writes events or calls in the order in which it receives them.
+/// Writes events or calls in the order in which they are passed.
 pub(crate) trait Sink {
     /// Sets the origin of the times in text; `None` to write absolute times.
     fn start(&mut self, origin_ns: Option<u64>) -> Result<(), Failure>;
@@ -213,8 +214,8 @@ impl Dump<'_> {
                 for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
                     last.extend(output.last_of(thread, count, admits));
                 }
-                // This gives the order of a merge: the sort is stable, so it keeps the order of
-                // processes, of their threads and of each thread's segments.
+                // The sort is stable, so it gives the same order as a merge: equal times are
+                // ordered by process, thread and segment.
                 last.sort_by_key(|event| event.event.timestamp_ns);
                 last.into_iter().try_for_each(|event| output.write(event))?;
             }
@@ -324,7 +325,8 @@ impl Dump<'_> {
         let range = filter::times(self, start_ns)?;
         sink.start(Some(start_ns.unwrap_or(0)))?;
         let mut told = Told::default();
-        // Opening the file has read all of it, so its problems are known wherever the dump ends.
+        // All of the file was read when it was opened, so its problems are known even if the dump
+        // ends early.
         reader.problems()?.iter().for_each(|error| told.tell(error));
         let mut left = self.limit;
         for event in reader.events() {
@@ -457,7 +459,7 @@ impl<S: Sink> Output<'_, S> {
         })
     }
 
-    /// Reports the remaining problems, wherever the dump ended.
+    /// Reports the remaining problems, even if the dump ended early.
     fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
         for problem in merge.problems() {
             self.told.tell(&problem.error);
@@ -468,8 +470,8 @@ impl<S: Sink> Output<'_, S> {
                 "thread {thread}: missing details of {events}, first events[{seq}]"
             ));
         }
-        // A full read has either reported the zeros as a gap or found a checksum proving that they
-        // were written.
+        // After a full read, the zeros were either reported as a gap, or a checksum proved that
+        // they were written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {
             let events = Counted(*count, "event");

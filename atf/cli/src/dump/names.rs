@@ -17,7 +17,7 @@ use crate::output::Failure;
 #[derive(Debug)]
 pub(crate) struct Names<'t> {
     known: Known<'t>,
-    /// The formatted functions of recent lines. Each function has a fixed slot.
+    /// The formatted functions of recent lines. A function's hash selects its slot.
     shown: RefCell<Vec<Shown>>,
 }
 
@@ -89,7 +89,7 @@ impl<'t> Names<'t> {
         Self { known, shown }
     }
 
-    /// Makes an empty set of names.
+    /// Creates an empty set of names.
     pub(crate) fn none() -> Self {
         Self::new(Known::Session(None))
     }

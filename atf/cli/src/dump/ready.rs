@@ -22,7 +22,7 @@ pub(crate) struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Prepares a trace. The inner error means that a single-file trace cannot be read.
+    /// Prepares a trace. The inner error means that a trace that is a single file cannot be read.
     pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Result<Self, Error>, Failure> {
         let names = Names::of(dump.symbols, trace)?;
         let clocks = Clocks::of(trace, dump.clock)?;
@@ -52,7 +52,7 @@ impl<'a> Ready<'a> {
     /// Reports why nothing was written.
     pub(crate) fn tell_nothing(&self) {
         if self.filter.admits_none() {
-            // Each pattern without a match was already reported.
+            // The patterns without a match were already reported.
             return;
         }
         match self.times {

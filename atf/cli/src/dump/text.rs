@@ -85,7 +85,7 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    /// Writes sixteen bytes per line, after the address of the first byte.
+    /// Writes sixteen bytes per line, each preceded by the address of its first byte.
     fn hexdump(&mut self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
         for (line, chunk) in bytes.chunks(16).enumerate() {
             let place = address.wrapping_add((line * 16) as u64);
@@ -104,8 +104,8 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// Formats a function as its name or, failing that, as its module's file name with its number in
-/// the module, or just as its id.
+/// Formats a function as its name. A function without a name is shown as its module's file name and
+/// its number in the module or, without a module, as its id.
 pub(crate) struct Shown<'a>(pub(crate) Function<'a>);
 
 impl fmt::Display for Shown<'_> {

@@ -47,7 +47,8 @@ pub(crate) fn tell_unverified(threads: usize) {
 }
 
 /// Reports the tracer's losses in the dumped threads and times. Losses do not affect the exit
-/// status: the events in the files are intact, and no copy of the trace contains the lost ones.
+/// status, because the events in the files are intact, and the lost events are in no copy of the
+/// trace.
 pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
     let dumped = |session: usize, id| {
         let mut places = ready.threads.iter();
@@ -75,7 +76,7 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
     }
 }
 
-/// Reports a process's losses, from the manifests of its segments, for the threads for which
+/// Reports a process's losses, which its segments' manifests contain, for the threads for which
 /// `name_of` returns a name. Converts timestamps with `time`.
 pub(crate) fn tell_losses_of(
     manifests: &[&Manifest],

@@ -204,8 +204,8 @@ impl Trace {
         session.threads().get(place.position)
     }
 
-    /// Opens the events of a thread. In a session, does not open the details, because that would
-    /// take a pass over the file.
+    /// Opens the events of a thread. In a session, does not open the details, because opening them
+    /// would require reading the whole file.
     pub(crate) fn index(&self, place: &ThreadPlace) -> Result<IndexReader> {
         match self.entry(place) {
             Some(entry) => entry.open_index(),
@@ -232,8 +232,8 @@ impl Trace {
     }
 }
 
-/// Returns whether these are processes of one run with different ids, each given by its segments'
-/// paths. A program started by `exec` has the same id as its predecessor.
+/// Returns whether these paths are the segments of several processes of one run with different ids.
+/// A program started by `exec` keeps the id of its predecessor.
 fn are_processes(processes: &[Vec<PathBuf>]) -> bool {
     let mut firsts = processes.iter().filter_map(|paths| paths.first());
     let is_first = |path: &PathBuf| ProcessName::of(path).is_some_and(|name| name.program == 1);

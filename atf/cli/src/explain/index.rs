@@ -29,7 +29,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         "gap",
         "between the header and events_offset",
     )?;
-    // Problems with events are known only after reading all of them.
+    // Problems with events are found only by reading all of them.
     let scanned = reader.scan();
     let problems = scanned.err().into_iter().chain(reader.problems());
     walk.tell(Kind::Index, problems);
@@ -65,7 +65,7 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     let Some(left) = ending::footer(walk, footer, reader.completeness())? else {
         return Ok(());
     };
-    // A torn event is either before the zeros, or after them at the end of the file.
+    // A torn event is either before the zeros or, at the end of the file, after them.
     let piece = walk.peek(left.trailing_bytes)?;
     let is_first = piece.iter().any(|byte| *byte != 0);
     if is_first {

@@ -1,5 +1,5 @@
 //! Shows the meaning of every byte of a file: walks over the records that the readers find, from
-//! the first byte to the last, and decodes each record by the fields of its layout.
+//! the first byte to the last, and decodes each record's fields according to the layout.
 //!
 //! A walk only moves forward, so it shows no byte twice. It also shows the bytes between records
 //! and after the last one.
@@ -29,7 +29,7 @@ pub(crate) use text::Text;
 
 use walk::Walk;
 
-/// The events to show. The bytes before and after the events are always shown.
+/// The events to show. Bytes before and after the events are always shown.
 #[derive(Debug, Clone)]
 pub(crate) enum Selection {
     /// All events.

@@ -1,4 +1,5 @@
-//! A walk over `ring.atf`: a header, followed by two areas with the ends of the other two files.
+//! A walk over `ring.atf`: a header, then two areas, each of which contains the end of one of the
+//! other two files.
 
 use atf::Wire;
 use atf::detail::DetailEventHeader;
@@ -64,7 +65,8 @@ fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure
 }
 
 fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure> {
-    // The offset of each event and the end of the last one. An area is small, so it has few events.
+    // The offsets of all events, then the end of the last one. An area is small, so this is a short
+    // list.
     let mut places = vec![walk.place()];
     let mut place = walk.place();
     let header = DetailEventHeader::SIZE as u64;

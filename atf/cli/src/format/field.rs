@@ -22,14 +22,14 @@ pub(crate) struct Decoded<'a> {
 /// The meaning of a value, and whether it is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// Nothing to add to the value.
+    /// No meaning beyond the value itself.
     Plain,
     /// A number in this unit.
     Unit(&'static str),
     /// A value with this meaning.
     Known(String),
-    /// A value that the format does not define: outside an enumeration, or reserved bytes that are
-    /// not 0.
+    /// A value that the format does not define: one that is not in an enumeration, or reserved
+    /// bytes other than 0.
     Odd(String),
     /// An invalid value.
     Wrong(String),
@@ -165,7 +165,7 @@ impl fmt::Display for Decoded<'_> {
     }
 }
 
-/// Formats a field's number in decimal or hexadecimal.
+/// Formats a field's number as decimal or, for the fields in [`IN_HEX`], as hexadecimal.
 pub(crate) fn number_text(field: &Field, bytes: &[u8]) -> String {
     let number = number(bytes);
     if IN_HEX.contains(&field.name.as_str()) {
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// Returns the meaning of a field in a version 1 index header with one byte changed.
+    /// Returns the meaning of a field in a version 1 index header in which one byte was changed.
     fn meaning(name: &str, offset: usize, byte: u8) -> Meaning {
         let mut bytes = [0; 64];
         bytes[..4].copy_from_slice(b"ATI2");

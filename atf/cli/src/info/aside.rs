@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::json::U64;
 
 /// The maximum size of a report in bytes. Real reports are far smaller, because they list only the
-/// first places where each kind of loss occurs.
+/// first few places of each kind of loss.
 const LARGEST_REPORT: u64 = 16 << 20;
 
 /// An earlier recovery, as its `recovery.json` describes it.
@@ -22,7 +22,7 @@ pub(crate) struct Recovered {
     pub(crate) reports: Vec<String>,
     /// The total number of losses and changes in the reports; `None` if a report cannot be read.
     pub(crate) losses: Option<U64>,
-    /// Whether there are files in `unreadable`.
+    /// Whether the folder `unreadable` contains files.
     pub(crate) has_unreadable: bool,
 }
 
@@ -30,14 +30,14 @@ pub(crate) struct Recovered {
 #[derive(Debug, Serialize)]
 pub(crate) struct SetAside {
     pub(crate) file: String,
-    /// `event` or `detail`.
+    /// The kind of events: `event` or `detail`.
     pub(crate) what: &'static str,
     /// The number of events; `None` if the file is unreadable.
     pub(crate) event_count: Option<U64>,
 }
 
 impl Recovered {
-    /// Finds the reports in the folder of a session, or of a thread without a session.
+    /// Finds the recovery reports in the folder of a session, or of a thread without a session.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         let reports = names(folder, |name| is_numbered(name, "recovery", ".json"));
         let mut losses = reports.iter().map(|name| losses(&folder.join(name)));
@@ -51,7 +51,7 @@ impl Recovered {
 }
 
 impl SetAside {
-    /// Finds the files in a thread's folder.
+    /// Finds the files of set-aside events in a thread's folder.
     pub(crate) fn of(folder: &Path) -> Vec<Self> {
         let salvaged = names(folder, |name| is_numbered(name, "salvaged", ".atf"));
         let salvaged = salvaged.into_iter().map(|file| {

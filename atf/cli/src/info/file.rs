@@ -27,7 +27,7 @@ pub(crate) struct FileInfo {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// The facts that could be read from a file.
+/// The facts about a file, as far as it could be read.
 #[derive(Debug, Serialize)]
 pub(crate) struct Facts {
     pub(crate) file_size: U64,
@@ -38,7 +38,7 @@ pub(crate) struct Facts {
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     pub(crate) event_count: U64,
-    /// The number of events that the file has lost since its header was finalized.
+    /// The number of events that the finalized header counts but the file no longer contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) missing_events: Option<U64>,
     pub(crate) count_source: &'static str,
@@ -106,8 +106,8 @@ impl FileInfo {
         })
     }
 
-    /// Describes a file with the facts and problems that `facts` returns. An error becomes a
-    /// problem.
+    /// Describes a file with the facts and problems that `facts` returns. If `facts` fails, its
+    /// error becomes a problem.
     pub(crate) fn new(
         path: &Path,
         kind: Kind,
@@ -280,7 +280,7 @@ impl From<&Completeness> for Ending {
                 offset: U64(*offset),
                 trailing_bytes: U64(*trailing_bytes),
             },
-            // Any other state is not known to be whole.
+            // In any other state, the file may be incomplete.
             _ => Self::Unfinalized {
                 trailing_bytes: U64(0),
                 zero_tail_bytes: U64(0),

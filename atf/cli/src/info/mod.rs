@@ -88,15 +88,15 @@ pub(crate) struct Problem {
     pub(crate) field: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) offset: Option<U64>,
-    /// The rule that is broken.
+    /// The rule that the problem breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<&'static str>,
-    /// The problem and its place, in one sentence.
+    /// The problem and its place as one sentence.
     pub(crate) message: String,
 }
 
 impl Problem {
-    /// Creates a problem that no reader reports itself, optionally with a field and an offset.
+    /// Creates a problem that no reader reports on its own, optionally with a field and an offset.
     pub(crate) fn new(field: Option<String>, offset: Option<u64>, what: &str) -> Self {
         let of = field.as_ref().map(|field| format!("{field}: "));
         let at = offset.map(|offset| format!(" (at {offset:#x})"));

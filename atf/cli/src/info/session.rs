@@ -60,7 +60,7 @@ pub(crate) struct ManifestInfo {
     /// The maximum number of events that may be missing at the end of each thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unwritten_events: Option<U64>,
-    /// The same as a sentence.
+    /// The same number in a sentence.
     #[serde(skip)]
     pub(crate) unwritten: Option<String>,
     /// The signal that ended the traced process.
@@ -70,12 +70,12 @@ pub(crate) struct ManifestInfo {
     pub(crate) clock_error_ns: Option<U64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail_fields: Option<bool>,
-    /// Threads whose `has_detail` is wrong. Tracers in the field write it before they know the
-    /// right value.
+    /// Threads whose `has_detail` is wrong. Some existing tracers write it before the right value
+    /// is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) wrong_has_detail: Vec<HasDetail>,
     pub(crate) problem_count: U64,
-    /// The first problems.
+    /// The first few problems.
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct AnchorInfo {
 }
 
 impl SessionInfo {
-    /// Describes a session, several threads at a time.
+    /// Describes a session, reading several threads at a time.
     pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
         let session = SessionReader::open_with(path, OpenOptions::new().scan(verify))?;
         let mut this = Self {
@@ -193,7 +193,7 @@ impl SessionInfo {
     }
 }
 
-/// Returns the problems of folders whose names have no thread id.
+/// Returns the problems of folders whose names contain no thread id.
 fn unrecognized(session: &SessionReader) -> Vec<Problem> {
     let problems = session.problems().into_iter();
     let problems = problems.filter(|error| *error.kind() == ErrorKind::NoThreadId);

@@ -515,7 +515,7 @@ impl<W: Write> Text<W> {
         write!(self.out, "{bad}unreadable{bad:#}")?;
         let index = thread.index.as_ref();
         let problems = index.map_or(&thread.problems, |index| &index.problems);
-        // The error that ended the reading is the last problem.
+        // The last problem is the error that ended the reading.
         if let Some(problem) = problems.last() {
             write!(self.out, ": {}", Printable(problem.inside(&thread.path)))?;
         }

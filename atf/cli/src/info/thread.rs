@@ -113,7 +113,8 @@ impl ThreadInfo {
         };
         let session = session_around(path);
         let manifest = session.as_ref().and_then(SessionReader::manifest);
-        // As in a session, the id is that in the folder's name. The header's may be another thread's.
+        // As in a session, the id is the one in the folder's name, because the header may contain
+        // another thread's id.
         let folder = path.canonicalize().ok();
         let name = folder.as_ref().and_then(|folder| folder.file_name());
         let id = name.and_then(|name| thread_id(&name.to_string_lossy()));
@@ -156,7 +157,7 @@ impl ThreadInfo {
             Ok(thread) => this.look(path, &thread, verify),
             Err(error) => {
                 this.problems.push(Problem::of(Kind::Index, &error));
-                // There may still be details.
+                // The thread may have details even if its index cannot be read.
                 let detail = path.join(DETAIL_FILE);
                 if std::fs::symlink_metadata(&detail).is_ok_and(|data| data.is_file()) {
                     this.detail = Some(FileInfo::of_detail(&detail, verify));
@@ -177,7 +178,7 @@ impl ThreadInfo {
             },
         ));
         let detail = path.join(DETAIL_FILE);
-        // An unreadable index is not reported as a problem of the details.
+        // Do not report an unreadable index as a problem of the details.
         let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
         let mut linked = 0;
         self.detail = match (thread.detail(), thread.detail_error()) {
@@ -220,8 +221,8 @@ impl ThreadInfo {
         }
     }
 
-    /// Adds links and their problems. Orphans are not a problem: a crash leaves them, and its other
-    /// effects are already reported.
+    /// Adds links and their problems. Orphans are not a problem: they result from a crash, whose
+    /// other effects are already reported.
     fn add_links(&mut self, path: &Path, links: Option<Links>) {
         if let Some(links) = &links {
             let problem = |count, what| {
@@ -266,7 +267,7 @@ impl Links {
         }
     }
 
-    /// Counts all links, given the number of details that link to an event that links back. Returns
+    /// Counts all links. `good` is the number of details whose event links back to them. Returns
     /// `None` if there are neither details nor links.
     fn of(thread: &ThreadReader, good: u64) -> Result<Option<Self>, Error> {
         let scan = thread.index().scan()?;

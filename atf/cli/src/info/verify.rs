@@ -19,7 +19,7 @@ pub(crate) struct Contents {
     /// The number of events of unknown kinds, or of types that are not counted separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) other_kinds: U64,
-    /// The number of events with an earlier time than their predecessor.
+    /// The number of events that are earlier than their predecessor.
     pub(crate) out_of_order: U64,
     /// The number of index events that link to a detail event.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ impl Contents {
     }
 }
 
-/// Creates the problem for times that go backwards, at the first such event.
+/// Creates the problem for times that go backwards. Its place is the first such event.
 fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
     let what = format!("time goes back, at {} in total", Counted(count, "event"));
     Problem::new(Some(format!("events[{seq}]")), offset, &what)

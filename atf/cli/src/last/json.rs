@@ -30,14 +30,14 @@ struct Session<'a> {
     /// The signal that ended the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_by: Option<&'a str>,
-    /// Lost events of threads that have no files.
+    /// Lost events of threads without files.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost_events: Option<Lost>,
     /// The maximum number of events that may be missing at the end of each thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     unwritten_events: Option<U64>,
     threads: Vec<Thread<'a>>,
-    /// The messages of all problems. The same messages go to standard error.
+    /// The messages of all problems, which are also written to standard error.
     problems: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ struct Thread<'a> {
     missing_events: U64,
     start_ns: Option<U64>,
     end_ns: Option<U64>,
-    /// Events and parts of details that `ring.atf` added.
+    /// The numbers of index and detail bytes that `ring.atf` added.
     #[serde(skip_serializing_if = "Option::is_none")]
     ring: Option<RingBytes>,
     #[serde(skip_serializing_if = "Option::is_none")]

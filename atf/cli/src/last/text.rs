@@ -1,4 +1,5 @@
-//! Text output: several lines for the threads that matter most, one line for each other thread.
+//! Text output: several lines for each of the most important threads, one line for each of the
+//! others.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -16,13 +17,13 @@ use crate::output::{Colours, Failure};
 use crate::parts::Part;
 use crate::text::{Counted, Printable, Since, Span};
 
-/// The maximum number of threads that get one line.
+/// The maximum number of threads to show in one line each.
 const BRIEF: usize = 20;
 
 pub(super) struct Text<W> {
     out: W,
     colours: Colours,
-    /// How many threads get more than one line.
+    /// How many threads to show in several lines each.
     limit: usize,
     has_written: bool,
 }

@@ -1,5 +1,5 @@
-//! Finishes the sessions of a run: finalizes the sessions of processes that died, adds function
-//! names, and prints a summary.
+//! Finishes the sessions of a run: finalizes those whose processes died, adds function names, and
+//! prints a summary.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -21,8 +21,8 @@ use crate::symbolize;
 use crate::target::sessions_in;
 use crate::text::{Printable, Span};
 
-/// The library's file name in a process's list of mapped files. A program linked with the library
-/// instead has its session's files mapped.
+/// The library's file name in a process's list of mapped files. If the library is linked into the
+/// program instead, the session's files are in that list.
 const LIBRARY_NAME: &str = "libatf_instrument";
 
 /// The number of functions to show.
@@ -39,7 +39,7 @@ pub(super) fn sessions(
     let sessions = sessions_in(folder)?;
     let exited = last_program(&sessions, ended.process).filter(|_| ended.status.code().is_some());
     let mut summary = Summary::default();
-    // Whether a process died or is still running. Its session is worth keeping even without events.
+    // Whether a process died or is still running. If so, keep its session even without events.
     let mut is_kept = false;
     for session in &sessions {
         if still_runs(session) {
@@ -63,8 +63,8 @@ pub(super) fn sessions(
     }
     if summary.events == 0 && !is_kept {
         let why = why_nothing(folder, settings, &summary);
-        // A program without hooks leaves nothing. If all functions of a program are excluded, its
-        // sessions have no events.
+        // A program without hooks leaves nothing. A program whose functions are all excluded leaves
+        // sessions without events.
         fs::remove_dir_all(folder)?;
         return Ok(Some(why));
     }
@@ -79,8 +79,7 @@ pub(super) fn sessions(
     Ok(None)
 }
 
-/// Removes the folders of segments that a process had only just created, or partly deleted, when it
-/// ended.
+/// Removes the folders of segments that a process had just created or partly deleted when it ended.
 fn remove_remains(folder: &Path, process: u32) -> io::Result<()> {
     let mut segments = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -99,8 +98,9 @@ fn remove_remains(folder: &Path, process: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether a segment that is not the last was being deleted. Its manifest, which is written
-/// before the next segment begins, is deleted first. A folder with other files is kept.
+/// Returns whether the deletion of a segment, which is not the last one, was interrupted. A
+/// segment's manifest is written before the next segment begins, and is the first file to be
+/// deleted. A folder with other files is kept.
 fn is_partly_deleted(segment: &Path) -> bool {
     let is_thread = |entry: io::Result<fs::DirEntry>| {
         entry.is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"thread_"))
@@ -108,7 +108,7 @@ fn is_partly_deleted(segment: &Path) -> bool {
     fs::read_dir(segment).is_ok_and(|mut entries| entries.all(is_thread))
 }
 
-/// Returns whether a segment has no events yet. Its manifest is written before its first event.
+/// Returns whether a segment has no events yet. Its manifest is written before the first event.
 fn is_begun(segment: &Path) -> bool {
     let is_empty = |thread: &ThreadEntry| match thread.open_index() {
         Ok(index) => index.event_count() == 0,
@@ -145,12 +145,12 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> Str
 }
 
 /// Finalizes a session if its process did not, for example because the process died, and adds
-/// function names. Returns whether the process left the session unfinalized. `has_exited` says
-/// whether the process is known to have exited on its own.
+/// function names. `has_exited` is true if the process is known to have exited on its own. Returns
+/// whether the process left the session unfinalized.
 fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
-    // Without a trigger, a flight recorder leaves no file to finalize.
+    // A flight recorder that was never triggered leaves no file to finalize.
     let unwritten = unwritten_events(session);
     let has_died = finalized != Ok(false) || unwritten.is_some();
     if let Err(error) = &finalized {
@@ -189,11 +189,11 @@ fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
     named.max_by_key(|session| name(session))
 }
 
-/// Returns whether a session's process, such as a forked child, is still running. If so, the
-/// session's files must not be replaced.
+/// Returns whether a session's process, such as a forked child, is still running. The files of a
+/// running process must not be replaced.
 ///
-/// The folder's name, `pid_N`, contains the process id as the process itself sees it: the id in its
-/// innermost namespace.
+/// The folder's name, `pid_N`, contains the id by which the process knows itself, which is the id
+/// in its innermost namespace.
 fn still_runs(session: &Path) -> bool {
     let name = ProcessName::of(session);
     let (Some(name), Ok(processes)) = (name, fs::read_dir("/proc")) else {
@@ -201,7 +201,7 @@ fn still_runs(session: &Path) -> bool {
     };
     let id = name.pid.to_string();
     processes.flatten().any(|process| {
-        // This finds nothing for processes that have ended or belong to another user.
+        // These reads fail for processes that have ended or belong to another user.
         let read = |name: &str| fs::read_to_string(process.path().join(name)).unwrap_or_default();
         let status = read("status");
         let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
@@ -243,13 +243,14 @@ fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failur
     Ok(())
 }
 
-/// Replaces the session of a process that died with a finalized one, unless that would lose
-/// something. Returns whether the process had died.
+/// Replaces the session of a process that died with a finalized one, unless the replacement would
+/// lose something. Returns whether the process had died.
 fn finalize(session: &Path) -> Result<bool, String> {
     if is_finalized(session).map_err(|error| error.to_string())? {
         return Ok(false);
     }
-    // Other commands recognize this name and know that the folder duplicates the original events.
+    // Other commands recognize this name and ignore the folder, because it duplicates the original
+    // events.
     let name = format!(".atf-{}-{}", process::id(), u32::MAX);
     let copy = session.with_file_name(name);
     let report = recover(session, &copy, &RecoverOptions::default());
@@ -260,7 +261,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
         return Err("it is damaged; `atf recover` tells how".to_owned());
     }
     if let Err(error) = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE) {
-        // Not all file systems can swap names. The original is unchanged.
+        // Not all file systems can swap two names. If this one cannot, the original is unchanged.
         fs::remove_dir_all(&copy).map_err(failed)?;
         return Err(failed(error.into()));
     }
@@ -268,8 +269,8 @@ fn finalize(session: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Returns whether all threads have footers and are in the manifest. If the disk was full, either
-/// may be missing.
+/// Returns whether all threads have footers and are in the manifest. Either may be missing if the
+/// disk was full.
 fn is_finalized(session: &Path) -> atf::Result<bool> {
     let session = SessionReader::open(session)?;
     let listed = session.manifest().map(|manifest| &manifest.threads);

@@ -38,7 +38,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// Describes what may be lost if a process died with up to this many events per thread in
+    /// Describes what is lost if a process died while up to this many events per thread were in
     /// memory.
     fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
         let events = unwritten_events?;
@@ -55,7 +55,8 @@ impl Settings<'_> {
         self.is_set("ATF_FLIGHT", "")
     }
 
-    /// Returns how much time before a trigger each window covers; `None` without windows.
+    /// Returns how much time before a trigger each window covers, or `None` if there are no
+    /// windows.
     fn pre_roll(&self) -> Option<Duration> {
         let number = |variable| self.value(variable)?.parse().ok();
         let seconds = number("ATF_FLIGHT").map(Duration::from_secs);

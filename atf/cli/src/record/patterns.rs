@@ -8,8 +8,8 @@ use atf_symbolize::{Filter, Search};
 
 use super::Settings;
 
-/// The variables whose patterns have no effect without a match, and their options. A pattern for
-/// functions to record is not among them: if it matches none, nothing is recorded, which is
+/// The variables whose patterns have no effect without a match, and their options. Patterns for the
+/// functions to record are not listed: if they match no function, nothing is recorded, and that is
 /// reported elsewhere.
 const PATTERNS: [(&str, &str); 2] = [
     ("ATF_TRIGGER_FUNCTIONS", "--trigger-function"),
@@ -20,7 +20,7 @@ const PATTERNS: [(&str, &str); 2] = [
 type Modules = BTreeMap<(Option<String>, Option<String>), BTreeSet<u64>>;
 
 /// Returns a message for each option whose patterns match no recorded function. `may_lack_events`
-/// says whether events of other functions may have been lost.
+/// is true if events of other functions may have been lost.
 pub(super) fn unmatched(
     sessions: &[PathBuf],
     settings: &Settings<'_>,
@@ -42,7 +42,7 @@ pub(super) fn unmatched(
     };
     for ((path, build_id), recorded) in modules {
         let found = search.find(path.as_deref(), build_id.as_deref());
-        // Among functions without names, or with mangled ones, any may match.
+        // Without names, or with mangled ones, any function might match.
         let Some((_, table)) = found.file.filter(|(_, it)| it.functions().next().is_some()) else {
             return Vec::new();
         };
@@ -66,8 +66,8 @@ pub(super) fn unmatched(
     given.iter().map(message).collect()
 }
 
-/// Returns whether the first segments of a process were deleted. Any function may have been recorded
-/// only there.
+/// Returns whether the first segments of a process were deleted. A function may have been recorded
+/// only in them.
 fn lacks_segments(sessions: &[PathBuf]) -> bool {
     let processes = Segments::group(sessions.to_vec());
     let firsts = processes.iter().filter_map(|segments| segments.first());
@@ -76,12 +76,12 @@ fn lacks_segments(sessions: &[PathBuf]) -> bool {
 }
 
 /// Returns the paths and build ids of the modules of all sessions, and the offsets of the recorded
-/// functions that have names. Returns `None` if a session has no names, for example of a daemon that
-/// still runs.
+/// functions that have names. Returns `None` if a session has no names, for example because its
+/// process is a daemon that still runs.
 fn modules(sessions: &[PathBuf]) -> Option<Modules> {
     let mut all = Modules::new();
     for session in sessions {
-        // An unreadable session was reported when it was finished.
+        // The problem of an unreadable session was reported when the session was finished.
         if let Ok(session) = SessionReader::open(session)
             && let Some(manifest) = session.manifest()
         {

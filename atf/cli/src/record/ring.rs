@@ -1,4 +1,4 @@
-//! Computes the ring size that a run's windows would have required.
+//! Computes the ring size that would have held a run's windows.
 
 use std::time::Duration;
 
@@ -60,10 +60,10 @@ fn half_of_a_ring(settings: &Settings<'_>) -> u64 {
 
 /// Returns advice on how to record windows with this many events without losses.
 pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
-    // A flight recorder of a size requests no more than its rings hold.
+    // A flight recorder that keeps a number of bytes never requests more than its rings hold.
     let is_size = settings.is_flight_size();
     if is_size || window <= half_of_a_ring(settings) {
-        // The threads' own rings had room.
+        // The threads' own rings were large enough.
         let less = if is_size {
             "a smaller size"
         } else {
@@ -118,7 +118,7 @@ mod tests {
             too_large(&session.threads()[0], listed, Duration::from_secs(1)).unwrap()
         };
         assert_eq!(found(Loss::new(50, 50, 99)), Some(150));
-        // Few events among others were lost by a signal handler.
+        // A signal handler lost a few of many events.
         assert_eq!(found(Loss::new(2, 110, 120)), None);
     }
 
@@ -139,7 +139,8 @@ mod tests {
         let flight = ("ATF_FLIGHT", "10");
         let (ring, details) = (("ATF_RING", "1024"), ("ATF_DETAILS", "all"));
         let stack = ("ATF_STACK", "256");
-        // Half of the default ring, of a ring of chosen size, and of the largest ring with details.
+        // Half of the default ring, of a ring of a chosen size, and of the largest ring with
+        // details.
         for (half, variables) in [
             (1 << 19, &[flight][..]),
             (1 << 16, &[flight, details]),

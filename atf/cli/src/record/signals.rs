@@ -11,11 +11,11 @@ use signal_hook::consts::{
 };
 use signal_hook::iterator::Signals;
 
-/// Signals that no longer end this program, because it must still finish the recording.
+/// Signals that no longer end this program, because it must finish the recording first.
 pub(super) struct Held(Signals);
 
-/// Holds the signals, except those that are ignored, for example because of `nohup`: the recorded
-/// program ignores these too.
+/// Holds the signals, except those that this program ignores, for example because of `nohup`. The
+/// recorded program ignores the same signals.
 pub(super) fn listen() -> io::Result<Held> {
     let ignored = ignored()?;
     let all = [
@@ -36,8 +36,9 @@ fn ignored() -> io::Result<u64> {
 }
 
 impl Held {
-    /// Passes signals on to the child. A terminal sends some to all processes in its foreground, so
-    /// the child has these already. Both processes stop and continue together.
+    /// Passes signals on to the child. A terminal sends some signals to all processes in its
+    /// foreground, so the child has already received these. Both processes stop and continue
+    /// together.
     pub(super) fn pass_to(self, child: &Child) {
         let child = Pid::from_child(child);
         let Self(mut signals) = self;
@@ -60,8 +61,9 @@ impl Held {
 /// Returns whether this process is in the foreground of a terminal.
 fn is_in_foreground() -> bool {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name may contain anything, but it ends at the last bracket. It is followed by the state,
-    // the parent, the process group, the session, the terminal, and the terminal's foreground group.
+    // The name may contain anything, but it ends at the last bracket. The name is followed by the
+    // state, the parent, the process group, the session, the terminal, and the terminal's
+    // foreground group.
     let fields = stat.rsplit_once(") ").map(|(_, fields)| fields);
     let mut fields = fields.unwrap_or_default().split(' ').skip(2);
     let (group, foreground) = (fields.next(), fields.nth(2));

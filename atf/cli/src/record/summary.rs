@@ -16,7 +16,7 @@ pub(super) struct Summary {
     pub(super) events: u64,
     /// The processes, by the names of their first sessions.
     pub(super) processes: BTreeSet<String>,
-    /// Whether the program ended on its own but left a session unfinished.
+    /// Whether the program exited on its own but left a session unfinalized.
     pub(super) is_unfinished: bool,
     /// The threads with their processes; a set, because a thread may be in several segments.
     threads: BTreeSet<(String, u32)>,
@@ -87,7 +87,7 @@ impl Summary {
         is_some.then(|| format!("{} lost", self.lost))
     }
 
-    /// Returns whether events that the program caused may be missing.
+    /// Returns whether events of the program may be missing.
     pub(super) fn may_lack_events(&self) -> bool {
         self.lost.events.is_some() || self.unwritten > 0 || self.is_unfinished
     }

@@ -139,7 +139,7 @@ impl<W: Write> Sink for Csv<W> {
                 }
             }
         }
-        // The table has no columns for these values.
+        // The table has no columns for these values, so report them on standard error.
         let place = Place(section);
         let cut = match &section.rows {
             Rows::Functions(_, cut) | Rows::Histograms(_, cut) | Rows::Tree(_, cut) => cut.rows,

@@ -62,7 +62,7 @@ enum Content<'a> {
 #[derive(Serialize)]
 struct Left {
     not_shown: U64,
-    /// The part beyond the limit of the analysis.
+    /// The totals beyond the limit of the analysis.
     #[serde(skip_serializing_if = "Option::is_none")]
     others: Option<Numbers>,
 }
@@ -140,14 +140,14 @@ pub(crate) struct Sums {
     first_out_of_order: Option<EventPlace>,
     given_up: U64,
     lost_events: U64,
-    /// At most how many events of each thread the tracer had not yet written when it ended.
+    /// The maximum number of events per thread that the tracer had not yet written when it ended.
     unwritten_events: U64,
     busy_ns: U64,
     start_ns: Option<U64>,
     end_ns: Option<U64>,
 }
 
-/// The place of an event.
+/// The thread and position of an event.
 #[derive(Serialize)]
 struct EventPlace {
     thread: u32,

@@ -40,7 +40,8 @@ pub(super) enum Rows<'a> {
 
 /// A function's row.
 pub(super) struct Row<'a, T> {
-    /// `None` if it represents several functions that the analysis did not distinguish.
+    /// The function, or `None` if the row represents several functions that the analysis did not
+    /// distinguish.
     pub(super) function: Option<Function<'a>>,
     pub(super) value: T,
 }
@@ -166,7 +167,7 @@ fn sort<T>(
     }
 }
 
-/// Returns the functions in these pairs that match a pattern, starting with the one that has the
+/// Returns the functions in these pairs that match a pattern, starting with the function of the
 /// longest pair.
 fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
     let mut seen = BTreeSet::new();
@@ -183,8 +184,8 @@ fn complain_if_none<T>(functions: &[T], pattern: &Pattern) {
     }
 }
 
-/// Returns the nodes above a depth that have at least a minimum share of the total time and whose
-/// ancestors all have it too.
+/// Returns the nodes above a depth that have at least a minimum share of the total time, as do all
+/// their ancestors.
 fn branches<'p>(
     part: &'p Part,
     nodes: &[Node],

@@ -115,7 +115,7 @@ impl<W: Write> Text<W> {
         write!(self.out, "{strong}durations of{strong:#}")?;
         self.function(row.function, modules, "", &open(&row.value.times))?;
         self.columns(&["from", "to", "calls"], "histogram")?;
-        // The calls by powers of two.
+        // The number of calls per power of two.
         let mut counts = BTreeMap::new();
         for bucket in durations.buckets() {
             let sum = counts

@@ -15,7 +15,7 @@ use crate::json::U64;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// The functions that got names, and those that did not.
+/// The numbers of functions with and without a name after a lookup.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     manifest: String,
@@ -23,7 +23,7 @@ pub(crate) struct Report {
     /// The number of unnamed functions whose module is not in the manifest.
     without_module: U64,
     names_added: U64,
-    /// The number of threads with events that could not be read.
+    /// The number of threads whose events could not all be read.
     unread_threads: U64,
 }
 
@@ -43,7 +43,7 @@ struct ModuleReport {
     /// Why the functions were not looked up, or which check was impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
-    /// The files that were rejected, and why.
+    /// The rejected files, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<String>,
 }
@@ -117,8 +117,8 @@ impl Report {
         Ok(report)
     }
 
-    /// Returns the ids of the functions in the events. Counts threads with unread events and leaves
-    /// other problems to `atf check`.
+    /// Returns the ids of the functions in the events. Counts the threads whose events could not
+    /// all be read. `atf check` reports other problems.
     fn functions(&mut self, session: &SessionReader) -> HashSet<u64> {
         let mut ids = HashSet::new();
         for entry in session.threads() {

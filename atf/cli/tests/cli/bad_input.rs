@@ -20,7 +20,8 @@ const COMMANDS: &[&[&str]] = &[
     &["symbolize"],
 ];
 
-/// Runs all subcommands on a path. Each must exit normally and print a message for a usage error.
+/// Runs all subcommands on a path. Each one must exit normally, and print a message if it reports a
+/// usage error.
 fn run_all(folder: &Path, path: &str) -> Vec<i32> {
     let run = |command: &&[&str]| {
         let output = atf(folder, &[command, &[path][..]].concat());
@@ -90,7 +91,7 @@ fn hostile_files() -> Vec<Vec<u8>> {
 #[test]
 fn hostile_files_cause_no_panic_or_signal() {
     let folder = TempDir::new().unwrap();
-    // Test one file in three, because each takes six processes.
+    // Test only one file in three, because each test starts several processes.
     for bytes in hostile_files()
         .iter()
         .enumerate()

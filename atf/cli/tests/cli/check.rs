@@ -1,4 +1,5 @@
-//! Tests `atf check`. Its reports are tested in the kit, which has the same command.
+//! Tests `atf check`. Its reports are tested with the conformance suite, which has the same
+//! command.
 
 use std::fs;
 

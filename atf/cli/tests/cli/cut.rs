@@ -70,7 +70,7 @@ fn every_command_accepts_a_cut() {
     for command in ["dump", "report", "last"] {
         clean(folder.path(), &[command, "part"]);
     }
-    // There is nothing to recover, and a recovery keeps the mark of the cut.
+    // There is nothing to recover, and a recovery keeps the manifest's entry about the cut.
     let text = clean(folder.path(), &["recover", "part", "--out", "again"]);
     assert!(text.contains("nothing to change"), "{text}");
 }

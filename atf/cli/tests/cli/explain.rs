@@ -96,7 +96,7 @@ fn odd_files() -> Vec<(String, Vec<u8>)> {
 fn every_byte_of_any_file_is_shown_once() {
     let folder = TempDir::new().unwrap();
     let files = odd_files();
-    // Use one in seven of the truncated files, and all other files.
+    // Keep one in seven of the truncated files and all other files.
     let files = files
         .iter()
         .enumerate()
@@ -139,7 +139,7 @@ fn small_files_match_the_golden_files() {
 #[test]
 fn field_problems_are_shown_and_set_the_exit_status() {
     let folder = TempDir::new().unwrap();
-    // Leave out the checksum, because it would reveal any changed bit.
+    // Omit the checksum, which would reveal any changed bit.
     let whole = IndexFile {
         checksum: 0,
         ..IndexFile::finalized(1, 2)
@@ -220,7 +220,7 @@ fn killed(folder: &Path) {
             _ => drop(writer.write(&event).unwrap()),
         }
     }
-    // Like a killed process, run no destructor.
+    // Like a process that is killed, do not run the destructor.
     std::mem::forget(writer);
 }
 
@@ -236,7 +236,7 @@ fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
     let text = clean(folder.path(), &["explain", "thread_5/ring.atf"]);
     assert!(text.contains("index_event 19 at 0x2e0"), "{text}");
     assert!(text.contains("detail_event_header 9 at"), "{text}");
-    // Wrong numbers and truncated rings.
+    // Test wrong numbers and truncated rings.
     for offset in (16..72).step_by(4) {
         fs::write(&ring, patched(&whole, offset, &[0xff; 4])).unwrap();
         let [text, json] = told_in_both_forms(folder.path(), &ring);
@@ -263,7 +263,8 @@ fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
         let text = written(folder.path(), &["info", path]);
         assert!(text.contains("ring.atf"), "{text}");
     }
-    // A ring of another thread is a problem, but the events in the files are read.
+    // The ring of another thread is a problem, but it does not prevent reading the events in the
+    // files.
     fs::write(&ring, patched(&whole, 8, &[6])).unwrap();
     let output = atf(folder.path(), &["info", "."]);
     let (status, text, _) = texts(&output);

@@ -31,7 +31,7 @@ impl Following {
         Self { child, lines }
     }
 
-    /// Waits for the message that there is nothing to follow yet.
+    /// Waits for the message that nothing can be followed yet.
     fn waits(&mut self) {
         let stderr = self.child.stderr.as_mut().unwrap();
         let mut said = String::new();
@@ -183,8 +183,8 @@ fn names_come_with_the_manifest() {
         symbol(8, "late")
     );
     std::fs::write(folder.path().join("manifest.json"), manifest).unwrap();
-    // A follower polls the manifest before events. So once it has written an event that followed
-    // the manifest, it has read the manifest before the next event.
+    // A follower polls the manifest before the events. So when it has written an event that was
+    // added after the manifest, it has also read the manifest.
     write(9);
     for following in following.iter_mut().chain([&mut of_late]) {
         assert_eq!(number(&lines(&following.next())[0]["function_id"]), 9);
@@ -309,7 +309,7 @@ fn a_session_is_followed_from_segment_to_segment() {
         let mut three = segment(&run, "pid_42_segment_000004", "three");
         end(two);
         expect(&mut three.1, 3, "three");
-        // The dump ends when the last thread does, so it may miss a loss that is counted later.
+        // The dump ends with the last thread, so it may miss losses that are counted later.
         lose(&three.0);
         three.0.write_manifest().unwrap();
         end(three);

@@ -17,7 +17,7 @@ const LIMIT: u64 = 256 << 20;
 const EVENTS: u64 = 100_000_000;
 const THREADS: u32 = 4;
 
-/// Runs a command without its output. Prints its exit status and its peak memory in KiB.
+/// Runs a command, discards its output, and prints its exit status and its peak memory in KiB.
 const PEAK: &str = "
 import os, sys
 null = (os.POSIX_SPAWN_OPEN, 1, '/dev/null', os.O_WRONLY, 0)
@@ -26,8 +26,8 @@ _, status, used = os.wait4(child, 0)
 print(os.waitstatus_to_exitcode(status), used.ru_maxrss)
 ";
 
-/// Runs `atf` and returns its peak memory in bytes. `/proc` has no such figure once a process has
-/// ended, and Rust's libraries return none without unsafe code.
+/// Runs `atf` and returns its peak memory in bytes. `/proc` no longer has this figure after a
+/// process has ended, and Rust's libraries provide it only through unsafe code.
 fn peak(folder: &Path, arguments: &[&str]) -> u64 {
     let atf = assert_cmd::cargo::cargo_bin("atf");
     let mut command = Command::new("python3");
@@ -67,7 +67,7 @@ fn all(path: &str) -> Vec<Vec<&str>> {
     all.into_iter().collect()
 }
 
-/// Writes a session with these calls and returns of functions in each thread. Function 1 has
+/// Writes a session in which each thread has these calls and returns of functions. Function 1 has
 /// details.
 fn session<I: Iterator<Item = (u64, EventKind)>>(path: &Path, events: impl Fn(u64) -> I) {
     let writer = SessionWriter::create(path, &WriteOptions::default()).unwrap();
@@ -115,8 +115,8 @@ fn memory_does_not_grow_with_events() {
     }
 }
 
-/// In this trace, every call of a function takes twice as long as the one before, so the functions'
-/// histograms have few calls and many buckets.
+/// In this trace, every call of a function takes twice as long as the one before, so each
+/// function's histogram has few calls but many buckets.
 #[test]
 fn many_functions_with_widely_spread_durations_fit() {
     const FUNCTIONS: u64 = 100_000;

@@ -36,12 +36,13 @@ fn one_page_gets_the_trace_once() {
         let answer = String::from_utf8(ask(address, request, host, more)).unwrap();
         answer[9..12].to_owned()
     };
-    // A different site that resolves to this machine, a different path, and a preflight request.
+    // Test a different site that resolves to this machine, a different path, and a preflight
+    // request.
     assert_eq!(status("GET /trace", "evil.example", ORIGIN), "403");
     assert_eq!(status("GET /manifest.json", address, ORIGIN), "404");
     assert_eq!(status("OPTIONS /trace", address, ORIGIN), "204");
     assert_eq!(status("", address, ORIGIN), "404");
-    // Other pages. The browser sends no origin for a page that cannot read the response.
+    // Test other pages. The browser sends no origin for a page that cannot read the response.
     let another = "Origin: https://evil.example\r\n";
     for more in ["", "Origin: null\r\n", another] {
         assert_eq!(status("GET /trace", address, more), "403", "{more}");

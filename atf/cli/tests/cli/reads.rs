@@ -1,4 +1,4 @@
-//! How many bytes of a session commands read, according to the system.
+//! Measures how many bytes of a session commands read, according to the system.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ fn bytes_read(folder: &Path, arguments: &[&str]) -> u64 {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf"));
     command.current_dir(folder).args(arguments);
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    // The system keeps the count until the process is reaped.
+    // The process's count exists until the process is reaped.
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(&child)), ended).unwrap();
     let counts = std::fs::read_to_string(format!("/proc/{}/io", child.id())).unwrap();

@@ -84,7 +84,7 @@ fn a_converted_trace_has_the_same_events_except_for_missing_fields() {
     };
     let expected: Vec<_> = original.iter().cloned().map(lacks).collect();
     assert!(two == expected);
-    // All calls were recorded, so the computed depths equal the recorded ones.
+    // All calls were recorded, so the computed depths are the recorded ones.
     assert!(dump(folder.path(), "one") == original);
 }
 
@@ -295,7 +295,7 @@ fn a_full_disk_leaves_no_partial_output() {
     let mut refused = 0;
     // Limits of 0, 512, 1024 … bytes: writing fails in every block of every file.
     for blocks in 0.. {
-        // A write beyond the limit fails as on a full disk.
+        // A write beyond the limit fails, as if the disk were full.
         let output = limited(folder.path(), &format!("ulimit -f {blocks}"));
         let (status, text, messages) = texts(&output);
         if status == 0 {
@@ -325,7 +325,7 @@ fn a_thousand_threads_need_few_open_files() {
     fs::write(&cut, &bytes[..64 + 3 * 32 + 5]).unwrap();
     let output = limited(folder.path(), "ulimit -n 24");
     let (status, text, messages) = texts(&output);
-    // The last event counts as lost, because the header counts it.
+    // The last event counts as lost, because it is included in the header's count.
     assert_eq!((status, messages), (1, ""));
     let first = text.lines().next().unwrap();
     assert!(
@@ -361,7 +361,7 @@ written to out
         fs::read(folder.path().join("out/unreadable/thread_7/index.atf")).unwrap(),
         b"x"
     );
-    // A thread on its own has nothing else to keep.
+    // A thread without a session has nothing else to keep.
     let output = atf(
         folder.path(),
         &["recover", "session/thread_7", "--out", "b"],
@@ -404,7 +404,7 @@ fn a_manifest_without_names_is_refused_and_a_faulty_one_is_partly_used() {
     );
 }
 
-/// Runs as `nobody`, who cannot read root's files.
+/// Runs as `nobody`, who cannot read files of root.
 #[test]
 #[cfg(unix)]
 fn unreadable_files_do_not_prevent_recovery_of_others() {

@@ -223,7 +223,7 @@ fn an_unfinalized_middle_segment_breaks_spans() {
     let index = folder.path().join("run").join(segment(2));
     let index = index.join("thread_0/index.atf");
     let mut bytes = fs::read(&index).unwrap();
-    // The header and the only event.
+    // Keep the header and the only event.
     bytes.truncate(64 + 32);
     fs::write(index, bytes).unwrap();
     let output = atf(folder.path(), &["dump", "--spans", "--json", "run"]);
@@ -303,11 +303,11 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
     for (name, from, to, segments) in [
         ("whole", "0", "9us", &[1, 2, 3][..]),
         ("in the first", "1500", "2500", &[1]),
-        // Open calls return where the next event would be: in the third segment.
+        // Open calls return at the time of the next event, which is in the third segment.
         ("in the second", "3700", "5200", &[2, 3]),
         ("over the first change", "2500", "4500", &[1, 2, 3]),
         ("over both changes", "2500", "6500", &[1, 2, 3]),
-        // `main` and `parse` are open. Their next events are in the third segment.
+        // `main` and `parse` are open. The next event of each is in the third segment.
         ("without an event", "5000", "5100", &[3]),
         ("at the end", "+7us", "9us", &[3]),
         ("after the end", "20us", "30us", &[1]),
@@ -330,7 +330,7 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
         let ends = spans.iter().all(|span| span["end"] == "return");
         assert!(ends, "{name}: {spans:?}");
     }
-    // A lone segment has no earlier calls.
+    // In a segment on its own, the earlier calls are missing.
     let one = format!("run/{}", segment(2));
     let arguments = ["cut", "--to", "5000", &one, "--out", "part"];
     let output = atf(folder.path(), &arguments);
@@ -341,7 +341,7 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
     assert_eq!(part.len(), 1, "only parse: {part:?}");
 }
 
-/// Returns the calls of a trace, regardless of losses.
+/// Returns the dumped calls of a trace that may have losses.
 fn clean_dump(folder: &Path, path: &str) -> String {
     let output = atf(folder, &["dump", "--spans", "--json", path]);
     assert_eq!(texts(&output).0, 0);
@@ -404,7 +404,7 @@ fn rewritten_segments_are_one_trace() {
         let out = arguments.last().unwrap();
         assert_eq!(totals(folder.path(), &[out]), expected(), "{out}");
     }
-    // Depths are counted from segment to segment.
+    // Depths continue from segment to segment.
     let output = atf(folder.path(), &["dump", "--json", "one"]);
     let depths: Vec<_> = lines(texts(&output).1)
         .iter()

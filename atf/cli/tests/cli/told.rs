@@ -56,7 +56,7 @@ fn all_commands_report_events_missing_from_a_finalized_file() {
     let expected = "recovered; 1 thing was lost or changed: see recovery.json";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("set aside thread 7: orphans.atf 1 detail\n"));
-    // The thread is also damaged on its own, but the other thread is not.
+    // The thread is also reported as damaged on its own, but the other thread is not.
     let (status, ..) = run(&folder, &["dump", "s/thread_7"]);
     assert_eq!(status, 1);
     thread(folder.path(), "thread_8", &whole);
@@ -437,7 +437,7 @@ fn dangling_links_of_finalized_threads_are_in_the_text() {
 #[test]
 fn check_and_report_name_the_same_rule_for_links_to_missing_details() {
     let whole = IndexFile::finalized(1, 9).bytes();
-    // In the second thread, one detail less was written than its events link to.
+    // In the second thread, one of the details that its events link to was never written.
     let detail = DetailFile::finalized(1, 2);
     for (bytes, rule, other) in [
         (detail.without_footer(), "ATF-LINK-002", "ATF-LINK-001"),
@@ -463,7 +463,7 @@ fn info_counts_each_link_once_and_no_hole_as_one() {
     // Events 0, 3 and 6 link to the details 0, 1 and 2. Event 4 is a hole.
     let index = IndexFile::finalized(1, 9);
     let hole = patched(&index.bytes(), 64 + 4 * 32, &[0; 32]);
-    // The detail that the zeros appear to link to links back to them.
+    // The zeros read as a link to the first detail, which links back to them.
     let first = patched(&index.bytes(), 64, &[0; 32]);
     let mut events = index.events;
     (events[3].detail_seq, events[7].detail_seq) = (Some(2), Some(3));
@@ -576,7 +576,7 @@ fn losses_of_the_tracer_are_told_and_are_no_damage() {
     assert_eq!(anchor["media_time"], "-3");
     assert_eq!(anchor["media_timescale"], 600);
 
-    // For the manifest, only the losses are reported, as advice.
+    // The only finding about the manifest is advice on the losses.
     let (_, text, _) = run(&folder, &["check", "s"]);
     let found = text.split_once("manifest.json: accept\n  advice ATF-MANI-014  ");
     let rest = found.map(|(_, rest)| rest.lines().nth(2));

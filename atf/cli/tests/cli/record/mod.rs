@@ -14,7 +14,7 @@ use tempfile::TempDir;
 mod values;
 mod windows;
 
-/// A program that calls 1 + N functions and ends the way its first argument says.
+/// A program that calls 1 + N functions. Its first argument determines how it ends.
 const PROGRAM: &str = r#"
 #include <signal.h>
 #include <stdio.h>
@@ -234,7 +234,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         .output()
         .unwrap();
     let messages = told(&output, folder.path()).2;
-    // 64 in the ring, and 128 KiB of events in the writer's buffer.
+    // The lost events: 64 in the ring, and 128 KiB in the writer's buffer.
     let lost =
         "the process died, so up to 4160 events of each thread, which were in memory, are lost";
     let text = String::from_utf8(output.stderr).unwrap();
@@ -494,8 +494,8 @@ fn ignores(status: &str, signal: u32) -> bool {
     u64::from_str_radix(mask, 16).unwrap() & 1 << (signal - 1) != 0
 }
 
-/// A program that exits with the number of its last signal plus 50 times the number of signals, a
-/// tenth of a second after the first.
+/// A program that waits for a tenth of a second after its first signal, and then exits with the
+/// number of its last signal plus 50 times the number of signals.
 const SIGNALS: &str = r#"
 #include <signal.h>
 #include <stdio.h>
@@ -531,11 +531,12 @@ fn signals_are_passed_to_the_program() {
         ("URG", 23),
         ("WINCH", 28),
     ] {
-        // As for tests started with nohup.
+        // Some signals may be ignored, for example if the tests were started with nohup.
         if ignores(&status, number) {
             continue;
         }
-        // In a session without a terminal, which would send some signals to the program itself.
+        // Run in a session without a terminal, because a terminal would send some signals to the
+        // program itself.
         let record = record(&folder, &[], &["./program"]);
         let mut command = Command::new("setsid");
         command.arg(record.get_program()).args(record.get_args());
@@ -552,7 +553,7 @@ fn the_program_stops_and_continues_with_the_recorder() {
         return;
     };
     let mut command = record(&folder, &[], &["./program"]);
-    // In the background of any terminal.
+    // Run in the background of any terminal.
     let mut child = command
         .process_group(0)
         .stdout(Stdio::piped())
@@ -584,8 +585,9 @@ fn a_terminal_s_interrupt_reaches_the_program_once() {
     let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
         return;
     };
-    // Runs the command in a new terminal, and passes on what is written to its standard input. Its
-    // shell gives way to the command, since some shells end with their own status when interrupted.
+    // Runs the command in a new terminal, and passes on what is written to its standard input. The
+    // shell replaces itself with the command, because some shells exit with their own status when
+    // interrupted.
     let record = record(&folder, &[], &["./program"]);
     let words = [record.get_program()].into_iter().chain(record.get_args());
     let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();

@@ -163,7 +163,8 @@ fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
             let mut command = record(&folder, &options, &["./program", "50000", end]);
             String::from_utf8(command.output().unwrap().stderr).unwrap()
         };
-        // With the suggested ring, half of the slots would hold 100,004 events and a quarter more.
+        // With the suggested ring, half of the slots would hold the 100,004 events and a quarter
+        // more.
         let advice = "a window did not fit into its ring: --ring 262144 would have been enough";
         let messages = run("1024");
         assert!(messages.contains(advice), "{messages}");
@@ -174,8 +175,8 @@ fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
     }
 }
 
-/// Starts 131 threads, whose files exist before they make their last calls one after another. Ends
-/// once the manifest has a loss.
+/// Starts 131 threads and, once all their files exist, lets them make their last calls one after
+/// another. Exits when the manifest contains a loss.
 const THREADS: &str = r#"
 #include <glob.h>
 #include <pthread.h>
@@ -299,7 +300,8 @@ fn a_pattern_without_a_match_may_match_lost_events() {
     let Some(folder) = program(&["-finstrument-functions"]) else {
         return;
     };
-    // More events than the ring and the writer's buffer hold, so that some are in the trace.
+    // Records more events than the ring and the writer's buffer hold, so that some are in the
+    // trace.
     let options = "--ring 64 --details trigger --trigger-function no*";
     let options: Vec<_> = options.split(' ').collect();
     let mut command = record(&folder, &options, &["./program", "20000", "kill"]);
