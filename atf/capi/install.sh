@@ -22,8 +22,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 cargo=${CARGO:-cargo}
 manifest=$here/Cargo.toml
 
-# Cargo prints the system libraries needed to link libatf.a. It prints them again when everything is built,
-# so the first build can show its progress.
+# Cargo prints the system libraries needed to link libatf.a. It prints them even if everything is
+# already built, so the first build can show its progress.
 build() {
     "$cargo" rustc --manifest-path "$manifest" --lib --profile "$profile" "$@" -- \
         --print native-static-libs
@@ -52,7 +52,8 @@ case $(uname -s) in
         link=libatf.dylib
         ;;
     *)
-        # Cargo cannot give symbols versions, so the C compiler links the shared library from the static one.
+        # Cargo cannot assign versions to symbols, so the C compiler links the shared library from
+        # the static one.
         shared=libatf.so.$major
         printf 'ATF_%s { global: atf_*; ada_*; local: *; };\n' "$major" >"$target/libatf.map"
         strip=

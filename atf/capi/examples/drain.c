@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     ada_timing_init();
-    /* S3's functions do not take options or return errors, so set up both for the whole program. */
+    /* S3's functions do not take options or return errors, so set both up for the whole program. */
     AtfWriteOptions options = ATF_WRITE_OPTIONS_INIT;
     options.survive_kill = 1;
     atf_writer_set_default_options(&options);

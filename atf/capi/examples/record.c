@@ -13,7 +13,10 @@
 static AtfRecording *recording;
 static uint64_t calls = 1000;
 
-/* Acts as a tracer's hook. The first event registers the thread. A lost event is counted. */
+/*
+ * Plays the part of a tracer's hook. A thread's first event registers the thread. Lost events
+ * are counted.
+ */
 static void hook(uint64_t function, uint32_t kind) {
     atf_recording_record(recording, ada_get_timestamp_ns(), function, kind, 1, NULL);
 }

@@ -57,7 +57,10 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", argc < 2 ? "tracer FOLDER [CALLS]" : atf_last_error_message());
         return 2;
     }
-    /* Names first: once the manifest is written, they survive a crash, just like the events. */
+    /*
+     * Set the names first: once the manifest is written, they survive a crash, just like the
+     * events.
+     */
     const AtfSymbol symbol = { (uint64_t)1 << 32, "run", { 0, 0 } };
     const AtfModule module = { 1, 0, 0x400000, 0x1000, argv[0], NULL, { 0, 0 } };
     if (atf_session_writer_set_symbols(session, &symbol, 1) != ATF_OK ||

@@ -5,10 +5,10 @@
  * Include this header as <atf/atf.h> or as <atf.h>. Link with libatf: pkg-config atf or CMake's
  * atf::atf. To link statically, use pkg-config atf-static or atf::atf_static.
  *
- * A tracer calls, in this order: atf_session_writer_create_in, atf_session_writer_set_symbols,
- * atf_session_writer_write_manifest; for each thread atf_session_writer_thread, atf_writer_write,
- * atf_writer_close; then atf_session_writer_finish and atf_session_writer_close. With atf_record.h,
- * threads record without waiting for a disk.
+ * A tracer calls these functions in order: atf_session_writer_create_in,
+ * atf_session_writer_set_symbols, atf_session_writer_write_manifest; for each thread
+ * atf_session_writer_thread, atf_writer_write, atf_writer_close; then atf_session_writer_finish and
+ * atf_session_writer_close. With atf_record.h, threads record without waiting for a disk.
  *
  * Terms: an offset is in bytes from the start of a file, a size in bytes, a count in elements; a
  * seq is a position counted from 0. All times are in nanoseconds.
@@ -58,29 +58,36 @@ extern "C" {
 typedef enum AtfStatus {
     /** Success. */
     ATF_OK = 0,
-    /** Nothing there: a position after the last event, an event without a detail. Not an error. */
+    /**
+     * There is nothing to return: no event at this position, or no detail for this event. Not an
+     * error.
+     */
     ATF_NONE = 1,
     /** An argument is NULL, out of range or an invalid pointer. */
     ATF_ERROR_ARGUMENT = 2,
-    /** Not a handle of this kind, or already closed. */
+    /** The pointer is not a handle of this kind, or the handle is already closed. */
     ATF_ERROR_HANDLE = 3,
     /**
-     * Not allowed in this state: already finalized, still being written, or in a forked child.
+     * The call is not allowed in this state: already finalized, still being written, or in a forked
+     * child.
      */
     ATF_ERROR_STATE = 4,
     /** The operating system reported an error: see atf_last_error_os_code. */
     ATF_ERROR_IO = 5,
     /** The file is malformed: see atf_last_error_field and atf_last_error_offset. */
     ATF_ERROR_FORMAT = 6,
-    /** Event refused: its time goes backwards, its kind is unknown, or a number is too large. */
+    /**
+     * The event is rejected: its time goes backwards, its kind is unknown, or a number is too
+     * large.
+     */
     ATF_ERROR_REFUSED = 7,
-    /** The link disagrees with the counters. */
+    /** The link does not match the counters, or is dangling. */
     ATF_ERROR_LINK = 8,
     /** The file is full, or a result does not fit its type. */
     ATF_ERROR_LIMIT = 9,
-    /** Something already exists there. */
+    /** The file, folder or thread to create already exists. */
     ATF_ERROR_EXISTS = 10,
-    /** No such file, folder or thread. */
+    /** There is no such file, folder or thread. */
     ATF_ERROR_NOT_FOUND = 11,
     /** The caller's buffer is too small. */
     ATF_ERROR_BUFFER = 12,
@@ -91,15 +98,15 @@ typedef enum AtfStatus {
     /** Reserved details were never written. */
     ATF_ERROR_LOST = 15,
     /**
-     * From atf_record.h: neither the event nor its detail is recorded. ATF_LOST_* are not errors:
-     * the losses are counted, and atf_last_error_* do not change.
+     * Returned by the functions of atf_record.h: neither the event nor its detail is recorded.
+     * ATF_LOST_* are not errors: the losses are counted, and atf_last_error_* do not change.
      */
     ATF_LOST_EVENT = 16,
     /** The event is recorded, but not its detail. */
     ATF_LOST_DETAIL = 17,
     /** Like ATF_LOST_EVENT: the event's time goes backwards or its kind is unknown. */
     ATF_LOST_REFUSED = 18,
-    /** The deadline passed first. Not an error. */
+    /** The deadline passed before the call was done. Not an error. */
     ATF_TIMEOUT = 19
 } AtfStatus;
 
@@ -109,7 +116,7 @@ typedef enum AtfStatus {
 /** The name of a status, for example "ATF_OK"; never NULL. */
 const char *atf_status_name(int status);
 
-/** The status of the last failure on this thread, ATF_OK if nothing failed. */
+/** The status of the last failure on this thread; ATF_OK if nothing failed. */
 AtfStatus atf_last_error_status(void);
 
 /** The last failure on this thread as text, with file, field, reason and offset; never NULL. */
@@ -135,7 +142,7 @@ int atf_last_error_os_code(void);
 
 /* ---- Clock: ada_timing.h has ada_timing_init and ada_get_timestamp_ns ---- */
 
-/** The header's clock_type for the clock of ada_get_timestamp_ns: ATF_CLOCK_*. */
+/** The clock_type of the clock of ada_get_timestamp_ns, as stored in headers: ATF_CLOCK_*. */
 uint8_t atf_clock_type(void);
 
 /** A time in a sound or screen recording: value / timescale seconds. */
@@ -149,7 +156,7 @@ typedef struct AtfMediaTime {
 
 /** The same moment on two clocks: the trace's and the recording's. [S0 S1] */
 typedef struct AtfTimingAnchor {
-    /** ada_get_timestamp_ns() at that moment. */
+    /** The result of ada_get_timestamp_ns() at that moment. */
     uint64_t host_time_ns;
     /** The recording's clock at that moment. */
     AtfMediaTime media_time;
@@ -208,7 +215,7 @@ typedef struct AtfWriteOptions {
     uint8_t survive_kill;
     /** 1: events whose time goes backwards or whose kind is unknown are written, not rejected. */
     uint8_t verbatim;
-    /** 0. */
+    /** Must be 0. */
     uint8_t reserved[5];
     /** Size of each file's buffer in bytes: default 128 KiB, at least 4 KiB, at most 1 GiB. */
     uint64_t buffer_size;
@@ -225,9 +232,9 @@ typedef struct AtfWriteOptions {
 typedef struct AtfDetail {
     /** ATF_DETAIL_EVENT_*. */
     uint16_t event_type;
-    /** Flags; no source defines one. */
+    /** Flags; the format's documents define none. */
     uint16_t flags;
-    /** 0. */
+    /** Must be 0. */
     uint32_t reserved;
     /**
      * The payload: for a call or a return a DetailFunctionPayload, followed by stack_size bytes.
@@ -237,7 +244,7 @@ typedef struct AtfDetail {
     const void *payload;
     /** Size of the payload in bytes. */
     size_t payload_size;
-    /** 0. */
+    /** Must be 0. */
     uint64_t reserved2[2];
 } AtfDetail;
 
@@ -273,9 +280,9 @@ AtfStatus atf_writer_open(const char *session_dir, uint32_t thread_id,
 /**
  * Writes an event without details. Timestamps must not decrease; event_kind is ATF_EVENT_KIND_*.
  * call_depth is 1 for the outermost call, and a return has the depth of its call. Other depths are
- * written unchanged, since a tracer may attach in the middle of a call (atf-conformance check:
- * advice ATF-IEVT-004). index_seq may be NULL. After ATF_ERROR_REFUSED, more events can be written;
- * after ATF_ERROR_IO every later call fails too.
+ * written unchanged, because a tracer may attach in the middle of a call (atf-conformance check
+ * gives the advice ATF-IEVT-004). index_seq may be NULL. After ATF_ERROR_REFUSED, more events can
+ * be written; after ATF_ERROR_IO every later call fails too.
  */
 AtfStatus atf_writer_write(AtfThreadWriter *writer, uint64_t timestamp_ns, uint64_t function_id,
                            uint32_t event_kind, uint32_t call_depth, uint64_t *index_seq);
@@ -336,7 +343,7 @@ AtfStatus atf_writer_finish(AtfThreadWriter *writer, AtfThreadSummary *summary,
 /** 1 if the files are finalized, else 0. */
 int atf_writer_is_finalized(const AtfThreadWriter *writer);
 
-/** The first failure of this writer, ATF_OK if nothing failed. */
+/** The status of this writer's first failure; ATF_OK if nothing failed. */
 AtfStatus atf_writer_error(const AtfThreadWriter *writer);
 
 /** The message of this writer's first failure, or ""; valid until the writer is closed. */
@@ -364,7 +371,7 @@ typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
 /**
  * Sets the program-wide warning callback, called when one of S3's functions fails and when reserved
  * details are lost; NULL for none. It runs on the failing thread, at the end of the failing call,
- * with no lock held. It may call any function, but must not close the writer it is called for. It
+ * with no lock held. It may call any function, but must not close the writer whose call failed. It
  * must not throw or longjmp. For each writer only the first failure of each status is reported;
  * atf_writer_finalize or atf_writer_close reports how many more failures there were, across all
  * statuses.
@@ -396,10 +403,10 @@ uint32_t atf_write_index_event(AtfThreadWriter *writer, uint64_t timestamp_ns,
                                uint32_t detail_seq);
 
 /**
- * Writes the detail of index event index_seq. Details must be written in the order they were
- * reserved: any that were reserved earlier but not yet written are dropped, with a warning. payload
- * is followed by stack_size bytes, at most 256. The detail's event_type follows from the event's
- * kind: FUNCTION_CALL for a call, else FUNCTION_RETURN. [S3]
+ * Writes the detail of index event index_seq. Details must be written in the order in which they
+ * were reserved: any that were reserved earlier but not yet written are dropped, with a warning.
+ * payload is followed by stack_size bytes, at most 256. The detail's event_type follows from the
+ * event's kind: FUNCTION_CALL for a call, else FUNCTION_RETURN. [S3]
  */
 void atf_write_detail_event(AtfThreadWriter *writer, uint32_t index_seq, uint64_t timestamp_ns,
                             const DetailFunctionPayload *payload);
@@ -414,7 +421,7 @@ typedef struct AtfSessionWriter AtfSessionWriter;
 
 /** An executable or a library. */
 typedef struct AtfModule {
-    /** The upper 32 bits of its functions' function_id. */
+    /** The upper 32 bits of the function_id of the module's functions. */
     uint32_t module_id;
     /**
      * 1 if the lower 32 bits of its functions' ids are offsets from base_address, so that names can
@@ -428,28 +435,28 @@ typedef struct AtfModule {
     const char *path;
     /** Its build id; may be NULL. */
     const char *uuid;
-    /** 0. */
+    /** Must be 0. */
     uint64_t reserved2[2];
 } AtfModule;
 
 /** The name of a function. */
 typedef struct AtfSymbol {
-    /** As in the events: module in the upper 32 bits, symbol in the lower. */
+    /** As in the events: the module in the upper 32 bits, the symbol in the lower 32 bits. */
     uint64_t function_id;
     /**
      * NULL or "": no name; readers show the module and the symbol's number. Bytes that are not
      * UTF-8 become U+FFFD.
      */
     const char *name;
-    /** 0. */
+    /** Must be 0. */
     uint64_t reserved[2];
 } AtfSymbol;
 
 /** Events or details of a thread that the tracer lost. */
 typedef struct AtfLoss {
-    /** How many were lost; 0 for none. */
+    /** The number of lost events or details; 0 for none. */
     uint64_t count;
-    /** The timestamps of the first and the last of them. */
+    /** The timestamps of the first and the last lost event or detail. */
     uint64_t first_ns;
     uint64_t last_ns;
 } AtfLoss;
@@ -512,9 +519,9 @@ AtfStatus atf_session_writer_set_thread_name(const AtfSessionWriter *session, ui
 AtfStatus atf_session_writer_set_detail_fields(const AtfSessionWriter *session);
 
 /**
- * Sets how many events of a thread the tracer lost, and how many details of recorded events,
- * replacing earlier numbers; NULL for none. The thread's writer may be created later. Call this
- * before atf_session_writer_finish.
+ * Sets how many of a thread's events the tracer lost, and how many details of events that it
+ * recorded, replacing earlier numbers; NULL for none. The thread's writer may be created later.
+ * Call this before atf_session_writer_finish.
  */
 AtfStatus atf_session_writer_set_losses(const AtfSessionWriter *session, uint32_t thread_id,
                                         const AtfLoss *events, const AtfLoss *details);
@@ -532,8 +539,8 @@ AtfStatus atf_session_writer_add_timing_anchor(const AtfSessionWriter *session,
 AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 
 /**
- * Writes the final manifest; totals may be NULL. ATF_ERROR_STATE: already done, or threads are still
- * being written.
+ * Writes the final manifest; totals may be NULL. ATF_ERROR_STATE: the session is already finished,
+ * or threads are still being written.
  */
 AtfStatus atf_session_writer_finish(const AtfSessionWriter *session, AtfSessionTotals *totals,
                                     size_t totals_size);
@@ -575,7 +582,7 @@ typedef struct AtfEvent {
     uint64_t detail_seq;
     /** The thread recorded in the event. */
     uint32_t thread_id;
-    /** In a session, the id in the folder's name; else the header's thread. */
+    /** In a session, the id in the folder's name; otherwise, the thread id in the header. */
     uint32_t thread;
     /** ATF_EVENT_KIND_*; other values may occur. */
     uint32_t event_kind;
@@ -602,13 +609,13 @@ typedef struct AtfDetailEvent {
 
 /** How a file ends. */
 typedef enum AtfCompleteness {
-    /** A verified footer, and a header that was updated with it. */
+    /** The footer is verified, and the header was updated. */
     ATF_FINALIZED = 0,
-    /** A verified footer, but the header was not updated. All events are there. */
+    /** The footer is verified, but the header was not updated. All events are present. */
     ATF_HEADER_NOT_UPDATED = 1,
-    /** No footer: the writer stopped early, or the file is truncated. */
+    /** There is no footer: the writer stopped early, or the file is truncated. */
     ATF_UNFINALIZED = 2,
-    /** A footer that contradicts the file. */
+    /** The footer contradicts the file. */
     ATF_DAMAGED_FOOTER = 3
 } AtfCompleteness;
 
@@ -618,21 +625,24 @@ typedef enum AtfCountSource {
     /** The position of a damaged footer. */
     ATF_COUNT_FOOTER_POSITION = 1,
     ATF_COUNT_FILE_SIZE = 2,
-    /** Walking the events by their sizes. */
+    /** A walk over the events, using their sizes. */
     ATF_COUNT_FRAMING = 3
 } AtfCountSource;
 
 /** The state of the footer's checksum. */
 typedef enum AtfChecksum {
-    /** No verified footer. */
+    /** There is no verified footer to compare with. */
     ATF_CHECKSUM_NOT_CHECKED = 0,
-    /** 0, which means no checksum. */
+    /** The footer's checksum is 0, which means that there is none. */
     ATF_CHECKSUM_ABSENT = 1,
     ATF_CHECKSUM_GOOD = 2,
     ATF_CHECKSUM_BAD = 3,
-    /** The IEEE CRC-32 instead of CRC-32C: the events are intact, the polynomial is wrong. */
+    /**
+     * The checksum is an IEEE CRC-32 instead of a CRC-32C: the events are intact, but the
+     * polynomial is wrong.
+     */
     ATF_CHECKSUM_IEEE = 4,
-    /** Present, but not yet compared with the events. */
+    /** There is a checksum, but it has not been compared with the events yet. */
     ATF_CHECKSUM_UNKNOWN = 5
 } AtfChecksum;
 
@@ -649,9 +659,9 @@ typedef struct AtfFileInfo {
     uint64_t bytes_after_footer;
     /** Bytes after the last whole event that belong to no event. */
     uint64_t trailing_bytes;
-    /** Zero bytes at the end. */
+    /** Zero bytes at the end of the file. */
     uint64_t zero_tail_bytes;
-    /** The header's thread. */
+    /** The thread id in the header. */
     uint32_t thread_id;
     /** ATF_INDEX_FLAG_*. */
     uint32_t flags;
@@ -659,13 +669,13 @@ typedef struct AtfFileInfo {
     uint8_t wire;
     uint8_t arch;
     uint8_t os;
-    /** 0 for a detail.atf, which does not record it. */
+    /** The clock, ATF_CLOCK_*; 0 for a detail.atf, which does not record it. */
     uint8_t clock_type;
     /** AtfCompleteness. */
     uint8_t completeness;
     /** AtfCountSource. */
     uint8_t count_source;
-    /** AtfChecksum, as known so far. */
+    /** AtfChecksum, as far as it is known. */
     uint8_t checksum;
     uint8_t reserved[1];
 } AtfFileInfo;
@@ -702,7 +712,7 @@ AtfStatus atf_index_checksum(const AtfIndexReader *reader, AtfChecksum *checksum
 
 /**
  * The number of problems with the events; for a thread's reader, also with its details and links.
- * Reads all events, once.
+ * The first call reads all events.
  */
 size_t atf_index_problem_count(const AtfIndexReader *reader);
 
@@ -766,7 +776,9 @@ AtfStatus atf_thread_open(const char *folder, uint32_t flags, AtfThreadReader **
  */
 AtfStatus atf_thread_index(const AtfThreadReader *thread, AtfIndexReader **reader);
 
-/** Returns a reader for the thread's detail.atf, likewise. ATF_NONE: there is no such file. */
+/**
+ * Returns a reader for the thread's detail.atf in the same way. ATF_NONE: there is no such file.
+ */
 AtfStatus atf_thread_detail(const AtfThreadReader *thread, AtfDetailReader **reader);
 
 /**
@@ -788,10 +800,10 @@ AtfStatus atf_thread_close(AtfThreadReader *thread);
 /** The kind of file at the path of a thread's folder. */
 typedef enum AtfPresence {
     ATF_PRESENCE_FOLDER = 0,
-    /** Not followed without ATF_OPEN_FOLLOW_LINKS. */
+    /** A symlink, which is followed only with ATF_OPEN_FOLLOW_LINKS. */
     ATF_PRESENCE_SYMBOLIC_LINK = 1,
     ATF_PRESENCE_NOT_A_FOLDER = 2,
-    /** Only the manifest lists the thread. */
+    /** Nothing is there: only the manifest lists the thread. */
     ATF_PRESENCE_MISSING = 3
 } AtfPresence;
 
@@ -822,9 +834,9 @@ typedef struct AtfThreadInfo {
     /** The tracer's losses, according to the manifest. */
     AtfLoss lost_events;
     AtfLoss lost_details;
-    /** The part of a longer trace that it was cut to; zeros if is_cut is 0. */
+    /** The part of a longer trace that the thread was cut to; zeros if is_cut is 0. */
     AtfCut cut;
-    /** 1 if it was cut. */
+    /** 1 if the thread was cut; else 0. */
     uint8_t is_cut;
     uint8_t reserved2[7];
 } AtfThreadInfo;
@@ -834,8 +846,8 @@ typedef struct AtfSessionFacts {
     /** The tracer's losses that belong to no listed thread. */
     AtfLoss lost_events;
     /**
-     * How many of its last events each thread may lack, because the tracer is still running or was
-     * killed.
+     * How many events may be missing at the end of each thread, because the tracer is still running
+     * or was killed.
      */
     uint64_t unwritten_events;
     /** The largest measured difference between timestamps and the clock, if has_clock_error is 1. */

@@ -4,14 +4,14 @@
  * Includes atf.h, whose rules for errors, handles, strings and structs apply here too. Include this
  * header as <atf/atf_record.h> or as <atf_record.h>, and link with libatf.
  *
- * A tracer calls, in this order: atf_session_writer_create_in, atf_session_writer_set_symbols,
- * atf_recording_start; on any thread, atf_recording_record for each event; then atf_recording_stop,
- * atf_recording_close and atf_session_writer_close.
+ * A tracer calls these functions in order: atf_session_writer_create_in,
+ * atf_session_writer_set_symbols, atf_recording_start; on any thread, atf_recording_record for each
+ * event; then atf_recording_stop, atf_recording_close and atf_session_writer_close.
  *
- * Each traced thread has a ring. Recording an event copies 32 bytes into it: no system call, no
- * lock, no allocation. One thread of the library, the drain, writes the rings to the threads'
- * files. When a ring is full, an event or its detail is lost, or the thread waits: ATF_OVERFLOW_*.
- * The manifest records how much each thread lost, and when.
+ * Each traced thread has a ring. Recording an event copies 32 bytes into the ring, without a system
+ * call, a lock or an allocation. One thread of the library, the drain, writes the rings to the
+ * threads' files. When a ring is full, an event or its detail is lost, or the thread waits:
+ * ATF_OVERFLOW_*. The manifest records how much each thread lost, and when.
  *
  * SIGKILL loses the contents of the rings. With the session's survive_kill there are no rings: each
  * call writes to the thread's files. This takes longer, but no event is lost once its call has
@@ -22,8 +22,8 @@
  *
  * Signals. A handler may record too. Its event is lost (ATF_LOST_EVENT) if the handler interrupted
  * a recording call on the same thread. The thread's first event must not come from a handler, since
- * it registers the thread. The drain has the signal mask of the thread that starts the recording:
- * block signals during that call to keep handlers off the drain.
+ * it registers the thread. The drain inherits the signal mask of the thread that starts the
+ * recording: to keep signal handlers from running on the drain, block signals during that call.
  *
  * Windows. With the option window, details or all events are written only around triggers: from
  * pre_roll_ns before to post_roll_ns after each, on all threads. The rest is discarded and does not
@@ -31,12 +31,13 @@
  * are older than the pre-roll; a ring that is more than half full discards its oldest events early,
  * and any of them that a later trigger requests are counted as lost. With a pre-roll of UINT64_MAX,
  * triggers request only what the rings hold, and nothing discarded early counts as lost. With a
- * window, the sequence numbers from atf_recording_record and related functions are not positions in
- * the files: detail_seq, and with ATF_WINDOW_ALL also index_seq, count everything recorded. With
- * ATF_WINDOW_ALL, a thread's files are created when a trigger first requests one of its events; a
- * thread that ends before then leaves no files and does not count towards max_threads. Other ended
- * threads count until the pre-roll has passed. Events kept from ended threads take at most 512 MiB,
- * and at most 128 of the threads that have files keep events; beyond that, the oldest are lost.
+ * window, the sequence numbers that atf_recording_record and related functions return are not
+ * positions in the files: detail_seq, and with ATF_WINDOW_ALL also index_seq, count everything
+ * recorded. With ATF_WINDOW_ALL, a thread's files are created when a trigger first requests one of
+ * its events; a thread that ends before then leaves no files and does not count towards
+ * max_threads. Other ended threads count until the pre-roll has passed. Events kept from ended
+ * threads take at most 512 MiB, and at most 128 of the threads that have files keep events; beyond
+ * that, the oldest are lost.
  *
  * Segments. With segment_size or segment_duration_ns, a recording continues in a new session when
  * the current one reaches that size or age, or contains as many events as its files can hold:
@@ -71,12 +72,12 @@ typedef struct AtfRecorder AtfRecorder;
 #define ATF_OVERFLOW_DROP_DETAIL 0u
 /** An event that does not fit is dropped with its detail. */
 #define ATF_OVERFLOW_DROP_NEWEST 1u
-/** The thread waits for room. A payload larger than ring_payload_size is dropped. */
+/** The thread waits for space in the ring. A payload larger than ring_payload_size is dropped. */
 #define ATF_OVERFLOW_BLOCK 2u
 
-/** Everything is recorded, always. The default. */
+/** Everything is always recorded. The default. */
 #define ATF_WINDOW_OFF 0u
-/** Details are recorded only in windows around triggers; their events always. */
+/** Events are always recorded, but details only in windows around triggers. */
 #define ATF_WINDOW_DETAILS 1u
 /** Events and details are recorded only in windows around triggers, as in a flight recorder. */
 #define ATF_WINDOW_ALL 2u
@@ -112,11 +113,11 @@ typedef struct AtfRecordOptions {
      * ATF_NO_PAYLOADS.
      */
     uint64_t ring_payload_size;
-    /** How long the drain sleeps after finding all rings empty: default 1 ms. */
+    /** How long the drain sleeps when it finds all rings empty: default 1 ms. */
     uint64_t interval_ns;
     /**
-     * How many threads may record at the same time: default 256. Each takes its ring, two buffers
-     * (AtfWriteOptions) and up to three open files.
+     * How many threads may record at the same time: default 256. Each thread needs its ring, two
+     * buffers (see AtfWriteOptions) and up to three open files.
      */
     uint64_t max_threads;
     /** How long before its trigger a window begins. */
@@ -159,9 +160,12 @@ typedef struct AtfRecordSummary {
     uint64_t lost_events;
     /** Details that were not recorded although their events were. */
     uint64_t lost_details;
-    /** Sessions written: 1 without segments. The counts above are totals over all of them. */
+    /**
+     * The number of sessions written, which is 1 without segments. The counts above are totals over
+     * all of them.
+     */
     uint64_t segments;
-    /** Threads whose rings were smaller than the options say, because of ring_memory. */
+    /** Threads whose rings were smaller than the options request, because of ring_memory. */
     uint64_t smaller_rings;
 } AtfRecordSummary;
 
@@ -206,9 +210,9 @@ AtfStatus atf_recording_record_with_detail(const AtfRecording *recording, uint64
                                            AtfLink *link);
 
 /**
- * Passes everything recorded before this call to the operating system. ATF_TIMEOUT: not done within
- * deadline_ns. Also returns the recording's first error so far. ATF_ERROR_STATE: the recording has
- * stopped.
+ * Passes everything recorded before this call to the operating system. ATF_TIMEOUT: the call was
+ * not done within deadline_ns. Also returns the recording's first error so far. ATF_ERROR_STATE:
+ * the recording has stopped.
  */
 AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_ns);
 
@@ -236,15 +240,15 @@ AtfStatus atf_recording_trigger_at(const AtfRecording *recording, uint64_t times
 
 /**
  * Waits until all the data requested by triggers so far has been handed to the operating system.
- * ATF_TIMEOUT: not done within deadline_ns. Signal handlers may call it, including those of fatal
- * signals.
+ * ATF_TIMEOUT: the data was not handed over within deadline_ns. Signal handlers may call it,
+ * including those of fatal signals.
  */
 AtfStatus atf_recording_wait_for_triggers(const AtfRecording *recording, uint64_t deadline_ns);
 
 /**
- * Opens a window now, without pre-roll, or closes it now, without post-roll: is_open is 1 or 0.
- * Windows around triggers are not affected. Signal handlers must not call it. ATF_ERROR_STATE: the
- * recording has stopped.
+ * Opens a window now, without pre-roll (is_open is 1), or closes it now, without post-roll (is_open
+ * is 0). Windows around triggers are not affected. Signal handlers must not call this function.
+ * ATF_ERROR_STATE: the recording has stopped.
  */
 AtfStatus atf_recording_set_window_open(const AtfRecording *recording, int is_open);
 
@@ -265,8 +269,8 @@ AtfStatus atf_recording_close(AtfRecording *recording);
 /* ---- Threads that are registered explicitly ---- */
 
 /**
- * Registers a thread and creates its recorder. Threads are numbered from 0 in the order they are
- * registered. name may be NULL. ATF_ERROR_LIMIT: max_threads or ring_memory is reached.
+ * Registers a thread and creates its recorder. Threads are numbered from 0 in the order in which
+ * they are registered. name may be NULL. ATF_ERROR_LIMIT: max_threads or ring_memory is reached.
  * ATF_ERROR_STATE: the recording has stopped.
  */
 AtfStatus atf_recording_thread(const AtfRecording *recording, const char *name,
@@ -292,7 +296,7 @@ AtfStatus atf_recorder_record_with_detail(const AtfRecorder *recorder, uint64_t 
  */
 AtfStatus atf_recorder_lose_event(const AtfRecorder *recorder, uint64_t timestamp_ns);
 
-/** 1 if the recording has stopped or failed, so that everything is lost; else 0. */
+/** 1 if the recording has stopped or failed, so that all further events are lost; else 0. */
 int atf_recorder_is_abandoned(const AtfRecorder *recorder);
 
 /**

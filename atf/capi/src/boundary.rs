@@ -1,4 +1,4 @@
-//! The boundary that every function crosses: C gets a status, never a panic.
+//! The boundary that every function crosses: C code receives a status, never a panic.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,8 +28,8 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
 
 #[inline]
 pub(crate) fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    // A panic may leave objects half-changed, but nobody sees them: the panic spoils the handle in
-    // use (`handle::use_of`).
+    // A panic may leave an object half-changed, but no later call uses the object: the panic spoils
+    // its handle (`handle::Spoil`).
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panic(payload)))
 }
 

@@ -68,7 +68,7 @@ impl Detail {
     fn reader(&self) -> Outcome<&DetailReader> {
         match &self.file {
             File::Own(detail) => Ok(detail),
-            // Created only for threads with a `detail.atf`.
+            // This variant exists only for threads with a `detail.atf`.
             File::OfThread(thread) => thread.detail().ok_or(Failure::Nothing),
         }
     }
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn atf_detail_payload(
         // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(size, 0) };
         let (detail, event) = this.event(detail_seq)?;
-        // Limited to the payload's size, because zeroing a large buffer takes time.
+        // The size is limited to the payload's, because zeroing a large buffer takes time.
         let left = event.payload_size().saturating_sub(start);
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(capacity);
         // SAFETY: guaranteed by this function's caller.

@@ -20,7 +20,7 @@ pub struct AtfFileInfo {
     pub events_end: u64,
     /// The offset of the verified footer, or 0.
     pub footer_offset: u64,
-    /// Bytes after the verified footer, where nothing should be.
+    /// Bytes after the verified footer, where the file should have ended.
     pub bytes_after_footer: u64,
     /// Bytes after the last whole event that belong to no event.
     pub trailing_bytes: u64,
@@ -90,17 +90,18 @@ impl AtfFileInfo {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtfChecksum {
-    /// No verified footer, so there is nothing to compare with.
+    /// There is no verified footer to compare with.
     NotChecked = 0,
-    /// The footer has 0, which means no checksum.
+    /// The footer's checksum is 0, which means that there is none.
     Absent = 1,
     /// The events match the checksum.
     Good = 2,
     /// The events do not match the checksum.
     Bad = 3,
-    /// The IEEE CRC-32 instead of CRC-32C: the events are intact, the polynomial is wrong.
+    /// The checksum is an IEEE CRC-32 instead of a CRC-32C: the events are intact, but the
+    /// polynomial is wrong.
     Ieee = 4,
-    /// Present, but not yet compared with the events.
+    /// There is a checksum, but it has not been compared with the events yet.
     Unknown = 5,
 }
 

@@ -72,7 +72,7 @@ pub(crate) unsafe fn give<T: Object>(
 /// # Safety
 ///
 /// `handle` is null, or a handle that is open or in quarantine, or its first 8 bytes can be read.
-/// During the call, nobody closes it or uses it through [`with_mut`].
+/// During the call, no other thread closes it or uses it through [`with_mut`].
 #[inline]
 pub(crate) unsafe fn with<T: Object + Sync, R>(
     handle: *const Handle<T>,
@@ -82,7 +82,8 @@ pub(crate) unsafe fn with<T: Object + Sync, R>(
     let handle = unsafe { open(handle) }?;
     let spoil = Spoil::of(handle);
     let object = handle.object.get().cast::<T>();
-    // SAFETY: the tag proves that the object exists; the caller guarantees that nobody changes it.
+    // SAFETY: the tag proves that the object exists; the caller guarantees that no thread changes
+    // it.
     let object = unsafe { &*object };
     let result = body(object);
     std::mem::forget(spoil);
@@ -93,7 +94,7 @@ pub(crate) unsafe fn with<T: Object + Sync, R>(
 ///
 /// # Safety
 ///
-/// As for [`with`], and nobody else uses it during the call.
+/// As for [`with`], and no other thread uses the handle during the call.
 #[inline]
 pub(crate) unsafe fn with_mut<T: Object, R>(
     handle: *const Handle<T>,
@@ -103,8 +104,8 @@ pub(crate) unsafe fn with_mut<T: Object, R>(
     let handle = unsafe { open(handle) }?;
     let spoil = Spoil::of(handle);
     let object = handle.object.get().cast::<T>();
-    // SAFETY: the tag proves that the object exists; the caller guarantees that nobody else uses
-    // it.
+    // SAFETY: the tag proves that the object exists; the caller guarantees that no other thread
+    // uses it.
     let object = unsafe { &mut *object };
     let result = body(object);
     std::mem::forget(spoil);
@@ -131,7 +132,8 @@ pub(crate) unsafe fn quickly<T: Object, R>(
     // the handle is not closed during its use.
     let handle = unsafe { &*handle };
     let spoil = Spoil::of(handle);
-    // SAFETY: the tag proves that the object exists; the caller guarantees that nobody else uses it.
+    // SAFETY: the tag proves that the object exists; the caller guarantees that no other thread
+    // uses it.
     let result = body(unsafe { &mut *handle.object.get().cast::<T>() });
     std::mem::forget(spoil);
     result
@@ -149,13 +151,14 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
     // SAFETY: guaranteed by this function's caller.
     let tag = unsafe { tag(handle) }?;
     let take = || {
-        // SAFETY: the tag proves that this is a handle of `T`; its memory is kept until it is
-        // buried.
+        // SAFETY: the tag proves that this is a handle of `T`; its memory is kept until the handle
+        // is buried.
         let object = unsafe { (*handle).object.get() };
-        // SAFETY: the object existed, and the closed tag keeps all others away from it.
+        // SAFETY: the object existed, and because the tag is now closed, no other thread accesses
+        // it.
         unsafe { object.cast::<T>().read() }
     };
-    // If two threads close the handle, one wins.
+    // If two threads close the handle at once, only one takes the object.
     let (object, is_spoilt) = tag.close(T::TAG, take).map_err(not_open::<T>)?;
     bury(handle);
     Ok(Some(Taken { object, is_spoilt }))
@@ -164,7 +167,7 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
 /// The object that [`close`] took.
 pub(crate) struct Taken<T> {
     pub(crate) object: T,
-    /// Whether a panic left it half-changed, so that it can only be dropped.
+    /// Whether a panic left the object half-changed, so that it can only be dropped.
     pub(crate) is_spoilt: bool,
 }
 
@@ -271,7 +274,7 @@ fn bury<T>(handle: *mut Handle<T>) {
     };
     if let Some(grave) = oldest {
         // SAFETY: `memory` and `free` come from the same type's `bury`. The grave is not copied and
-        // has left the queue, so nobody frees it again.
+        // has left the queue, so its memory is freed only once.
         unsafe { (grave.free)(grave.memory) };
     }
 }
@@ -306,7 +309,7 @@ mod tests {
     }
 
     fn use_of(handle: *const Handle<One>) -> AtfStatus {
-        // SAFETY: the tests pass handles, and use each on one thread.
+        // SAFETY: the tests pass only handles, and use each one on a single thread.
         boundary::status(|| unsafe { with_mut(handle, |_| Ok(())) })
     }
 

@@ -12,7 +12,7 @@ fn last<T>(fallback: T, look: impl FnOnce(&Record) -> T) -> T {
     found.unwrap_or(fallback)
 }
 
-/// The status of the last failure on this thread, `ATF_OK` if nothing failed.
+/// The status of the last failure on this thread; `ATF_OK` if nothing failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_status() -> AtfStatus {
     last(AtfStatus::Ok, |last| last.status)

@@ -6,14 +6,14 @@
 //! # Guarantees of every function
 //!
 //! - No panic escapes: [`boundary`] catches all panics. A panic spoils the handle in use: later
-//!   calls report this, and closing the handle frees it.
+//!   calls with the handle fail, and closing it frees it.
 //! - A null pointer, a handle of another kind or a closed handle results in an error code, as far
 //!   as it can be detected: see [`handle`].
 //! - No value in a file determines the size of an allocation that C must free. C frees memory with
 //!   the function listed in the header.
 //! - The last failure on each thread can be queried: see [`status`].
 
-// Numbers come from C callers: no arithmetic or indexing on them may panic.
+// Numbers come from C callers, so no arithmetic or indexing with them may panic.
 #![warn(
     clippy::arithmetic_side_effects,
     clippy::expect_used,

@@ -91,7 +91,7 @@ pub(crate) unsafe fn bytes_mut<'a>(data: *mut u8, count: usize) -> Outcome<&'a m
 ///
 /// # Safety
 ///
-/// `count` elements of `T` can be written at `data`, and nobody else uses them during the borrow.
+/// `count` elements of `T` can be written at `data`, and no other code uses them during the borrow.
 pub(crate) unsafe fn places<'a, T>(
     data: *mut T,
     count: usize,
@@ -127,8 +127,8 @@ pub(crate) fn required<T>(place: *mut T, what: &'static str) -> Outcome<()> {
     }
 }
 
-/// Writes a struct that may have grown since the caller was compiled: the members that both sides
-/// know, and zeros for members that this library does not know.
+/// Writes a struct that may have a different size in the caller: the members that both sides have,
+/// and zeros for members that only the caller has.
 ///
 /// # Safety
 ///
@@ -148,7 +148,7 @@ pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) 
 }
 
 /// Reads a struct that begins with its size in bytes, as compiled into the caller. Members that the
-/// caller does not know are 0. `None` for null.
+/// caller does not have are 0. `None` for null.
 ///
 /// # Safety
 ///
@@ -178,7 +178,7 @@ pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<Option<T>> 
     Ok(Some(value))
 }
 
-/// Larger than any struct of this library will be.
+/// A size that no struct of this library will exceed.
 const MOST_SIZED: usize = 4096;
 
 /// A struct of numbers and pointers, shared by C and Rust.
@@ -187,8 +187,8 @@ const MOST_SIZED: usize = 4096;
 ///
 /// The type is `repr(C)`, and any bytes are a valid value.
 pub(crate) unsafe trait Plain: Copy {
-    /// All members 0.
-    // SAFETY: the trait's contract makes any bytes a valid value, so zeros too.
+    /// A value whose members are all 0.
+    // SAFETY: the trait's contract makes any bytes a valid value, including zeros.
     const ZERO: Self = unsafe { mem::zeroed() };
 }
 

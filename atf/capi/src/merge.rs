@@ -90,7 +90,7 @@ pub unsafe extern "C" fn atf_merge_next(
         let events = unsafe { memory::places(events, capacity) }?;
         let mut read = 0_usize;
         for place in &mut *events {
-            // Problems are collected below.
+            // Skip errors: the threads' problems are collected below.
             let Some(found) = this.events.find_map(Result::ok) else {
                 break;
             };

@@ -16,7 +16,7 @@ use crate::status::{AtfStatus, Outcome};
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfWriteOptions {
-    /// `sizeof(AtfWriteOptions)` as the caller knows it.
+    /// `sizeof(AtfWriteOptions)` as compiled into the caller.
     pub struct_size: u32,
     /// The wire version: 1 or 2.
     pub wire: u8,
@@ -88,7 +88,7 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
     Ok(options)
 }
 
-/// The options for `atf_writer_create`, which has no parameter for them.
+/// The options for `atf_writer_create`, which takes none.
 static DEFAULTS: Mutex<Option<WriteOptions>> = Mutex::new(None);
 
 /// Sets the options for all later calls of `atf_writer_create`; null for the defaults.

@@ -1,7 +1,7 @@
 //! Functions that the readers of both kinds of file have.
 
 /// Defines the functions of `$object`, a handle's object, that do not depend on the kind of file.
-/// `$kinds` are the values in `AtfFileInfo` that do.
+/// `$kinds` are the values in `AtfFileInfo` that depend on it.
 macro_rules! reader_functions {
     (
         $file:literal, $handle:ident, $object:ident, $reader:ident, $kinds:ident,

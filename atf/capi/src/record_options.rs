@@ -12,7 +12,7 @@ use crate::status::Outcome;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfRecordOptions {
-    /// `sizeof(AtfRecordOptions)` as the caller knows it.
+    /// `sizeof(AtfRecordOptions)` as compiled into the caller.
     pub struct_size: u32,
     /// `ATF_OVERFLOW_*`.
     pub overflow: u8,
@@ -30,9 +30,9 @@ pub struct AtfRecordOptions {
     pub interval_ns: u64,
     /// How many threads may record at the same time.
     pub max_threads: u64,
-    /// How much time before its trigger a window covers, in nanoseconds.
+    /// How much time a window covers before its trigger, in nanoseconds.
     pub pre_roll_ns: u64,
-    /// How much time after its trigger a window covers, in nanoseconds.
+    /// How much time a window covers after its trigger, in nanoseconds.
     pub post_roll_ns: u64,
     /// The size in bytes at which a segment ends.
     pub segment_size: u64,
@@ -46,7 +46,7 @@ pub struct AtfRecordOptions {
 
 const _: () = assert!(size_of::<AtfRecordOptions>() == 88);
 
-/// Leaves no room for payloads.
+/// The `ring_payload_size` that leaves no room for payloads.
 const NO_PAYLOADS: u64 = u64::MAX;
 
 // SAFETY: `repr(C)`, and all members are numbers.

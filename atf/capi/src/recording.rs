@@ -30,7 +30,7 @@ impl Object for Recording {
     const NAME: &'static str = "AtfRecording";
 }
 
-/// The recorder of one thread. If a signal handler interrupts a call, it finds the recorder busy.
+/// The recorder of one thread. A signal handler that interrupts a call finds the recorder busy.
 #[derive(Debug)]
 pub struct Recorder {
     thread_id: u32,
@@ -72,8 +72,8 @@ impl Recorder {
         }
         self.is_busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: the caller guarantees that no other thread is here. The recorder was idle, so
-        // this did not interrupt another call of this function either.
+        // SAFETY: the caller guarantees that no other thread runs this function. The recorder was
+        // idle, so this call did not interrupt another call of this function either.
         let recorder = unsafe { &mut *self.recorder.get() };
         // A panic leaves the recorder busy, but it also makes the handle unusable.
         let result = body(recorder);
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn atf_recording_start(
     boundary::status(|| unsafe { give(recording, make) })
 }
 
-/// Returns 1 if the processor has a counter that runs at one rate, and otherwise 0.
+/// Returns 1 if the processor has a counter that runs at a constant rate, and otherwise 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_counter_clock_is_available() -> i32 {
     boundary::value(0, || Ok(CounterClock::is_available().into()))
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn atf_recording_now_ns(recording: *const AtfRecording) ->
     })
 }
 
-/// Registers a thread, with its name unless `name` is null.
+/// Registers a thread, and sets its name unless `name` is null.
 ///
 /// # Safety
 ///
@@ -492,14 +492,14 @@ pub unsafe extern "C" fn atf_recorder_is_abandoned(recorder: *const AtfRecorder)
     let body = |this: &Recorder| {
         // SAFETY: guaranteed by this function's caller.
         let found = unsafe { this.idle(|recorder| recorder.is_abandoned()) };
-        // The interrupted call is recording, so the recording has not stopped.
+        // This call interrupted one that is recording an event, so the recording has not stopped.
         Ok(found.is_some_and(|is| is).into())
     };
     // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe { handle::with(recorder, body) })
 }
 
-/// Ends a thread, which finalizes its files, and frees its recorder.
+/// Ends a thread, so that its files are finalized, and frees its recorder.
 ///
 /// # Safety
 ///

@@ -15,7 +15,7 @@ use crate::status::{AtfStatus, Failure, Outcome, c_string};
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfRecoverOptions {
-    /// `sizeof(AtfRecoverOptions)` as the caller knows it.
+    /// `sizeof(AtfRecoverOptions)` as compiled into the caller.
     pub struct_size: u32,
     /// Not 0: also searches past gaps and damaged regions.
     pub salvage: u8,

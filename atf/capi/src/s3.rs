@@ -82,8 +82,8 @@ pub unsafe extern "C" fn atf_write_index_event(
     }
 }
 
-/// Writes an index event, or reports why it was not written. Takes numbers, which fit into
-/// registers.
+/// Writes an index event, or reports why it was not written. Takes numbers instead of a struct,
+/// because numbers fit into registers.
 ///
 /// # Safety
 ///

@@ -228,11 +228,11 @@ pub struct AtfThreadInfo {
     pub reserved: [u8; 2],
     /// Its name in the manifest, or null; valid until the session is closed.
     pub name: *const c_char,
-    /// The events that its tracer lost.
+    /// The thread's events that the tracer lost.
     pub lost_events: AtfLoss,
-    /// The details that its tracer lost.
+    /// The thread's details that the tracer lost.
     pub lost_details: AtfLoss,
-    /// The part of a longer trace that it was cut to; zeros if it was not.
+    /// The part of a longer trace that the thread was cut to; zeros if it was not cut.
     pub cut: AtfCut,
     /// 1 if it was cut, else 0.
     pub is_cut: u8,

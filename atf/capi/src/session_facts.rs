@@ -15,7 +15,7 @@ use crate::status::AtfStatus;
 pub struct AtfSessionFacts {
     /// The lost events that belong to no listed thread.
     pub lost_events: AtfLoss,
-    /// How many of its last events each thread may lack.
+    /// How many events may be missing at the end of each thread.
     pub unwritten_events: u64,
     /// The largest difference between timestamps and the clock, in nanoseconds.
     pub clock_error_ns: u64,

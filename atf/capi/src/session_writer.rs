@@ -58,7 +58,7 @@ impl Session {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfModule {
-    /// The upper 32 bits of its functions' `function_id`.
+    /// The upper 32 bits of the `function_id` of the module's functions.
     pub module_id: u32,
     /// 1 if the lower 32 bits of its functions' ids are offsets from `base_address`, else 0.
     pub function_offsets: u32,
@@ -90,7 +90,7 @@ pub struct AtfSymbol {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtfLoss {
-    /// How many were lost; 0 for none.
+    /// The number of lost events or details; 0 for none.
     pub count: u64,
     /// The first one's timestamp in nanoseconds.
     pub first_ns: u64,

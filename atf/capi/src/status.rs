@@ -15,28 +15,30 @@ use atf::{Error, ErrorKind};
 pub enum AtfStatus {
     /// Success.
     Ok = 0,
-    /// Nothing there: a position after the last event, an event without a detail. Not an error, and
-    /// not recorded as one.
+    /// There is nothing to return: no event at this position, or no detail for this event. Not an
+    /// error, and not recorded as one.
     None = 1,
     /// An argument is null, out of range or an invalid pointer.
     Argument = 2,
-    /// Not a handle of this kind, or already closed.
+    /// The pointer is not a handle of this kind, or the handle is already closed.
     Handle = 3,
-    /// Not allowed in this state: already finalized, still being written, or in a forked child.
+    /// The call is not allowed in this state: already finalized, still being written, or in a
+    /// forked child.
     State = 4,
     /// The operating system reported an error.
     Io = 5,
     /// The file is malformed.
     Format = 6,
-    /// Event refused: its time goes backwards, its kind is unknown, or a number does not fit.
+    /// The event is rejected: its time goes backwards, its kind is unknown, or a number does not
+    /// fit.
     Refused = 7,
-    /// The link disagrees with the counters, or is dangling.
+    /// The link does not match the counters, or is dangling.
     Link = 8,
     /// The file is full, or a payload is larger than the limit.
     Limit = 9,
-    /// Something already exists there.
+    /// The file, folder or thread to create already exists.
     Exists = 10,
-    /// No such file, folder or thread.
+    /// There is no such file, folder or thread.
     NotFound = 11,
     /// The caller's buffer is too small.
     Buffer = 12,
@@ -46,19 +48,19 @@ pub enum AtfStatus {
     Damaged = 14,
     /// Reserved details were never written.
     Lost = 15,
-    /// An event and its detail were not recorded, but counted as lost. Not an error.
+    /// An event and its detail were not recorded, and were counted as lost. Not an error.
     LostEvent = 16,
-    /// The event was recorded, but not its detail, which was counted as lost. Not an error.
+    /// The event was recorded, but its detail was not and was counted as lost. Not an error.
     LostDetail = 17,
-    /// The event's time goes backwards or its kind is unknown, so it was not recorded, but counted
-    /// as lost.
+    /// The event's time goes backwards or its kind is unknown, so it was not recorded, and was
+    /// counted as lost.
     LostRefused = 18,
-    /// The deadline passed first. Not an error.
+    /// The deadline passed before the call was done. Not an error.
     Timeout = 19,
 }
 
 impl AtfStatus {
-    /// Its bit in a set of statuses.
+    /// Returns the status's bit in a set of statuses.
     pub(crate) fn bit(self) -> u32 {
         1_u32.wrapping_shl(self as u32)
     }
@@ -94,9 +96,9 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 /// Why a function failed.
 #[derive(Debug, Clone)]
 pub(crate) enum Failure {
-    /// Nothing there. Not an error.
+    /// There is nothing to return. Not an error.
     Nothing,
-    /// Another outcome, reported only by its status, without an allocation.
+    /// Another outcome that is reported only by its status, without allocating.
     Quiet(AtfStatus),
     /// An error of the library.
     Error(Error),
@@ -140,7 +142,7 @@ impl Failure {
         }
     }
 
-    /// Records it for `atf_last_error_*` on this thread.
+    /// Records the failure for `atf_last_error_*` on this thread.
     #[cold]
     pub(crate) fn record(self) -> AtfStatus {
         if matches!(self, Self::Nothing | Self::Quiet(_)) {
@@ -148,7 +150,7 @@ impl Failure {
         }
         let record = Record::of(self);
         let status = record.status;
-        // A thread that is ending has no storage for it.
+        // A thread that is ending has no storage for the record any more.
         let _ = LAST.try_with(|last| last.replace(record));
         status
     }
@@ -212,9 +214,9 @@ impl Record {
 thread_local! {
     /// Freed when its thread ends, unless the thread's first failure is in the destructor of a
     /// `pthread_key`: the C library runs these destructors after those of thread-local variables,
-    /// so one message leaks. Only a key of our own would run later, but the number of keys per
-    /// process is limited, and std has no keys on other systems. A buffer without a destructor
-    /// would truncate messages with long paths.
+    /// so one message leaks. The destructor of a key of our own could run later, but the number of
+    /// keys per process is limited, and std has no keys on other systems. A buffer without a
+    /// destructor would truncate messages with long paths.
     static LAST: RefCell<Record> = RefCell::new(Record::NONE());
 }
 

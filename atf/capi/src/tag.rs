@@ -33,7 +33,7 @@ pub(crate) enum NotOpen {
     Closed,
     /// A panic left its object half-changed.
     Spoilt,
-    /// It was never a handle of this kind.
+    /// The pointer was never a handle of this kind.
     Other,
 }
 
@@ -78,7 +78,7 @@ impl<W: Word> Tag<W> {
         Ok((take(), is_spoilt))
     }
 
-    /// Marks its object as half-changed. A closed tag stays closed.
+    /// Marks the handle's object as half-changed. A closed tag stays closed.
     pub(crate) fn spoil(&self, kind: u64) {
         self.change(kind, SPOILT);
     }
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// A bug: another thread may intervene between the check and the change.
+    /// Deliberately wrong: another thread may intervene between the check and the change.
     struct InTwoSteps(atomic::AtomicU64);
 
     impl Word for InTwoSteps {
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// A bug: the thread that takes the object may not see earlier changes to it.
+    /// Deliberately wrong: the thread that takes the object may not see earlier changes to it.
     struct Unordered(atomic::AtomicU64);
 
     impl Word for Unordered {
@@ -153,13 +153,13 @@ mod tests {
     impl<W: Word> Model<W> {
         /// Changes half of the object and panics.
         fn spoil(&self) {
-            // SAFETY: in the models, nobody else uses the object while the tag is open.
+            // SAFETY: in the models, no other thread uses the object while the tag is open.
             self.object.with_mut(|object| unsafe { *object = Some(2) });
             self.tag.spoil(KIND);
         }
 
         fn close(&self) -> Result<bool, NotOpen> {
-            // SAFETY: the tag proves that only this thread has it.
+            // SAFETY: the tag proves that only this thread has the object.
             let take = || self.object.with_mut(|object| unsafe { (*object).take() });
             let (object, is_spoilt) = self.tag.close(KIND, take)?;
             assert_eq!(object, Some(if is_spoilt { 2 } else { 1 }), "taken twice");

@@ -17,7 +17,7 @@ pub type AtfThreadWriter = Handle<Writer>;
 #[derive(Debug)]
 pub struct Writer {
     pub(crate) writer: ThreadWriter,
-    /// The first failure, even if it was in a function that returns nothing.
+    /// The first failure, even of a function that returns nothing.
     pub(crate) failure: Option<Box<Record>>,
     /// Warnings to report next.
     warnings: Vec<(AtfStatus, CString)>,
@@ -65,8 +65,8 @@ impl Writer {
         payload: &[u8],
     ) -> Outcome<()> {
         let reserved = self.writer.reserved_detail(index_seq);
-        // A detail that does not match its event is an error and must not cause other details to be
-        // dropped.
+        // A detail that does not match its event is an error, so it must not cause other details to
+        // be dropped.
         let reserved = reserved.filter(|reserved| reserved.timestamp_ns == timestamp_ns);
         if reserved.is_some() {
             let lost = self.writer.drop_details_before(index_seq)?;
@@ -198,8 +198,8 @@ pub(crate) unsafe fn telling<R>(
 }
 
 /// Writes an event without a detail if its position is below `end` and it fits into the buffer.
-/// Otherwise, returns `None` and writes nothing, so that the caller can write it and report why that
-/// fails.
+/// Otherwise, returns `None` and writes nothing, so that the caller can write the event another way
+/// and report any failure.
 ///
 /// # Safety
 ///

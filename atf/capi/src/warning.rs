@@ -51,7 +51,8 @@ pub unsafe extern "C" fn atf_writer_set_warning_callback(
 #[derive(Default)]
 pub(crate) struct Warnings {
     list: Vec<(AtfStatus, CString)>,
-    /// Whether the warnings come from a writer: a writer remembers the statuses it has reported.
+    /// Whether the warnings come from a writer, which keeps the set of statuses that it has
+    /// reported.
     is_of_writer: bool,
 }
 
@@ -100,8 +101,8 @@ impl Warnings {
     }
 }
 
-/// Like [`boundary::value`], for a function that may warn. If a call has no writer, its failures
-/// are reported once per status, because a program that passes NULL does so for every event.
+/// Like [`boundary::value`], for a function that may warn. If a call has no writer, each status is
+/// reported only once, because a program that passes NULL once probably passes it for every event.
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<T>) -> T {
     let mut warnings = Warnings::default();
@@ -124,7 +125,7 @@ fn report<T>(fallback: T, mut warnings: Warnings, result: Outcome<T>) -> T {
         }
     }
     warnings.tell();
-    // Recorded after the callback, because the callback may have caused other failures.
+    // Record the failure after the callback, which may have caused other failures.
     boundary::value(fallback, || result)
 }
 

@@ -114,7 +114,7 @@ impl From<ThreadSummary> for AtfThreadSummary {
 /// "No detail" in the functions with 64-bit positions.
 pub(crate) const NO_DETAIL: u64 = u64::MAX;
 
-/// Builds an event from C's arguments.
+/// Creates an event from the arguments passed by C code.
 #[inline]
 pub(crate) fn event(
     timestamp_ns: u64,
@@ -359,7 +359,7 @@ pub unsafe extern "C" fn atf_writer_is_finalized(writer: *const AtfThreadWriter)
     })
 }
 
-/// The first failure of this writer, `ATF_OK` if nothing failed.
+/// The status of this writer's first failure; `ATF_OK` if nothing failed.
 ///
 /// # Safety
 ///
@@ -394,7 +394,7 @@ pub unsafe extern "C" fn atf_writer_error_message(writer: *const AtfThreadWriter
     boundary::value(c"".as_ptr(), || unsafe { handle::with(writer, message) })
 }
 
-/// Frees a writer without finalizing its files, which remain as they would after a crash.
+/// Frees a writer without finalizing its files, which are left as after a crash.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! Compares the binary interface with `abi.txt`, which lists everything that compiled programs rely
-//! on.
+//! Compares the binary interface with `abi.txt`, which lists everything that compiled programs
+//! depend on.
 
 use std::env;
 use std::fs;

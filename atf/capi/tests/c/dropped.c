@@ -1,7 +1,7 @@
 /*
- * A tracer that uses S3's functions and the clock under its name in S1. Its detail ring is
- * sometimes full, with and without the call that drops a detail. Uses warnings and survive_kill,
- * and prints its warnings.
+ * A tracer that uses S3's functions, and the clock under its name in S1. Details are lost as if a
+ * ring were full, both with and without the call that drops a detail. Uses survive_kill, and
+ * prints the warnings.
  */
 #include <ada_timing.h>
 
@@ -19,7 +19,10 @@ static AtfThreadWriter *in_use = NULL;
 static void on_warning(void *user, AtfStatus status, const char *message) {
     const char *place = strstr(message, "thread_");
     printf("%s %s: %s\n", (const char *)user, atf_status_name(status), place ? place : message);
-    /* No lock is held and no handle in use, so the library can be called, even for this writer. */
+    /*
+     * No lock is held and no handle is in use, so the callback can call the library, even for this
+     * writer.
+     */
     if (in_use) {
         TRUE(atf_writer_error(in_use) != ATF_OK);
         TRUE(atf_writer_next_index_seq(in_use) > 0);
@@ -63,7 +66,7 @@ static void told(const char *folder, uint64_t time) {
     atf_writer_close(writer);
 }
 
-/* Uses only the five functions. Detail 1 and the last detail are never written. */
+/* Uses only S3's five functions. Detail 1 and the last detail are never written. */
 static void untold(const char *folder, uint64_t time) {
     AtfThreadWriter *writer = atf_writer_create(folder, 1, atf_clock_type());
     in_use = writer;
@@ -71,7 +74,7 @@ static void untold(const char *folder, uint64_t time) {
     write_detail(writer, time, 0);
     write_detail(writer, time, 2);
     TRUE(atf_writer_next_detail_seq(writer) == 4);
-    /* Naming a nonexistent event is an error and drops nothing. */
+    /* A detail for a nonexistent event is an error, and drops nothing. */
     write_detail(writer, time, 9);
     TRUE(atf_last_error_status() == ATF_ERROR_LINK);
     atf_writer_finalize(writer);
@@ -106,7 +109,7 @@ static void keep(void *user, AtfStatus status, const char *message) {
     *(AtfStatus *)user = status;
 }
 
-/* The disk is full after 4 KiB: the warning is reported while the thread writes. */
+/* The disk is full after 4 KiB: the warning arrives while the thread is still writing. */
 static void full(const char *folder, uint64_t time) {
     AtfStatus status = ATF_OK;
     struct rlimit limit;

@@ -134,7 +134,7 @@ fn the_reader_prints_a_sample_in_time_order() {
             .lines()
             .map(|line| line.split(' ').next().unwrap().parse().unwrap())
             .collect();
-        // The number in EXPECTED.json.
+        // EXPECTED.json lists this many events.
         assert_eq!(times.len(), 2000);
         assert!(times.is_sorted());
 

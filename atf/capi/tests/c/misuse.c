@@ -172,7 +172,7 @@ static void wrong_order(const char *folder) {
     TRUE(atf_writer_next_detail_seq(writer) == 1 && atf_last_error_status() == ATF_ERROR_REFUSED);
     atf_detail_function_payload_set_stack_size(&large, 0);
     atf_write_detail_event(writer, 1, 11, &large);
-    /* Half of the struct, as in a program compiled against an older version. */
+    /* Pass half of the struct, like a program compiled against an older version. */
     memset(&summary, 0xff, sizeof summary);
     SAYS(ATF_OK, atf_writer_finish(writer, &summary, 16));
     TRUE(summary.event_count == 2 && summary.detail_count == 1);
@@ -207,7 +207,10 @@ static void options_and_paths(const char *folder) {
     options.buffer_size = 0;
     options.struct_size = 3;
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &options, &writer));
-    /* A newer program sets a member that this library does not know. */
+    /*
+     * A program compiled against a newer version sets a member that this library does
+     * not have.
+     */
     struct {
         AtfWriteOptions options;
         uint64_t unknown;
@@ -218,7 +221,7 @@ static void options_and_paths(const char *folder) {
     SAYS(ATF_OK, atf_writer_open(folder, 2, &newer.options, &writer));
     SAYS(ATF_OK, atf_writer_abandon(writer));
 
-    /* A path is bytes, not UTF-8. */
+    /* A path may contain any bytes, not only UTF-8. */
     SAYS(ATF_OK, atf_writer_open(in(folder, "\xff\xfe"), 0, NULL, &writer));
     atf_writer_close(writer);
     SAYS(ATF_ERROR_IO, atf_writer_open("/dev/null", 0, NULL, &writer));
@@ -375,7 +378,7 @@ static void reading(const char *folder, const char *sample) {
     SAYS(ATF_ERROR_ARGUMENT, atf_index_read(index, 0, events, SIZE_MAX, &count));
     SAYS(ATF_ERROR_ARGUMENT, atf_index_read(index, 0, NULL, 1, &count));
     SAYS(ATF_OK, atf_index_checksum(index, &checksum));
-    /* Existing tracers write 0. */
+    /* Existing tracers write 0, which means no checksum. */
     TRUE(checksum == ATF_CHECKSUM_ABSENT);
     SAYS(ATF_OK, atf_detail_get(detail, 0, &detail_event));
     SAYS(ATF_OK, atf_detail_payload(detail, 0, UINT64_MAX, stack, sizeof stack, &count));

@@ -190,7 +190,10 @@ static void threads(const char *name, int survive_kill) {
 
 static const char bytes[2000];
 
-/* Starts a recording with a ring of 4 events and 1000 bytes. The drain sleeps until the stop. */
+/*
+ * Starts a recording with a ring of 4 events and 1000 bytes. The drain sleeps until the recording
+ * stops.
+ */
 static AtfRecording *asleep(const AtfSessionWriter *session, uint8_t overflow) {
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     options.overflow = overflow;
@@ -264,7 +267,7 @@ static void block(void) {
     TRUE(summary.event_count == 1 && summary.lost_details == 1);
 }
 
-/* Full rings of 2048 events take 64 KiB, the smallest 8 KiB. */
+/* Full-size rings of 2048 events take 64 KiB, and the smallest rings take 8 KiB. */
 static void little_memory(void) {
     AtfSessionWriter *session = session_in("little_memory", 0);
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
@@ -273,7 +276,7 @@ static void little_memory(void) {
     options.ring_memory = 80u << 10;
     AtfRecording *recording = start(session, &options);
     AtfRecorder *recorders[7] = { NULL }, *refused = NULL;
-    /* One of 1024 events, and six of 256. */
+    /* One ring of 1024 events fits, and so do six of 256. */
     for (int n = 0; n < 7; n++) SAYS(ATF_OK, atf_recording_thread(recording, NULL, &recorders[n]));
     SAYS(ATF_ERROR_LIMIT, atf_recording_thread(recording, NULL, &refused));
     TRUE(strstr(atf_last_error_message(), "ring_memory: the limit of 81920 is reached") != NULL);
@@ -317,7 +320,7 @@ static void clocks(void) {
         stop(recording, session);
         const int64_t error = clock_error(name);
         TRUE((error >= 0) == (clock == ATF_RECORD_CLOCK_COUNTER));
-        /* The error is measured only now and then. */
+        /* The error is measured only occasionally, so allow for more. */
         const uint64_t most = error < 0 ? 0 : (uint64_t)error + 1000000;
         TRUE(before <= now + most && now <= after + most);
     }
@@ -343,7 +346,10 @@ static void on_trigger(int number) {
     TRUE(atf_recording_wait_for_triggers(triggered, DEADLINE_NS) == ATF_OK);
 }
 
-/* Records three events around a trigger, a signal: the first is too early for its window, the last too late. */
+/*
+ * Records three events around a signal that is a trigger: the first is too early for the window,
+ * and the last too late.
+ */
 static void window(const char *name, unsigned kind) {
     AtfSessionWriter *session = session_in(name, 0);
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
@@ -489,7 +495,7 @@ static void wrong_order(void) {
     AtfRecordSummary summary;
     uint64_t seq = 77;
     options_of(session);
-    /* Earlier failures do not matter. */
+    /* The failures in options_of do not prevent a recording. */
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     options.max_threads = 1;
     recording = start(session, &options);
@@ -608,7 +614,10 @@ static void interrupt(void) {
             uint64_t time = ada_get_timestamp_ns();
             int status = n ? (int)atf_recorder_record(recorder, time, 1, 1, 1, NULL)
                            : (int)atf_recording_record(recording, time, 1, 1, 1, NULL);
-            /* The handler ran after the clock was read, or the drain is behind. */
+            /*
+             * The handler ran after the clock was read, or the ring is full because the drain is
+             * slow.
+             */
             if (status == ATF_LOST_REFUSED || status == ATF_LOST_EVENT) refused++;
             else if (status == ATF_OK) ok++;
             else TRUE(!"another status");

@@ -75,7 +75,7 @@ fn recording_touches_no_foreign_memory() {
     let more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut command = program(folder.path(), compiler, Link::Static, &more);
     command.arg(folder.path().join("sanitized"));
-    // A forked child leaks memory of threads that exist only in its parent.
+    // A forked child leaks the memory of threads that exist only in its parent.
     assert_eq!(run(command.arg("no forks")), "0 wrong\n");
     if !has("valgrind") {
         return;

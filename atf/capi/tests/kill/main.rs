@@ -42,7 +42,7 @@ const KILLED: i32 = 9;
 /// The compiled tracer.
 struct Tracer {
     program: PathBuf,
-    /// How it passes its events: `write` or `record`.
+    /// How the tracer passes its events: `write` or `record`.
     how: &'static str,
     _folder: TempDir,
 }
@@ -62,7 +62,7 @@ impl Tracer {
         })
     }
 
-    /// Starts it in a folder.
+    /// Starts the tracer in a folder.
     fn start(&self, folder: &Path, survive_kill: bool, buffer_size: u64, events: u64) -> Running {
         let returned = folder.join("returned");
         fs::write(&returned, [0; 64 * THREADS]).unwrap();
@@ -83,7 +83,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has already ended if the test passed.
+        // If the test passed, the tracer has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -100,7 +100,8 @@ struct Killed {
     folder: TempDir,
     /// The number of each thread's returned calls.
     returned: [u64; THREADS],
-    /// Whether all threads had started before the wait for the kill, and some wrote during it.
+    /// Whether all threads had started before the wait for the kill, and some wrote during the
+    /// wait.
     was_writing: bool,
 }
 
@@ -131,7 +132,7 @@ impl Moments {
     }
 }
 
-/// Kills a tracer, usually while its four threads write; every tenth tracer right after it starts.
+/// Kills a tracer, usually while its four threads write, but every tenth one right after it starts.
 fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments) -> Killed {
     let folder = TempDir::new().unwrap();
     let buffer_size = BUFFERS[round % BUFFERS.len()];
@@ -208,7 +209,7 @@ fn recovered(killed: &Killed) -> Recovered {
     let out = killed.folder.path().join("recovered");
     let report = match recover(killed.session(), &out, &RecoverOptions::default()) {
         Ok(report) => report,
-        // It was killed before it created a thread's folder.
+        // The tracer was killed before it created a thread's folder.
         Err(error) if is_nothing(&error) => {
             assert_eq!(killed.returned, [0; THREADS]);
             let from_rings = 0;
@@ -296,7 +297,7 @@ fn kills(how: &'static str) {
         let recovered = recovered(&killed);
         for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
         {
-            // There may be one more event if its call was about to return.
+            // There may be one more event, whose call was about to return.
             assert!(
                 events == returned || events == returned + 1,
                 "thread {id}: {events} events, {returned} calls had returned"
@@ -326,11 +327,13 @@ fn without_survive_kill_only_buffered_events_are_lost() {
         let most = BUFFERS[round % BUFFERS.len()] / 32;
         for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
         {
-            // Whole events after a header of 64 bytes: everything passed to the operating system.
+            // After a header of 64 bytes, the file contains whole events: all those passed to the
+            // operating system.
             let index = killed.session().join(format!("thread_{id}/index.atf"));
             let size = fs::metadata(index).map_or(64, |index| index.len());
             assert_eq!(events, size.saturating_sub(64) / 32);
-            // There may be one more event: it filled the buffer, and its call was about to return.
+            // There may be one more event, which filled the buffer and whose call was about to
+            // return.
             assert!(events <= returned + 1, "thread {id}: {events}, {returned}");
             let gone = returned.saturating_sub(events);
             assert!(gone <= most, "thread {id}: {events} of {returned}");

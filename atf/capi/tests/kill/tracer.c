@@ -16,7 +16,7 @@
 #define THREADS 4
 
 typedef struct Thread {
-    /* Either this or the recorder is set. */
+    /* Either this member or the recorder is set. */
     AtfThreadWriter *writer;
     AtfRecorder *recorder;
     _Atomic uint64_t *returned;
