@@ -12,7 +12,7 @@ use crate::table::Report;
 pub(crate) struct Context {
     /// Timed pairs per row.
     pub(crate) pairs: usize,
-    /// The factor by which inputs are reduced; 1 for the sizes in the README's table.
+    /// The factor by which inputs are reduced. 1 gives the sizes in the README's table.
     pub(crate) shrink: u64,
     /// Whether to measure memory with a session of more than 5 GB.
     pub(crate) large: bool,

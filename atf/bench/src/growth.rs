@@ -21,7 +21,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     open(context)
 }
 
-/// Writing costs the same per event, no matter how many events there are.
+/// Measures writing, whose cost per event does not depend on the number of events.
 fn write(context: &mut Context) -> Result<()> {
     let tape = Tape::new();
     let folder = context.path("growth_write");
@@ -48,7 +48,7 @@ fn write(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Doubling the number of threads adds one comparison per merged event.
+/// Measures merging: twice as many threads cost one more comparison per event.
 fn merge(context: &mut Context) -> Result<()> {
     let mut figures = Vec::new();
     for threads in [4, 16, 64, 256, 1024] {
@@ -65,7 +65,8 @@ fn merge(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Opening an index file does not depend on its size; opening a detail file reads it once.
+/// Measures opening: an index file takes the same time at any size, while a detail file is read
+/// once.
 fn open(context: &mut Context) -> Result<()> {
     let (mut index, mut detail) = (Vec::new(), Vec::new());
     for count in [100_000, 1_000_000, 10_000_000].map(|count| context.events(count)) {

@@ -94,8 +94,8 @@ pub(crate) fn median_of(
 }
 
 /// Alternates runs of `ours` and `baseline`, so that other load on the machine affects both. They
-/// take turns going first. The first pair is a warm-up and is not counted. Pairs are added, up to
-/// three times as many, until the ratio's interval is narrow.
+/// take turns going first. The first pair is a warm-up and is not counted. Until the ratio's
+/// interval is narrow, more pairs are added, up to three times `pairs` in total.
 pub(crate) fn compare(
     pairs: usize,
     time: Time,
@@ -132,7 +132,7 @@ pub(crate) struct Comparison {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
-    /// The ends of an interval that contains the true median with 95 % confidence, whatever the
+    /// The ends of an interval that contains the true median with 95 % confidence for any
     /// distribution. With fewer than six pairs, they are the worst and the best ratio.
     pub(crate) low: f64,
     pub(crate) high: f64,
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_the_sign_test() {
-        // From tables of the sign test: with 6 samples the interval spans all of them, with 9 all
-        // but one at each end.
+        // These sizes are from tables of the sign test: with 6 samples, the interval spans all of
+        // them, and with 9, all but one at each end.
         let beyond = [1, 5, 6, 8, 9, 12, 15, 21].map(beyond);
         assert_eq!(beyond, [0, 0, 0, 0, 1, 2, 3, 5]);
     }

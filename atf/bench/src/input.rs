@@ -33,7 +33,7 @@ pub(crate) fn index_file(session: &Path) -> PathBuf {
 }
 
 /// A mapped file whose pages are already in this process's page table. Both sides of a comparison
-/// use the same mapping, so neither pays for page faults.
+/// use the same mapping, so page faults affect neither.
 #[derive(Debug, Clone)]
 pub(crate) struct Warm(Arc<Mmap>);
 
@@ -106,8 +106,8 @@ pub(crate) fn mapped() -> atf::OpenOptions {
     unsafe { atf::OpenOptions::new().mapped() }
 }
 
-/// Events of a call tree to replay. A tracer has its event in registers, so the input of a write
-/// benchmark should not be streamed from memory.
+/// Events of a call tree to replay. A tracer has its event in registers, so a write benchmark
+/// should not read a long input from memory.
 #[derive(Debug)]
 pub(crate) struct Tape {
     events: Vec<Event>,

@@ -19,7 +19,7 @@ const LARGE: u64 = 105_000_000;
 const THREADS: u32 = 16;
 const DETAIL_PER_MILLE: u32 = 86;
 
-/// A job for a separate process, so that its peak excludes earlier work.
+/// A job that runs in a separate process, so that its peak memory excludes earlier work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Job {
     /// Adds up a session, as `atf info` does.

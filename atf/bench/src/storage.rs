@@ -8,7 +8,7 @@ use std::path::Path;
 
 use atf::write::{Disk, Storage, StorageFile};
 
-/// The disk, except that existing files are overwritten so that their pages are reused.
+/// The disk. Existing files are overwritten, so that their pages are reused.
 #[derive(Debug)]
 pub(crate) struct OverOld;
 

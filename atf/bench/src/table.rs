@@ -14,8 +14,8 @@ pub(crate) struct Row {
     pub(crate) work: String,
     /// The work it is compared with.
     pub(crate) baseline: &'static str,
-    /// The speed that the work should reach, as a multiple of the baseline's. `None` for a bound:
-    /// work that any program must do and that atf cannot make faster.
+    /// The speed that the work should reach, as a multiple of the baseline's. `None` for a bound,
+    /// which is work that no program can avoid.
     pub(crate) goal: Option<f64>,
     pub(crate) comparison: Comparison,
     /// How much work one run does.
@@ -25,9 +25,9 @@ pub(crate) struct Row {
 /// The amount of work in one run, to compute its cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Amount {
-    /// Events, lookups or queries: in nanoseconds each.
+    /// Events, lookups or queries; the cost is in nanoseconds each.
     Each(u64, &'static str),
-    /// Bytes: in gigabytes per second.
+    /// Bytes; the cost is in gigabytes per second.
     Bytes(u64),
 }
 

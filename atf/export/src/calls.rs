@@ -61,7 +61,7 @@ impl<'a, 's> Calls<'a, 's> {
         (self.totals, self.problems, self.lost_details)
     }
 
-    /// Reads an event's detail. If it cannot be read, the reason is among the thread's problems.
+    /// Reads an event's detail. If it cannot be read, the thread's problems contain the reason.
     fn detail(&self, event: &IndexEvent) -> Option<Detail> {
         let thread = self.details.as_ref()?;
         let found = thread.forward(event).ok()?.found()?;
@@ -94,7 +94,7 @@ impl CallVisitor for Calls<'_, '_> {
 
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Error> {
         if self.sink.wants_details() {
-            // If the file cannot be opened, the reason is among the thread's problems.
+            // If the file cannot be opened, the thread's problems contain the reason.
             self.details = folder.open().ok().flatten();
         }
         Ok(())

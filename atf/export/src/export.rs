@@ -15,7 +15,7 @@ use crate::perfetto::Perfetto;
 use crate::speedscope::Speedscope;
 use crate::{Error, Process, ProcessInfo, Sink, Summary, TraceInfo};
 
-/// A format that another tool reads.
+/// A format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
@@ -39,7 +39,7 @@ pub enum Form {
 ///
 /// - speedscope: about 100 bytes per function, for at most 2²⁰ functions.
 /// - Firefox: the same, plus 60 bytes per distinct stack of a thread, for at most
-///   [`max_nodes`](Options::max_nodes). A temporary file holds the thread's durations.
+///   [`max_nodes`](Options::max_nodes). A temporary file contains the thread's durations.
 /// - Perfetto: 2¹⁶ names.
 /// - Folded stacks: as for [`tree`](atf::analyze::tree()).
 ///

@@ -11,17 +11,17 @@ use crate::json::{Commas, Quoted, Since, Unit};
 use crate::names::{OTHERS, name_of};
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// The version of the format; later Firefox Profilers upgrade it.
+/// The version of the format; later versions of the Firefox Profiler upgrade it.
 const VERSION: u32 = 55;
 
-/// The maximum number of functions of a thread that are listed separately.
+/// The maximum number of a thread's functions that are listed separately.
 const MOST_FUNCTIONS: usize = 1 << 20;
 
 /// Writes a profile. Times are in milliseconds since the trace's first event.
 ///
-/// The format stores its tables column by column. Stacks are written as they are read, while
-/// durations go to a temporary file: they become the column of weights and, shifted by one, the
-/// column of times.
+/// The format stores its tables column by column. Stacks are written as they are read. Durations go
+/// to a temporary file, because they are written twice: as the column of weights and, shifted by
+/// one, as the column of times.
 #[derive(Debug)]
 pub(crate) struct Firefox<'a, W> {
     out: W,
@@ -47,7 +47,7 @@ struct Table<'a> {
     prefixes: Vec<Option<usize>>,
     /// The position of each stack's function.
     of_stacks: Vec<usize>,
-    /// The open calls' stacks, outermost first.
+    /// The stack of each open call, outermost first.
     open: Vec<usize>,
 }
 
@@ -61,7 +61,7 @@ struct Samples {
 }
 
 impl<'a> Table<'a> {
-    /// Opens a call, and returns whether it has a stack of its own.
+    /// Opens a call, and returns whether it has its own stack.
     fn push(&mut self, function: Function<'a>, most: usize) -> bool {
         let next = self.functions.len().saturating_add(1);
         let place = match self.places.get(&function.id) {
@@ -89,8 +89,8 @@ impl<'a> Table<'a> {
         place > 0
     }
 
-    /// Opens a call without a stack of its own: it shares its caller's. All such outermost calls
-    /// share one stack.
+    /// Opens a call that has no stack of its own and shares its caller's. If the call has no
+    /// caller, it shares a stack with all such calls.
     fn push_others(&mut self, caller: Option<usize>) -> bool {
         let stack = caller.unwrap_or_else(|| {
             *self.stacks.entry((None, 0)).or_insert_with(|| {
@@ -208,7 +208,7 @@ impl<W: Write> Firefox<'_, W> {
             r#"],"length":{length},"weightType":"tracing-ms","timeDeltas":["#
         )?;
         if length > 0 {
-            // The last sample has no duration: nothing follows it.
+            // The last sample has no duration, because nothing follows it.
             write!(self.out, "{first}")?;
             if length > 1 {
                 self.out.write_all(b",")?;

@@ -72,7 +72,7 @@ impl Stack {
         if !self.ends.is_empty() {
             self.text.push(';');
         }
-        // The format has no escapes.
+        // The format has no escapes, so replace its special characters.
         let letters = name.chars().map(|letter| match letter {
             ';' => ':',
             letter if letter.is_control() => ' ',

@@ -84,7 +84,7 @@ pub enum Error {
     /// The output could not be written.
     #[error(transparent)]
     Output(#[from] io::Error),
-    /// An internal error of the reader. Damage to a trace is in the [`Summary`] instead.
+    /// An internal error of the reader. The [`Summary`] reports damage to a trace instead.
     #[error(transparent)]
     Trace(#[from] atf::Error),
 }

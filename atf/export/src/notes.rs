@@ -33,7 +33,7 @@ pub(crate) fn notes_of(
         .collect()
 }
 
-/// Returns sentences about missing or damaged data in a process, whose threads have these totals.
+/// Returns sentences about missing or damaged data in a process. `totals` are those of its threads.
 pub(crate) fn notes_of_process(
     process: &Process<'_>,
     threads: &[ThreadTotals],

@@ -79,7 +79,8 @@ impl<'a> Process<'a> {
         self
     }
 
-    /// Returns the time to write for a timestamp. Times before the recording become its start.
+    /// Returns the time to write for a timestamp. Times before the recording become the recording's
+    /// start.
     pub(crate) fn time(&self, ns: u64) -> u64 {
         match &self.clock {
             Some(clock) => clock.to_media_ns_or_zero(ns),

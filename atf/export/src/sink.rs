@@ -9,12 +9,14 @@ use atf::symbols::Function;
 
 /// Receives the calls of a trace, and writes them in a format. `'a` is the lifetime of the names.
 ///
-/// The order is: [`start`](Self::start); for each process [`process`](Self::process), its threads
-/// and [`process_end`](Self::process_end); [`finish`](Self::finish). For each thread:
-/// [`thread`](Self::thread), its calls and [`thread_end`](Self::thread_end). The calls of a thread
-/// are properly nested, and times never decrease. Each call that starts also ends.
+/// The functions are called in this order: [`start`](Self::start); for each process
+/// [`process`](Self::process), the functions for its threads, and
+/// [`process_end`](Self::process_end); then [`finish`](Self::finish). For each thread:
+/// [`thread`](Self::thread), the functions for its calls, and [`thread_end`](Self::thread_end). The
+/// calls of a thread are properly nested, and times never decrease. Each call that starts also
+/// ends.
 ///
-/// Every function returns the errors of its output.
+/// Every function returns the errors of writing its output.
 #[expect(clippy::missing_errors_doc, reason = "said once, above")]
 pub trait Sink<'a> {
     /// Returns whether calls should include their [`detail`](Start::detail), which costs time.
@@ -64,9 +66,9 @@ pub struct TraceInfo {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProcessInfo {
-    /// Its id, or its position, counted from 1, if the trace does not contain the id.
+    /// The process's id. If the trace does not contain it, the process's position, counted from 1.
     pub pid: u32,
-    /// Its name.
+    /// The process's name.
     pub name: String,
     /// Facts about the session, as keys and values.
     pub facts: Vec<(String, String)>,
@@ -76,14 +78,14 @@ pub struct ProcessInfo {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Thread {
-    /// Its process's [id](ProcessInfo::pid).
+    /// The [id](ProcessInfo::pid) of the thread's process.
     pub pid: u32,
-    /// Its position among all threads of the export, counted from 1. Formats use it as the thread's
-    /// id, because ATF's ids start at 0, which some tools treat as the idle thread.
+    /// The thread's position among all threads of the export, counted from 1. Formats use it as the
+    /// thread's id, because ATF's ids start at 0, which some tools treat as the idle thread.
     pub number: u32,
-    /// The id in its folder's name.
+    /// The id in the thread folder's name.
     pub id: u32,
-    /// Its name in the manifest.
+    /// The thread's name in the manifest.
     pub name: Option<String>,
 }
 
@@ -110,7 +112,7 @@ pub enum Detail {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Start<'a> {
-    /// Its function.
+    /// The called function.
     pub function: Function<'a>,
     /// Its time in nanoseconds of the trace's clock.
     pub start_ns: u64,
@@ -122,7 +124,7 @@ pub struct Start<'a> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct End<'a> {
-    /// Its function.
+    /// The called function.
     pub function: Function<'a>,
     /// The time of its start in nanoseconds.
     pub start_ns: u64,
@@ -130,16 +132,16 @@ pub struct End<'a> {
     pub end_ns: u64,
     /// How long the call was the innermost open one, in nanoseconds.
     pub self_ns: u64,
-    /// Its depth among the open calls.
+    /// The call's depth among the open calls.
     pub depth: Depth,
-    /// How it ended.
+    /// How the call ended.
     pub end: SpanEnd,
     /// The detail of its end, if details are [requested](Sink::wants_details) and it has one.
     pub detail: Option<Detail>,
 }
 
 impl End<'_> {
-    /// Returns whether an event ended it.
+    /// Returns whether an event ended the call.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.end.is_known()
@@ -150,7 +152,7 @@ impl End<'_> {
         matches!(self.end, SpanEnd::Open | SpanEnd::GivenUp)
     }
 
-    /// Returns how it ended, unless by a return.
+    /// Returns how the call ended, unless it ended with a return.
     #[must_use]
     pub fn remark(&self) -> Option<&'static str> {
         match self.end {
@@ -171,7 +173,8 @@ impl End<'_> {
 pub struct ThreadEnd<'e> {
     /// The thread.
     pub thread: &'e Thread,
-    /// The time of its last event in nanoseconds, or the trace's start if it has no events.
+    /// The time of the thread's last event in nanoseconds, or the trace's start if it has no
+    /// events.
     pub end_ns: u64,
     /// Sentences about missing or damaged data.
     pub notes: &'e [String],

@@ -19,7 +19,7 @@ pub struct Summary {
 
 impl Summary {
     /// Returns whether nothing is damaged and nothing was omitted. Calls may still be open, and the
-    /// tracer may have lost events: [`totals`](Self::totals).
+    /// tracer may have lost events: see [`totals`](Self::totals).
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.problems.is_empty() && !self.is_cut

@@ -3,11 +3,12 @@
 
 use std::fmt::{self, Write};
 
-/// The maximum length of a demangled name in bytes: a short mangled name can expand to gigabytes.
+/// The maximum length of a demangled name in bytes. Without a limit, a short mangled name could
+/// expand to gigabytes.
 const LONGEST: usize = 1 << 16;
 
-/// The maximum product of a name's length and the number of places in it where types may begin,
-/// each of which is tried. A name of 2 KiB has up to 200 of them, and trying them takes 0.1 s.
+/// The maximum product of a name's length and the number of places where types may begin. Each
+/// place is tried: a name of 2 KiB has up to 200 places, which takes 0.1 s.
 const MOST: usize = 1 << 19;
 
 /// The mangled prefix of each kind of thunk, the number of offsets after it (each ends with `_`),
@@ -19,7 +20,7 @@ const THUNKS: [(&str, usize, &str); 4] = [
     ("_ZTH", 0, "TLS init function for "),
 ];
 
-/// The types that `cpp_demangle` writes before a number, and the C++ suffix for each.
+/// The types that `cpp_demangle` writes before a number, each with its C++ suffix.
 const SUFFIXES: [(&str, &str); 5] = [
     ("(unsigned int)", "u"),
     ("(unsigned long)", "ul"),
@@ -58,7 +59,8 @@ fn raw(name: &str) -> Option<String> {
 /// but `cpp_demangle` mistakes the first parameter for one and omits it.
 ///
 /// The types of such a function therefore begin where a type can be inserted without appearing in
-/// the demangled name, whichever type it is: after template arguments, at the end of a name.
+/// the demangled name, no matter which type is inserted. Such places are after template arguments,
+/// at the end of a name.
 fn with_return_types(mut name: String) -> String {
     const KINDS: [&str; 5] = ["C1", "C2", "C3", "CI", "cv"];
     let places = name.matches("EE").count();

@@ -38,8 +38,8 @@ enum State {
     GaveUp,
 }
 
-/// Passes names to the thread and results back. Not a channel: channels have thread-local variables
-/// with destructors, which a [`Spawn`] may have to avoid.
+/// Passes names to the thread and results back. A channel would not do: channels have thread-local
+/// variables with destructors, which some [`Spawn`] threads must not have.
 #[derive(Debug)]
 struct Exchange {
     turn: Mutex<Turn>,
@@ -51,7 +51,7 @@ enum Turn {
     Asked(String),
     Working,
     Answered(Option<String>),
-    /// Nobody will ask again.
+    /// No more names will be requested.
     Over,
 }
 
@@ -111,7 +111,7 @@ impl Drop for Demangler {
 }
 
 impl Exchange {
-    /// Starts a thread, with its first name.
+    /// Starts a thread and passes it its first name.
     fn start(spawn: Spawn, first: Turn) -> Option<Arc<Self>> {
         let exchange = Arc::new(Self {
             turn: Mutex::new(first),
@@ -127,8 +127,8 @@ impl Exchange {
         self.changed.notify_one();
     }
 
-    /// Waits for the result of a name. Returns `None` if it takes too long, after which the thread
-    /// ends when it is done.
+    /// Waits for the result of a name. Returns `None` if demangling takes too long; the thread then
+    /// ends after this name.
     fn result(&self) -> Option<Option<String>> {
         let is_missing = |turn: &mut Turn| !matches!(turn, Turn::Answered(_));
         let turn = lock(&self.turn);
@@ -143,7 +143,7 @@ impl Exchange {
         }
     }
 
-    /// Demangles names until nobody will ask again.
+    /// Demangles names until no more are requested.
     fn work(&self) {
         let is_idle = |turn: &mut Turn| matches!(turn, Turn::Answered(_));
         let mut turn = lock(&self.turn);
@@ -170,7 +170,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// without parameters.
 pub(crate) fn short(name: &str) -> Option<&str> {
     let (list, qualifiers) = name.rsplit_once(')')?;
-    // `<fn(i32) as T>::f` is a Rust name.
+    // Reject Rust names such as `<fn(i32) as T>::f`.
     if !qualifiers.is_empty() && !qualifiers.starts_with(' ') || qualifiers.contains('>') {
         return None;
     }
@@ -200,7 +200,7 @@ pub(crate) fn short(name: &str) -> Option<&str> {
             '>' if brackets.last() == Some(&'<') && !name.get(..at)?.ends_with('-') => {
                 brackets.pop();
             }
-            // A comparison may have left a `<`.
+            // A comparison may have left a `<` on the stack.
             ')' | '}' | ']' => while brackets.pop() == Some('<') {},
             ' ' if brackets.is_empty() => start = word,
             _ => {}
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_short_name_of_a_huge_one_stays_mangled() {
-        // Each type is a pair of the previous type, referred to by its substitution number.
+        // Each type is a pair of the previous type, to which it refers by substitution number.
         let mut mangled = "_Z1fP1AIiiE".to_owned();
         for last in "13579BDFHJLNPRTVX".chars() {
             mangled.push_str(&format!("1BIS{last}_S{last}_E"));

@@ -17,22 +17,22 @@ pub struct Error {
 pub enum ErrorKind {
     /// An error from the operating system.
     Io(io::Error),
-    /// It is a folder, a pipe or a device.
+    /// The path is a folder, a pipe or a device.
     NotAFile,
-    /// It is neither ELF nor Mach-O, or it is damaged.
+    /// The file is neither ELF nor Mach-O, or it is damaged.
     Malformed(String),
-    /// Its tables are larger than [`LIMIT`](crate::LIMIT).
+    /// The file's tables are larger than [`LIMIT`](crate::LIMIT).
     TooLarge,
-    /// A Mach-O file for several architectures.
+    /// The file is a Mach-O file for several architectures.
     Universal,
-    /// Its build id differs from the traced module's.
+    /// The file's build id differs from the traced module's.
     OtherBuild {
         /// The file's build id in hexadecimal, if it has one.
         found: Option<String>,
         /// The module's build id.
         expected: String,
     },
-    /// It has no function symbols.
+    /// The file has no function symbols.
     NoFunctions,
 }
 

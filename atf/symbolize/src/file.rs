@@ -1,4 +1,4 @@
-//! Reads parts of a file, up to a limit, and what is read from it.
+//! Reads parts of a file, up to a limit.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -65,11 +65,11 @@ pub(crate) struct Raw {
 
 /// A function's name, in the file's order.
 pub(crate) struct Symbol {
-    /// The offset of its first byte from the base address.
+    /// The offset of the function's first byte from the base address.
     pub(crate) start: u64,
-    /// Its size; 0 if it extends to the next function.
+    /// The function's size; 0 if it extends to the next function.
     pub(crate) size: u64,
-    /// The end of its segment or section.
+    /// The end of the function's segment or section.
     pub(crate) limit: u64,
     pub(crate) binding: Binding,
     pub(crate) name: u32,

@@ -5,7 +5,7 @@ use std::path::Path;
 use globset::{Glob, GlobMatcher};
 
 /// Globs that select modules or functions by name: `GLOB` includes, `!GLOB` excludes, and the last
-/// matching glob decides. A name that no glob matches is selected if all globs exclude.
+/// matching glob decides. A name that no glob matches is selected only if all globs exclude names.
 ///
 /// `*` matches any text, including `/` and `::`; `?`, `[…]` and `{…,…}` work as in a shell, and `\`
 /// escapes the next character.

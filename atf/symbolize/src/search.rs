@@ -7,7 +7,7 @@ use crate::demangle::{self, Spawn};
 use crate::error::{Error, ErrorKind};
 use crate::table::SymbolTable;
 
-/// Where distributions install debug information for their packages.
+/// The folder in which distributions install the debug information of their packages.
 const SYSTEM: &str = "/usr/lib/debug";
 
 /// Where to search for a module's file: at its path and then, for each folder `DIR` and for
@@ -29,7 +29,7 @@ pub struct Found {
 }
 
 impl Search {
-    /// Creates a search in these folders, in this order, and in `/usr/lib/debug`.
+    /// Creates a search in these folders, in the given order, and then in `/usr/lib/debug`.
     #[must_use]
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         let folders = folders.into_iter().chain([SYSTEM.into()]).collect();
@@ -39,18 +39,18 @@ impl Search {
         }
     }
 
-    /// Sets how to start the thread that demangles C++ names, for tracers inside another program.
-    /// The thread uses no thread-local variables with destructors.
+    /// Sets the function that starts the thread that demangles C++ names, for tracers inside
+    /// another program. The thread uses no thread-local variables with destructors.
     #[must_use]
     pub fn spawn_with(mut self, spawn: Spawn) -> Self {
         self.spawn = spawn;
         self
     }
 
-    /// Finds the first file with all functions, or otherwise the first with only exported
-    /// functions. A file with a build id other than the module's is rejected; if the module has no
-    /// known build id, build ids are not compared. Build ids are hexadecimal, with or without
-    /// dashes.
+    /// Finds the first file that contains all functions. If there is none, finds the first that
+    /// contains only exported functions. A file with a build id other than the module's is
+    /// rejected; if the module has no known build id, build ids are not compared. Build ids are
+    /// hexadecimal, with or without dashes.
     #[must_use]
     pub fn find(&self, path: Option<&str>, build_id: Option<&str>) -> Found {
         let build_id = build_id.map(|id| id.replace('-', "").to_ascii_lowercase());

@@ -17,10 +17,10 @@ const LONGEST: usize = 1 << 16;
 
 /// The functions of an executable, a library or a file with its debug information.
 ///
-/// Offsets are relative to the module's base address: that of an ELF file's first loaded segment,
-/// rounded down to a page of 4 KiB, or that of `__TEXT` in a Mach-O file. In a running program, the
-/// base address of an ELF module is `dlpi_addr` plus the segment's `p_vaddr`, likewise rounded
-/// down.
+/// Offsets are relative to the module's base address: the address of an ELF file's first loaded
+/// segment, rounded down to a page of 4 KiB, or the address of `__TEXT` in a Mach-O file. In a
+/// running program, the base address of an ELF module is `dlpi_addr` plus the segment's `p_vaddr`,
+/// likewise rounded down.
 ///
 /// The names come from `.symtab`, which includes `static` functions, or else from `.dynsym`. If an
 /// address has several names, the first rule that distinguishes them decides: a name with a size
@@ -39,7 +39,7 @@ pub struct SymbolTable {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Function<'a> {
-    /// The offset of its first byte from the module's base address.
+    /// The offset of the function's first byte from the module's base address.
     pub offset: u64,
     /// The size of its code in bytes. Parts that the compiler moved elsewhere, such as `name.cold`,
     /// are separate functions.
@@ -65,7 +65,7 @@ impl Function<'_> {
 struct Entry {
     start: u64,
     end: u64,
-    /// Its name's offset in the strings.
+    /// The name's offset in the strings.
     name: u32,
 }
 
@@ -84,7 +84,7 @@ impl SymbolTable {
     pub(crate) fn read_with(path: &Path, spawn: Spawn) -> Result<Self, Error> {
         let failed = |kind| Error::new(path, kind);
         let io = |error| failed(ErrorKind::Io(error));
-        // Opening a pipe could block forever.
+        // Check first, because opening a pipe could block forever.
         if !fs::metadata(path).map_err(io)?.is_file() {
             return Err(failed(ErrorKind::NotAFile));
         }
@@ -165,7 +165,7 @@ impl SymbolTable {
     }
 
     /// Returns the demangled name of the function that contains the byte at `offset`. If functions
-    /// overlap, only the one that starts last is considered. Takes logarithmic time.
+    /// overlap, only the last one to start is considered. Takes logarithmic time.
     #[must_use]
     pub fn name_at(&self, offset: u64) -> Option<String> {
         let after = self

@@ -5,12 +5,12 @@
 //! with exceptions, and some are still open when the trace ends. Some events have registers and
 //! part of the stack.
 //!
-//! It uses only integers and nothing specific to the machine, so the same seed produces the same
-//! bytes everywhere.
+//! The generator uses only integers and nothing specific to the machine, so the same seed produces
+//! the same bytes everywhere.
 
 #![forbid(unsafe_code)]
-// The numbers of threads, functions, levels and bytes are small by construction, and release builds
-// check additions anyway.
+// The numbers of threads, functions, levels and bytes are small by construction, and even release
+// builds check additions.
 #![allow(clippy::cast_possible_truncation)]
 
 mod pace;

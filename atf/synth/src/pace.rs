@@ -1,4 +1,4 @@
-//! Decides when a thread's events happen and so how the events of several threads interleave.
+//! Decides when a thread's events happen, and thus how the events of several threads interleave.
 
 use crate::random::Random;
 use crate::synth::{Shape, Synth};
@@ -7,7 +7,7 @@ use crate::synth::{Shape, Synth};
 const START_NS: u64 = 1_000_000_000_000;
 /// Threads start within this many nanoseconds of one another.
 const SKEW_NS: u32 = 1_000_000;
-/// The greatest gap inside a turn, which limits how long a turn can last.
+/// The longest gap between two events of a turn, which limits how long a turn can last.
 const TURN_GAP_NS: u64 = 64;
 /// With random arrivals, half of the events arrive within this many nanoseconds of the previous
 /// one, half of the remaining events within twice that time, and so on.
@@ -23,13 +23,13 @@ const TURNS: u64 = 1 << 40;
 /// The clock of one thread: converts the call tree's gaps into timestamps.
 #[derive(Debug, Clone)]
 pub(crate) enum Pace {
-    /// The call tree's gaps, unchanged.
+    /// Uses the call tree's gaps unchanged.
     Free { now: u64 },
-    /// Random gaps, independent of one another.
+    /// Uses random gaps that are independent of one another.
     Random { now: u64, gaps: Random },
-    /// Events only during the thread's turns.
+    /// Generates events only during the thread's turns.
     Turns(Turns),
-    /// One event per round in which all threads take part.
+    /// Generates one event per round. All threads take part in each round.
     Interleave { next: u64, step: u64 },
 }
 
@@ -41,13 +41,13 @@ pub(crate) struct Turns {
     seed: u64,
     thread: u32,
     threads: u32,
-    /// Threads that share a slot.
+    /// The number of threads that share a slot.
     active: u32,
     /// The minimum and maximum number of events per turn.
     length: (u32, u32),
     lengths: Random,
     round: u64,
-    /// Events left in this turn.
+    /// The number of events left in this turn.
     left: u32,
     now: u64,
 }

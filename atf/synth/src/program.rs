@@ -107,19 +107,19 @@ impl Program {
 }
 
 impl Function {
-    /// Returns the id as in events: module in the upper half, symbol in the lower.
+    /// Returns the id as in events: the module in the upper half, the symbol in the lower half.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         u64::from(self.module) << 32 | u64::from(self.symbol)
     }
 
-    /// Returns the address of its code.
+    /// Returns the address of the function's code.
     #[inline]
     pub(crate) fn address(&self) -> u64 {
         base_address(self.module) + u64::from(self.symbol) * CODE_SIZE
     }
 
-    /// Picks one of the functions that it calls.
+    /// Picks one of the functions that this function calls.
     #[inline]
     pub(crate) fn callee(&self, random: &mut Random) -> u32 {
         self.callees[random.below(CALLEES as u32) as usize]

@@ -1,10 +1,10 @@
 //! Pseudorandom numbers that are the same on every machine.
 
-/// `SplitMix64` (Steele, Lea, Flood 2014): a counter, mixed.
+/// `SplitMix64` (Steele, Lea, Flood 2014), which mixes a counter.
 ///
 /// It is implemented here because its numbers determine the bytes of every trace, and a new version
-/// of a crate could change the stream. Only integers are drawn, because floats round differently if
-/// a compiler fuses multiplication and addition.
+/// of a crate could change the stream. Only integers are drawn, because floating-point results
+/// differ if a compiler fuses multiplication and addition.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,

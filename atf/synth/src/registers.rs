@@ -19,8 +19,8 @@ const ALIGNMENT: u32 = 16;
 /// The contents of a detail event. The payload is generated on demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers {
-    /// [`DetailEventType::FUNCTION_CALL`] for a call, else [`DetailEventType::FUNCTION_RETURN`]:
-    /// exceptions have no type of their own.
+    /// [`DetailEventType::FUNCTION_CALL`] for a call, otherwise
+    /// [`DetailEventType::FUNCTION_RETURN`], because exceptions have no type of their own.
     pub event_type: DetailEventType,
     function_id: u64,
     lr: u64,
@@ -36,7 +36,7 @@ impl Registers {
         Self {
             event_type,
             function_id: event.function_id,
-            // An address after the caller's first instruction.
+            // The return address is after the caller's first instruction.
             lr: caller.map_or(0, |caller| caller + 4 * (1 + seed % 15)),
             sp: top - u64::from(event.call_depth) * FRAME_SIZE,
             seed,

@@ -22,7 +22,7 @@ pub struct Synth {
     pub threads: u32,
     /// The number of index events per thread.
     pub events_per_thread: u64,
-    /// How many events in a thousand have a detail event; with 0, there is no `detail.atf`.
+    /// How many events in a thousand have a detail event. If 0, there is no `detail.atf`.
     pub detail_per_mille: u32,
     /// The number of functions in the program, at least 1.
     pub functions: u32,

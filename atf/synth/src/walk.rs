@@ -13,16 +13,16 @@ use crate::synth::Synth;
 
 /// The greatest call depth.
 const DEEPEST: usize = 48;
-/// Calls up to this depth make more than one call on average, and deeper ones fewer: trees are wide
-/// at the top and end on their own.
+/// Calls up to this depth make more than one call on average, and deeper calls make fewer, so trees
+/// are wide at the top and end on their own.
 const WIDE: usize = 6;
 /// The number of calls that a thread's outermost function makes.
 const ROOT_CALLS: u32 = 2_000;
-/// One in this many calls comes with a burst, a hot loop around one function.
+/// One in this many calls has a burst: a hot loop that calls one function.
 const BURST: u32 = 128;
 /// One in this many functions ends with an exception.
 const EXCEPTION: u32 = 4_096;
-/// One in this many events comes late, as if after waiting for a lock or a read.
+/// One in this many events is late, as if the thread had waited for a lock or a read.
 const STALL: u32 = 4_096;
 
 /// An event of a generated trace.
@@ -52,9 +52,10 @@ pub struct ThreadEvents {
 #[derive(Debug, Clone)]
 struct Frame {
     function: u32,
-    /// The number of calls that it has yet to make.
+    /// The number of calls that this call has yet to make.
     calls: u32,
-    /// The number of calls left in a burst, which come first, and the function that they call.
+    /// The number of calls left in the burst, and the function that they call. The burst comes
+    /// before other calls.
     burst: (u32, u32),
 }
 

@@ -18,11 +18,11 @@ const PROGRESS: u64 = 1 << 16;
 /// The numbers of threads and events written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Threads.
+    /// The number of threads.
     pub threads: u64,
-    /// Events in all `index.atf` files.
+    /// The number of events in all `index.atf` files.
     pub index_events: u64,
-    /// Events in all `detail.atf` files.
+    /// The number of events in all `detail.atf` files.
     pub detail_events: u64,
 }
 
@@ -56,11 +56,11 @@ impl Synth {
             .clock_type(Clock::BOOTTIME)
     }
 
-    /// Writes a session; `folder` must not contain one yet.
+    /// Writes a session to `folder`, which must not contain one yet.
     ///
     /// # Errors
     ///
-    /// As for [`SessionWriter`] and [`ThreadWriter`]. Files written before the error remain.
+    /// The errors of [`SessionWriter`] and [`ThreadWriter`]. Files written before the error remain.
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<Written> {
         self.write_observed(folder, |_| {})
     }
@@ -70,7 +70,7 @@ impl Synth {
     ///
     /// # Errors
     ///
-    /// As for [`write`](Self::write).
+    /// The errors of [`write`](Self::write).
     pub fn write_observed(
         &self,
         folder: impl AsRef<Path>,

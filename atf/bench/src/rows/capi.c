@@ -63,8 +63,8 @@ int bench_s3_loop(const char *session_dir, const Recorded *recorded, size_t reco
 }
 
 /*
- * Records the events of record.rs from first on, with the thread's recorder or, if that is NULL,
- * with the recording.
+ * Records the events of record.rs, starting with number first, through the thread's recorder or,
+ * if that is NULL, through the recording.
  */
 int bench_record_loop(const void *recording, const void *recorder, uint64_t first, uint64_t count)
 {

@@ -160,7 +160,7 @@ fn row(
     Ok(())
 }
 
-/// How long drains sleep: each run wakes them outside the timed part.
+/// How long drains sleep. Each run wakes them outside the timed part.
 const ASLEEP: Duration = Duration::from_secs(60);
 
 /// Adds a row for recording, either with a recorder or implicitly.

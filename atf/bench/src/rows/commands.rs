@@ -112,14 +112,14 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command, and returns how many bytes it read and in how many calls; `None` if the system
+/// Runs a command, and returns how many bytes it read, and in how many calls; `None` if the system
 /// does not count them.
 #[cfg(target_os = "linux")]
 fn reads_of(command: &mut Command) -> Result<Option<(u64, u64)>> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
     let mut child = command.stdout(Stdio::null()).spawn()?;
-    // The counts are available until the process is reaped.
+    // Read the counts before the process is reaped.
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(&child)), ended)?;
     let counts = std::fs::read_to_string(format!("/proc/{}/io", child.id()))?;

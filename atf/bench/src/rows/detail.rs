@@ -60,7 +60,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Returns the offset of each event: the previous offset plus the previous event's length.
+/// Returns the offset of each event, by adding each event's length to its offset.
 fn hop(events: &[u8]) -> Vec<u64> {
     let mut offsets = Vec::new();
     let mut offset = HEADER_SIZE;

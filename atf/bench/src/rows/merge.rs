@@ -25,8 +25,9 @@ const THREADS: [u32; 4] = [4, 16, 64, 256];
 #[derive(Debug, Clone, Copy)]
 enum Baseline {
     Heap,
-    /// The cost of verifying and visiting the events, where no merge that does both could be as much
-    /// faster than a heap as one that only visits them.
+    /// The cost of verifying the events and then visiting them in a known order, which is the
+    /// minimum for a merge that verifies. Used where no such merge could be as much faster than a
+    /// heap as a merge that only visits the events.
     Bound,
 }
 
@@ -151,7 +152,7 @@ fn partitions(context: &mut Context) -> Result<()> {
         comparison,
         amount: Amount::Each(input.count, "event"),
     });
-    // Visits the same bytes at the same time, half of them per core, which measures the memory
+    // Visits the same bytes at the same time, half of them per core, to measure the memory
     // bandwidth of two cores.
     let order = input.order()?;
     let records: Vec<_> = input.maps.iter().map(Events::records).collect();

@@ -26,12 +26,12 @@ use crate::table::{Amount, Row};
 
 /// The number of events, in all threads.
 const EVENTS: u64 = 4_000_000;
-/// The same for Babeltrace, which takes microseconds per event.
+/// A smaller number for Babeltrace, which takes microseconds per event.
 const FEWER_EVENTS: u64 = 200_000;
 const THREADS: u32 = 16;
 /// The number of spans, each an enter and an exit.
 const SPANS: u64 = 200_000;
-/// The OTF2 program, and the header that it reads index files with.
+/// The OTF2 program, and the header that it uses to read index files.
 const OTF2: [(&str, &str); 2] = [
     ("otf2.c", include_str!("otf2.c")),
     ("atf_v1.h", include_str!("../../../include/atf_v1.h")),

@@ -11,7 +11,7 @@ use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::rows::commands::{build, time};
 use crate::table::{Amount, Report, Row};
 
-/// A program that makes as many calls as its argument says, and does nothing else.
+/// A program that makes the number of calls given by its argument, and does nothing else.
 const SOURCE: &str = "
 #include <stdlib.h>
 static __attribute__((noinline)) void leaf(void) { __asm__ volatile(\"\"); }

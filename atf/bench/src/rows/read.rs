@@ -315,8 +315,8 @@ fn fold(sum: u64, event: IndexEvent) -> u64 {
     sum ^ event.timestamp_ns ^ event.function_id ^ event.detail_seq.unwrap_or_default() ^ small
 }
 
-/// Does the same with copies of the file's bytes and no verification: the minimum cost of
-/// positioned reads.
+/// Does the same with copies of the file's bytes and without verification. This is the minimum cost
+/// of positioned reads.
 fn sum_of_copies(path: &Path) -> Result<u64> {
     let (file, mut buffer) = (File::open(path)?, vec![0; 64 << 10]);
     let (mut sum, mut offset) = (0, HEADER_SIZE as u64);
@@ -332,8 +332,8 @@ fn sum_of_copies(path: &Path) -> Result<u64> {
     Ok(sum)
 }
 
-/// Finds the headers of details in copies of the file's bytes: the minimum cost of following links
-/// in order with positioned reads.
+/// Finds the headers of details in copies of the file's bytes. This is the minimum cost of
+/// following links in order with positioned reads.
 fn headers_of_copies(file: &File, offsets: &[u64]) -> std::io::Result<u8> {
     let mut buffer = vec![0; 64 << 10];
     let (mut sum, mut start, mut size) = (0, 0, 0);

@@ -106,7 +106,7 @@ fn whole(
     }
 }
 
-/// Times the part of each event's cost that comes before recording: reading the clock.
+/// Times reading the clock, the part of each event's cost that precedes recording.
 fn read_clock(context: &mut Context) -> Result<()> {
     let count = context.events(EVENTS);
     let ours = compare(
@@ -169,7 +169,8 @@ fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Resu
     }
 }
 
-/// Times the minimal push: copying an event's 32 bytes into the ring. Draining is not timed.
+/// Times the simplest possible push, which copies an event's 32 bytes into the ring. Draining is
+/// not timed.
 fn bare_push(watch: &mut Stopwatch, rounds: u64) -> Result<()> {
     let (mut producer, mut consumer) = RingBuffer::<[u64; 4]>::new(CAPACITY as usize);
     // Load the ring's pages into memory before timing.
@@ -210,8 +211,8 @@ fn write(watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Generates the events of a round in registers, as a tracer does: reading prepared events from
-/// memory would cost more than the ring.
+/// Generates the events of a round in registers, like a tracer, because reading prepared events
+/// from memory would cost more than the ring.
 #[inline]
 pub(super) fn play<E>(
     round: u64,

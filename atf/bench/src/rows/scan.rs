@@ -84,14 +84,14 @@ fn check(scan: &Scan, count: u64) -> Result<()> {
     }
 }
 
-/// Sums the bytes, which measures the memory bandwidth.
+/// Sums the bytes to measure the memory bandwidth.
 fn sum(bytes: &[u8]) -> u64 {
     let (words, _) = bytes.as_chunks();
     let add = |sum: u64, word: &[u8; 8]| sum.wrapping_add(u64::from_le_bytes(*word));
     words.iter().fold(0, add)
 }
 
-/// Sums the bytes on several cores, which measures their memory bandwidth.
+/// Sums the bytes on several cores to measure their memory bandwidth.
 fn sum_on(cores: usize, bytes: &[u8]) -> u64 {
     let size = bytes.len().div_ceil(cores).next_multiple_of(EVENT_SIZE);
     std::thread::scope(|scope| {

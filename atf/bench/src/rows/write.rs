@@ -21,8 +21,8 @@ const EVENTS: u64 = 4_000_000;
 /// The buffer that is written repeatedly.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// Where the file's pages come from. Writing to fresh pages costs several times more, for reasons
-/// outside the program.
+/// Where the file's pages come from. Writing to fresh pages takes several times as long, because of
+/// work in the operating system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Pages {
     /// The file exists, and its pages are in memory.
@@ -165,7 +165,7 @@ impl Places {
         })
     }
 
-    /// Writes the way existing tracers do: the header, each event as it arrives, the footer, the
+    /// Writes like existing tracers: the header, each event as it arrives, the footer, and the
     /// header again. There is no checksum.
     fn fwrite(&self, watch: &mut Stopwatch, pages: Pages, tape: &Tape, count: u64) -> Result<()> {
         let over_old = pages == Pages::Reused && self.fwrite.exists();
@@ -184,8 +184,8 @@ impl Places {
         })
     }
 
-    /// Times the system's part of writing the same number of bytes: no event is created, and
-    /// nothing is copied twice.
+    /// Times the system's part of writing the same number of bytes: no events are created, and no
+    /// bytes are copied twice.
     fn blocks(&self, watch: &mut Stopwatch, pages: Pages, count: u64) -> Result<()> {
         if pages == Pages::Fresh {
             remove(&self.blocks)?;

@@ -2,7 +2,7 @@
 //! two traces.
 //!
 //! A frame's width is its total time, and the part without frames above it is its self time. Lines
-//! above the frames say what is missing from the trace.
+//! above the frames list what is missing from the trace.
 //!
 //! Memory: as for [`tree`](atf::analyze::tree()), and 70 bytes per node for each tree.
 

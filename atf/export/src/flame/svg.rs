@@ -14,7 +14,7 @@ const ROW: f64 = 16.0;
 const HEAD: f64 = 52.0;
 /// The maximum number of notes to show.
 const MOST_NOTES: usize = 8;
-/// Narrower frames are omitted, along with all frames above them.
+/// The minimum width of a frame. Narrower frames are omitted, along with all frames above them.
 const NARROWEST: f64 = 0.1;
 /// The width of a letter.
 const LETTER: f64 = 7.0;
@@ -108,7 +108,7 @@ pub(super) fn write(
     out.flush()
 }
 
-/// Returns the first notes, and the number of further ones.
+/// Returns the first few notes, and a line with the number of the others.
 fn shown(notes: &[String]) -> Vec<String> {
     let mut shown: Vec<String> = notes.iter().take(MOST_NOTES).cloned().collect();
     let more = notes.len().saturating_sub(shown.len());
@@ -194,7 +194,7 @@ fn label(name: &str, width: f64) -> String {
     if (letters as f64) * LETTER + 6.0 <= width {
         return name.to_owned();
     }
-    // At least the ellipsis and two letters.
+    // Show at least two letters and the ellipsis.
     let space = (1..letters)
         .rev()
         .find(|count| (*count as f64) * LETTER + 6.0 <= width);

@@ -22,7 +22,7 @@ pub(super) struct Tree {
     children: Vec<u32>,
     /// Sentences about missing or damaged data.
     pub(super) notes: Vec<String>,
-    /// The maximum number of nodes. Beyond it, each node has one further child, [`OTHERS`].
+    /// The maximum number of nodes. Beyond it, a node gets only one more child, [`OTHERS`].
     limit: usize,
 }
 
@@ -136,7 +136,7 @@ impl Tree {
         let above = self.nodes.get(parent as usize);
         match u32::try_from(self.nodes.len()) {
             _ if is_full && name != others => match above {
-                // All calls below a node without room are one node.
+                // All calls below a node without room are combined in one node.
                 Some(above) if above.name == others => parent,
                 _ => self.child(parent, others, others),
             },

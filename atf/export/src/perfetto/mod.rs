@@ -160,7 +160,7 @@ fn annotation_names() -> Vec<Interned> {
     names.collect()
 }
 
-/// Returns a detail's annotations. Those of a call's end have other names than those of its start.
+/// Returns a detail's annotations. A call's end uses different names than its start.
 fn annotations(first: u64, detail: &Detail) -> Vec<DebugAnnotation> {
     match detail {
         Detail::Function(function) => of_function(first, function),
@@ -196,8 +196,8 @@ fn of_field(name: String, value: Value) -> DebugAnnotation {
     annotation
 }
 
-/// Returns annotations for the registers, as pointers so that they are shown in hexadecimal, and
-/// for the stack's size.
+/// Returns annotations for the registers and for the stack's size. Registers are pointers, which
+/// are shown in hexadecimal.
 fn of_function(first: u64, detail: &FunctionPayload) -> Vec<DebugAnnotation> {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = detail.x_regs;
     let registers = [
@@ -272,7 +272,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
         if self.names.len() >= MOST_NAMES {
             self.clear_names()?;
         }
-        // 0 is not a valid name id.
+        // Name ids start at 1, because 0 is not a valid id.
         let next = u64::try_from(self.names.len())
             .unwrap_or(u64::MAX)
             .saturating_add(1);
@@ -325,7 +325,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
     }
 
     fn process_end(&mut self, notes: &[String]) -> io::Result<()> {
-        // Any sequence will do; the last thread's sequence ends here.
+        // Any sequence works, so continue the last thread's.
         let (time_ns, track) = (self.info.start_ns, self.process);
         let mut notes = notes.iter();
         notes.try_for_each(|note| self.note(time_ns, note, Some(track)))

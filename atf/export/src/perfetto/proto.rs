@@ -1,7 +1,7 @@
 //! The messages of Perfetto's `trace.proto` that an export needs, with the fields that it sets.
 //!
-//! Numbers and types come from `protos/perfetto/trace` in Perfetto, which never changes them, so
-//! that old traces stay readable.
+//! Field numbers and types come from Perfetto's `protos/perfetto/trace`. Perfetto never changes
+//! them, so that old traces stay readable.
 
 use prost::Message;
 

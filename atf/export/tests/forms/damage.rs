@@ -1,4 +1,4 @@
-//! Damaged traces: no form panics, and the output stays valid and says what is missing.
+//! Damaged traces: no form panics, and the output stays valid and reports what is missing.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{CALL, FORMS, RETURN, exported, lacking, session, write_session};
 
-/// Checks everything that a sink may rely on.
+/// Checks every guarantee that a sink may rely on.
 #[derive(Default)]
 struct Checker {
     open: Vec<(u64, u64)>,
@@ -139,7 +139,7 @@ fn a_truncated_file_is_noted_in_the_forms() {
     let (folder, _) = session();
     let path = folder.path().join("pid_42/thread_0/index.atf");
     let bytes = fs::read(&path).unwrap();
-    // The header, six events, and half of one.
+    // Keep the header, six events and half of the seventh.
     fs::write(&path, &bytes[..64 + 6 * 32 + 16]).unwrap();
     let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
     for form in [

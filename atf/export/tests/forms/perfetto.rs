@@ -113,7 +113,7 @@ fn fields_are_annotations_of_their_types() {
     let events = [
         (EventKind::CALL, DetailEventType::FUNCTION_CALL, &start[..]),
         (EventKind::RETURN, DetailEventType::FUNCTION_RETURN, end),
-        // Not an object: no annotation.
+        // A payload that is not an object has no annotations.
         (EventKind::CALL, DetailEventType::FUNCTION_CALL, b"{\"u\":5"),
     ];
     for (time, (kind, event_type, payload)) in (1..).zip(events) {

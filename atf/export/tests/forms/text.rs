@@ -8,8 +8,8 @@ use crate::{CALL, RETURN, session, text, write_session};
 #[test]
 fn folded_stacks_have_the_self_time_of_all_threads() {
     let (_folder, session) = session();
-    // main: thread 0 has 1000 ns minus 250 and 100 ns, plus 350 ns with a recursive call of 50 ns;
-    // thread 7 has 500 ns. `[u8; 4]` has 250 and 50 ns.
+    // The self times: in thread 0, main has 1000 ns minus 250 and 100 ns, plus 350 ns with a
+    // recursive call of 50 ns; in thread 7, it has 500 ns. `[u8; 4]` has 250 and 50 ns.
     let expected = "main 1450\n\
                     main;[u8: 4]::<\"x\">, \\ &    300\n\
                     main;[u8: 4]::<\"x\">, \\ &   ;0x100000003 50\n\
@@ -54,7 +54,7 @@ fn calls_are_cut_to_the_time_range_and_those_outside_are_left_out() {
     // The odd name spans two lines.
     let ends = rows.lines().filter(|row| row.ends_with(",return"));
     let ends = ends.map(|row| row.rsplitn(6, ',').take(5).collect::<Vec<_>>());
-    // main was open at the start; its self time is from 40 to 60.
+    // main was open at the start; its self time lasts from 40 to 60.
     assert_eq!(
         ends.collect::<Vec<_>>(),
         [

@@ -27,7 +27,8 @@ fn macho() -> Vec<u8> {
     let names = b"\0__Z4areai\0_main\0_late\0_data\0__mh_execute_header\0";
     let commands_size = 72 + 2 * 80 + 24 + 24;
     let mut file = u32s(&[0xfeed_facf, 0x0100_0007, 3, 2, 3, commands_size, 0, 0]);
-    // LC_SEGMENT_64: address, size, offset and size in the file; protections, 2 sections.
+    // LC_SEGMENT_64: address and size in memory, offset and size in the file, protections, 2
+    // sections.
     file.extend(u32s(&[0x19, 72 + 2 * 80]));
     file.extend(name16("__TEXT"));
     file.extend(u64s(&[0x1_0000_0000, 0x4000, 0, 0x4000]));
@@ -121,7 +122,7 @@ fn tables_larger_than_the_limit_are_refused_before_they_are_read() {
         matches!(outside.kind(), ErrorKind::Malformed(_)),
         "{outside}"
     );
-    // A hole of 5 GiB.
+    // Add a hole of 5 GiB.
     fs::File::options()
         .write(true)
         .open(&path)
@@ -132,7 +133,8 @@ fn tables_larger_than_the_limit_are_refused_before_they_are_read() {
     assert!(matches!(large.kind(), ErrorKind::TooLarge), "{large}");
 }
 
-/// Reads a damaged file and looks up names; must not panic.
+/// Reads a damaged file and looks up names, which must not panic. Returns whether the file could be
+/// read.
 fn look(path: &Path, bytes: &[u8]) -> bool {
     fs::write(path, bytes).unwrap();
     let table = SymbolTable::read(path);

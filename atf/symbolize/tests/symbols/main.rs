@@ -137,7 +137,7 @@ fn a_stripped_library_has_its_exported_functions_and_its_debug_file_all() {
     assert_eq!(file, debug);
     check(&table, expected);
     assert!(found.refused.is_empty());
-    // Found by its path below a folder, and by name.
+    // The file is found by its path below a folder, and by its name.
     for place in ["debug/opt/x/liba.so", "debug/liba.so"] {
         fs::create_dir_all(path.join(place).parent().unwrap()).unwrap();
         fs::copy(&debug, path.join(place)).unwrap();

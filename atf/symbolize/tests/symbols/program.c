@@ -27,10 +27,10 @@ void print_offset(const char *name, void *function) {
 __attribute__((noinline)) static int hidden(int x) { return x * 3; }
 __attribute__((noinline)) int visible(int x) { return x * 5; }
 __attribute__((weak)) int weakling(int x) { return x * 7; }
-// Three names for one address: the global name without an underscore is shown.
+// Three names for one address. The global name without an underscore is shown.
 int _strong(int x) __attribute__((alias("visible")));
 int feeble(int x) __attribute__((weak, alias("visible")));
-// Has no size, so it extends to the next function.
+// This function has no size, so it extends to the next one.
 __asm__(".text\n.globl sizeless\n.type sizeless,@function\nsizeless: nop; nop; nop; nop; ret\n"
         ".globl after\n.type after,@function\nafter: ret\n.size after,.-after\n");
 void sizeless(void);
