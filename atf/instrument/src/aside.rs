@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::guest::{lock, without_signals};
 use crate::thread;
 
-/// How long the program waits. Reading the names of 500,000 functions takes 10 s.
+/// How long the program waits for the work. Reading the names of 500,000 functions takes 10 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The thread's stack size in bytes.

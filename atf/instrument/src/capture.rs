@@ -86,8 +86,9 @@ impl Capture {
     }
 
     /// Records an event with its detail.
-    // The other hooks need less stack. A reference would force their events into memory, and copying
-    // one from there would wait for its stores.
+    // Not inlined, because hooks without details need less stack. Takes the event by value: a
+    // reference would force all hooks' events into memory, and reading one back would have to wait
+    // for the stores.
     #[inline(never)]
     pub(crate) fn record(
         &mut self,
@@ -118,7 +119,7 @@ impl Capture {
         let from = ptr::with_exposed_provenance::<u8>(registers.sp);
         // SAFETY: the `size` bytes starting at the stack pointer are part of this thread's stack,
         // which is mapped up to its end, and the buffer has room for them. The instrumented
-        // function waits for its hook, so nothing writes there.
+        // function waits for its hook, so nothing writes to the stack.
         unsafe { ptr::copy_nonoverlapping(from, snapshot.as_mut_ptr(), size) };
         let whole = FunctionPayload::SIZE.saturating_add(size);
         self.payload.get(..whole).unwrap_or_default()

@@ -28,7 +28,7 @@ const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIG
 /// How long the end of the program may wait for the last events to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The program may spend at most 1/`SHARE` of its time waiting for the events of faults that it
+/// The inverse of the share of its time that the program may wait for the events of faults that it
 /// handles.
 const SHARE: u64 = 100;
 
@@ -49,7 +49,7 @@ pub(crate) fn arm() {
     for signal in FATAL {
         signals::handle(signal, crashed);
     }
-    // Skip signals that the program handles: its handler may let the program continue.
+    // Skip signals that the program handles: the handler may let the program continue.
     for signal in ENDING
         .into_iter()
         .filter(|signal| signals::is_default(*signal))
@@ -63,7 +63,7 @@ pub(crate) fn arm() {
 extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     keep_errno(|| write_last(PATIENCE));
     signals::restore(signal);
-    // SAFETY: the call has no preconditions. The signal arrives when this function returns.
+    // SAFETY: the call has no preconditions. The signal is delivered when this function returns.
     unsafe { libc::raise(signal) };
 }
 
@@ -87,7 +87,8 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     let information = unsafe { info.as_ref() }.filter(|_| has_information);
     if information.is_none_or(|info| info.si_code <= 0) {
         // A fault happens again when this function returns, but a signal that was sent does not.
-        // SAFETY: the calls have no preconditions. The signal arrives when this function returns.
+        // SAFETY: the calls have no preconditions. The signal is delivered when this function
+        // returns.
         unsafe { libc::raise(signal) };
     }
 }
@@ -103,8 +104,8 @@ fn write_last(patience: Duration) {
 }
 
 /// How long the program has waited for the events of faults that it handles. Garbage collectors
-/// handle faults all the time, but any fault may be about to end the program. The program therefore
-/// waits for each, but in total for at most [`PATIENCE`] plus 1/[`SHARE`] of its run time.
+/// handle faults all the time, but any fault may end the program. The program therefore waits for
+/// each, but in total for at most [`PATIENCE`] plus 1/[`SHARE`] of its run time.
 struct Waits {
     /// When the first wait began.
     since_ns: AtomicU64,
@@ -206,7 +207,7 @@ mod tests {
         waits.spend(second / 2);
         assert_eq!(milliseconds(5 * second), 0);
         assert_eq!(milliseconds(6 * second), 10);
-        // A wait may take a little longer than it should.
+        // A wait may take slightly longer than allowed.
         waits.spend(second / 50);
         assert_eq!(milliseconds(6 * second), 0);
         assert_eq!(milliseconds(15 * second), 80);

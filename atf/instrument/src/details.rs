@@ -18,7 +18,8 @@ const STACK: usize = 128;
 pub(crate) struct Triggers {
     pub(crate) signal: Option<c_int>,
     pub(crate) after: Option<Duration>,
-    /// The depth from which calls are triggers; if any functions are marked, only their calls are.
+    /// The minimum depth of calls that are triggers. If the settings name functions, only calls of
+    /// these are triggers.
     depth: Option<u32>,
     needs_mark: bool,
     pub(crate) are_crashes: bool,
@@ -71,12 +72,13 @@ enum Length {
 /// The most that a flight recorder can keep, in bytes: half of the largest ring.
 const MOST_FLIGHT: u64 = 512 << 20;
 
-/// The maximum payload bytes in a ring without windows: more than 200,000 details.
+/// The maximum number of payload bytes in a ring without windows, enough for more than 200,000
+/// details.
 const MOST_DRAINED: usize = 64 << 20;
 
 impl Details {
-    /// Reads the environment variables. `are_chosen` says whether `ATF_DETAIL_FUNCTIONS` is set,
-    /// `are_triggers` whether `ATF_TRIGGER_FUNCTIONS` is.
+    /// Reads the environment variables. `are_chosen` is true if `ATF_DETAIL_FUNCTIONS` is set, and
+    /// `are_triggers` if `ATF_TRIGGER_FUNCTIONS` is.
     pub(crate) fn read(are_chosen: bool, are_triggers: bool) -> Result<Self, String> {
         let is_windowed = match text("ATF_DETAILS")?.as_deref() {
             None | Some("off") => None,
@@ -135,7 +137,8 @@ impl Details {
     }
 
     /// Returns how many payload bytes a ring of this many events holds. With windows, there is room
-    /// for every event's payload; without, the drain takes payloads right away.
+    /// for every event's payload. Without windows, less room suffices, because the drain takes
+    /// payloads right away.
     pub(crate) fn payload_size(&self, events: usize) -> usize {
         let most = match self.window {
             Some(_) => 1 << 30,

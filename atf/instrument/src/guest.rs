@@ -1,4 +1,4 @@
-//! Leaves the program undisturbed while its threads run code of this library.
+//! Keeps the program undisturbed while its threads run code of this library.
 
 use std::ffi::c_int;
 use std::io::{self, Write as _};
@@ -16,8 +16,8 @@ pub(crate) fn keep_errno(work: impl FnOnce()) {
     unsafe { *place = before };
 }
 
-/// Runs `start` with all signals blocked. The threads that it starts inherit this, so the program's
-/// handlers run only in the program's own threads.
+/// Runs `start` with all signals blocked. The threads that it starts inherit the blocked signals,
+/// so the program's handlers run only in the program's own threads.
 pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: zeros are valid for its integers.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };

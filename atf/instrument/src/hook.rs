@@ -4,9 +4,9 @@
 //! its end, including when an exception passes through the function (GCC). The hooks are written in
 //! assembly, because only there do the registers still have the instrumented function's values.
 //!
-//! `docs/record.md` lists which register each payload field contains. `x0` and `x1`, or `rdi` and
-//! `rsi`, hold the hook's own arguments. At the end of a function, the compiler has already moved
-//! its result elsewhere. `sp` is the function's stack pointer when it calls the hook.
+//! `docs/record.md` lists which register is in each payload field. `x0` and `x1`, or `rdi` and
+//! `rsi`, contain the hook's own arguments. At the end of a function, the compiler has already
+//! moved its result elsewhere. `sp` is the function's stack pointer when it calls the hook.
 
 use atf::EventKind;
 
@@ -23,7 +23,7 @@ macro_rules! hook {
         pub extern "C" fn $hook(function: usize, call_site: usize) {
             // The first six arguments are in registers. The seventh is the stack pointer before
             // this function was called, and the eighth is the frame pointer. The stack must be
-            // aligned to 16 bytes, and at this point the return address is on it.
+            // aligned to 16 bytes, and at this point the return address is on the stack.
             std::arch::naked_asm!(
                 "sub rsp, 8",
                 "push rbp",

@@ -12,12 +12,12 @@
 //! | what happens | what becomes of the trace |
 //! |---|---|
 //! | calls before `main` and after it | recorded: the first event starts the recording, the last destructor ends it |
-//! | a thread ends | its files are finalized after the destructors of its variables |
+//! | a thread ends | its files are finalized after the destructors of its thread-local variables |
 //! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on, before a flight recorder's crash, and at the end of the thread and the program |
 //! | the program ends by `exit` | all threads are finalized, even those still running |
 //! | a signal, `_exit` or `exec` ends it | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
-//! | `fork` | the child records into its own session, next to its parent's |
+//! | `fork` | the child records its own session, next to its parent's |
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |
 //! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again at the next return |
 //! | the program closes descriptors that it does not know | files are open only while being written |
@@ -29,9 +29,10 @@
 //!
 //! - If an instrumented signal handler makes the first call that its thread records, it allocates
 //!   memory. If it interrupted `malloc`, it may wait forever.
-//! - The library has a thread. System calls that are only allowed in a single-threaded process,
-//!   such as `unshare(CLONE_NEWUSER)`, fail.
-//! - If the library is preloaded, the destructors of the program's own libraries run after its end.
+//! - The library runs a thread of its own, so system calls that are only allowed in a
+//!   single-threaded process, such as `unshare(CLONE_NEWUSER)`, fail.
+//! - If the library is preloaded, the destructors of the program's own libraries run after the end
+//!   of the recording.
 
 // Other systems also have the compiler's instrumentation, but not the loader functions used here.
 #![cfg(target_os = "linux")]

@@ -21,7 +21,7 @@ use crate::storage::GuestDisk;
 use crate::thread;
 use crate::trigger::{self, atf_instrument_trigger};
 
-/// Protects the start of the recording. No thread holds it in a forked child.
+/// Protects the start of the recording. In a forked child, no thread holds this lock.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn acquire() {
@@ -47,7 +47,7 @@ pub(crate) fn get() -> Option<&'static Process> {
     current()
 }
 
-/// Starts the recording, unless another thread just did or failed to.
+/// Starts the recording, unless another thread has just started it or failed to.
 fn start_once() {
     if current().is_some() || IS_OFF.load(Ordering::Acquire) {
         return;
@@ -111,7 +111,7 @@ pub(crate) extern "C" fn forked() {
     release();
 }
 
-/// Registers the fork handlers when the library is loaded, when no other thread can fork.
+/// Registers the fork handlers when the library is loaded, before any other thread can fork.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;

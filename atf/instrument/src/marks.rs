@@ -7,11 +7,11 @@ pub(crate) struct Marks(u32);
 impl Marks {
     /// No special treatment.
     pub(crate) const NONE: Self = Self(0);
-    /// It is not recorded.
+    /// The function is not recorded.
     pub(crate) const LEFT_OUT: Self = Self(1);
-    /// It is recorded without details.
+    /// The function is recorded without details.
     pub(crate) const BARE: Self = Self(2);
-    /// Its calls may be triggers.
+    /// The function's calls may be triggers.
     pub(crate) const TRIGGER: Self = Self(4);
 
     /// Adds marks if `is_so`.

@@ -125,7 +125,7 @@ impl Modules {
         };
         search().unwrap_or_else(|| {
             self.add_module(function, unloaded, settings, recording);
-            // The loader does not know this code. It may come from a JIT compiler.
+            // This code is not in any loaded module. It may come from a JIT compiler.
             search().unwrap_or(Range {
                 start: function,
                 end: function.saturating_add(1),
@@ -185,8 +185,8 @@ impl Modules {
             let modules = known.iter().enumerate().map(described).collect();
             if let Some(recording) = &*lock(recording) {
                 recording.session().set_modules(modules);
-                // Written right away: without the modules, functions cannot be identified. Errors
-                // are reported at the end.
+                // Write the manifest right away, because functions cannot be identified without the
+                // modules. Errors are reported at the end.
                 let _ = recording.write_manifest();
             }
         }
@@ -262,8 +262,8 @@ unsafe extern "C" fn add(
         .filter(|header| header.p_type == libc::PT_NOTE);
     let build_id = notes.filter_map(extent).find_map(|(start, end)| {
         let size = end.saturating_sub(start);
-        // SAFETY: the segment is mapped while the module is loaded, which it is during the
-        // callback.
+        // SAFETY: the segment is mapped while the module is loaded, and the module stays loaded
+        // during the callback.
         let notes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(start), size) };
         build_id(notes)
     });
@@ -331,7 +331,7 @@ pub(crate) unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
         // SAFETY: null is `None`, and any other value is the function of this name and type.
         unsafe { mem::transmute::<*mut c_void, Option<Dlclose>>(next) }
     });
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the caller meets the requirements of `dlclose`.
     let status = next.map_or(-1, |next| unsafe { next(handle) });
     UNLOADED.fetch_add(1, Ordering::Release);
     status

@@ -32,7 +32,7 @@ pub(crate) struct Process {
     clock: Option<Arc<CounterClock>>,
     /// Counts events of threads that are not registered.
     pub(crate) losses: LossCounter,
-    /// Whether the user has been told about an unregistered thread, and about a small ring.
+    /// Whether an unregistered thread and, below, a small ring have been reported.
     has_complained: AtomicBool,
     has_told_of_rings: AtomicBool,
 }
@@ -46,8 +46,8 @@ pub(crate) static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
 /// Whether recording is off: by request, after an error, or at the end.
 pub(crate) static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// A page with the id of the recorded process; zero only in a forked child, to detect a child in
-/// which no fork handler ran.
+/// A page with the id of the recorded process. In a forked child, the page is zero, so a child is
+/// detected even if no fork handler ran.
 static OWNER: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 
 /// Returns the process if it is being recorded.
@@ -57,7 +57,7 @@ pub(crate) fn recorded() -> Option<&'static Process> {
 }
 
 /// Returns whether this process is a child that shares its parent's memory, as after `vfork`. Any
-/// change it makes in memory also affects its parent.
+/// change that the child makes in memory also affects its parent.
 pub(crate) fn is_vforked() -> bool {
     !is_forked() && owner().is_some_and(|owner| owner != std::process::id())
 }
@@ -91,7 +91,7 @@ pub(crate) fn claim() -> Result<(), String> {
     // call fails, and only the fork handlers detect a child.
     unsafe { libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) };
     let owner = page.cast::<AtomicU32>();
-    // SAFETY: the page is large enough, zeros are a valid value, and it is never unmapped.
+    // SAFETY: the page is large enough, zeros are a valid value, and the page is never unmapped.
     unsafe { &*owner }.store(std::process::id(), Ordering::Relaxed);
     OWNER.store(owner, Ordering::Release);
     Ok(())
@@ -117,8 +117,8 @@ pub(crate) fn abandon() {
     PROCESS.store(ptr::null_mut(), Ordering::Release);
 }
 
-/// How many times, and at which interval, the end of the process tries to get hold of the
-/// recording.
+/// The number of attempts to get hold of the recording at the end of the process, and the time
+/// between two attempts.
 const ATTEMPTS: u32 = 200;
 const WAITING: Duration = Duration::from_millis(5);
 
@@ -181,7 +181,7 @@ impl Process {
         }
     }
 
-    /// Reports the first ring that is smaller than the settings say.
+    /// Reports the first ring that is smaller than the settings request.
     fn look_at_ring(&self, recorder: &ThreadRecorder) {
         let options = &self.settings.record;
         let events = recorder.capacity().map(|capacity| capacity.events);
@@ -207,11 +207,11 @@ impl Process {
         drop(recorder);
     }
 
-    /// Ends the recording, unless another thread does.
+    /// Ends the recording, unless another thread is ending it.
     pub(crate) fn finish(&self) {
-        // A registering thread holds the recording briefly; another thread that is ending the
-        // process holds it until it is done. A signal handler that calls `exit` may have
-        // interrupted the holder.
+        // A thread that registers itself holds the recording briefly. Another thread that is ending
+        // the process holds it until the recording has ended. A signal handler that calls `exit`
+        // may have interrupted the holder.
         for _ in 0..ATTEMPTS {
             if let Ok(mut recording) = self.recording.try_lock() {
                 if let Some(recording) = recording.take() {
@@ -230,7 +230,8 @@ impl Process {
         if let Err(error) = stopped {
             complain(&error.to_string());
         }
-        // Whoever sets the session's folder for a whole run reports the losses of its processes.
+        // If a tool such as `atf record` sets the session's folder for a whole run, it reports the
+        // losses.
         if lost > 0 && matches!(self.settings.place, Place::Below(_)) {
             complain(&format!("{lost} events are not in the trace"));
         }
@@ -250,7 +251,7 @@ fn name_threads(session: &SessionWriter, threads: &Threads) {
     }
 }
 
-/// Returns a thread's name without the end that the system adds.
+/// Returns a thread's name without trailing zeros and line feeds.
 fn text(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     name.trim_end_matches(['\0', '\n']).to_owned()

@@ -24,14 +24,15 @@ use crate::thread;
 /// caller returns.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// By how many rounds of destructors to defer a thread's end, in order to record the destructors of
-/// the program's own keys. Systems run at least four rounds.
+/// The number of rounds of destructors by which to defer a thread's end, so that the destructors of
+/// the program's own keys are recorded. Systems run at least four rounds.
 const ROUNDS: u32 = 3;
 
 /// A thread of the program.
 struct Thread {
     process: &'static Process,
-    /// Whether this thread is recording an event. Only then may it use `state`.
+    /// Whether this thread is recording an event. The thread may use `state` only while this is
+    /// true.
     is_busy: Cell<bool>,
     /// Counts events that a signal handler could not record; null before the thread is registered
     /// and after it ends.
@@ -57,7 +58,7 @@ struct State {
 }
 
 enum Registration {
-    /// No event since the start or a fork.
+    /// There was no event since the start or a fork.
     None,
     Recorder(ThreadRecorder),
     /// The thread could not be registered, or it has ended.
@@ -68,7 +69,7 @@ enum Registration {
 #[inline]
 pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
     let data = thread::DATA.get();
-    // Null is the lowest address, and `OVER` the highest that is not a pointer.
+    // Null is the lowest address, and `OVER` is the highest value that is not a pointer.
     if data <= thread::OVER || process::is_forked() {
         return keep_errno(|| record_without_data(data, function, kind, registers));
     }
@@ -77,7 +78,7 @@ pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
     record_in(unsafe { &*data.cast() }, function, kind, registers);
 }
 
-/// Records an event of a thread that has no data of its own.
+/// Records an event of a thread without recording data.
 #[cold]
 fn record_without_data(
     data: *const c_void,
@@ -95,7 +96,7 @@ fn record_without_data(
 fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
     if thread.is_busy.replace(true) {
         // A signal handler interrupted this very function.
-        // SAFETY: null, or from `Box::into_raw`, and freed only where no handler can be in between.
+        // SAFETY: null, or from `Box::into_raw`, and freed only where no handler can use it.
         let losses = unsafe { thread.losses.get().as_ref() }.unwrap_or(&thread.process.losses);
         return losses.lose_event(thread.process.now_ns());
     }
@@ -103,7 +104,7 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
     compiler_fence(Ordering::SeqCst);
     keep_errno(|| {
         // SAFETY: `is_busy` was false, so nothing else is using the state: only this thread and its
-        // signal handlers get here.
+        // signal handlers run this code.
         let state = unsafe { &mut *thread.state.get() };
         state.record(function, kind, registers, &thread.losses);
     });
@@ -114,7 +115,7 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
 /// Prepares a thread for recording and records its first event.
 fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     if process::is_forked() {
-        // No fork handler ran.
+        // In this child, no fork handler ran.
         lifecycle::forked();
     }
     // Functions called here may be instrumented.
@@ -163,7 +164,7 @@ impl State {
         if depth > process.settings.depth {
             return;
         }
-        // Register before reading the clock, because registering takes long.
+        // Register before reading the clock, because registering takes a long time.
         if matches!(self.registration, Registration::None) {
             self.register(losses);
         }
@@ -176,7 +177,8 @@ impl State {
         let is_trigger =
             kind == EventKind::CALL && process.settings.triggers.are_fired_by(marks, depth);
         let now = if is_trigger {
-            // Fired before the event is in the ring, where the drain could discard its detail.
+            // Fire before the event is in the ring, because the drain could discard its detail
+            // there.
             process.trigger.fire_with(read_clock)
         } else {
             read_clock()
@@ -269,7 +271,7 @@ fn at_end_of_thread(data: *const c_void) {
 
 /// Finalizes a thread in the last round of its destructors, and frees its data.
 unsafe extern "C" fn ended(data: *mut c_void) {
-    // A fork leaves its thread without data, because the data belongs to the parent process.
+    // In a forked child, the thread has no data, because the data belongs to the parent process.
     if thread::DATA.get() != data {
         return;
     }
@@ -293,7 +295,8 @@ unsafe extern "C" fn ended(data: *mut c_void) {
     }
     let losses = thread.losses.get();
     if !losses.is_null() {
-        // SAFETY: the pointer is from `Box::into_raw`. Handlers find the thread switched off.
+        // SAFETY: the pointer is from `Box::into_raw`. Handlers do not use it, because recording is
+        // off in this thread.
         drop(unsafe { Box::from_raw(losses.cast_mut()) });
     }
     // SAFETY: the same holds for the thread's data.

@@ -6,23 +6,23 @@
 //! | `ATF_OUT=FOLDER` | where sessions are created: `FOLDER/session_<date>_<time>/pid_<pid>`; without it, the working directory |
 //! | `ATF_SESSION=FOLDER` | the folder in which `pid_<pid>` is created instead, for one run of several processes. Losses are then only in the manifests, from which `atf record` reports them |
 //! | `ATF_RING=EVENTS` | record through rings of this many events, which a thread drains: less work for the program, but SIGKILL loses the rings' contents |
-//! | `ATF_OVERFLOW=block`, `drop` or `drop-detail` | what happens when a ring is full: the program waits (the default), or events are dropped, or first, from three quarters of the ring on, only their details |
-//! | `ATF_RING_MEMORY=SIZE` | how much memory the rings of all live threads may take together, such as `64M`; `2G` by default. Rings of full size take up to half of it; those of further threads are smaller, but hold at least 256 events. Threads beyond that are not recorded, and their events count as lost. The first of each is reported on standard error |
-//! | `ATF_DEPTH=N` | record no deeper calls |
+//! | `ATF_OVERFLOW=block`, `drop` or `drop-detail` | what happens when a ring is full: the program waits (the default), or events are dropped. With `drop-detail`, only details are dropped at first, once the ring is three quarters full |
+//! | `ATF_RING_MEMORY=SIZE` | how much memory the rings of all live threads may take together, such as `64M`; `2G` by default. Rings of full size take up to half of it; those of further threads are smaller, but hold at least 256 events. Threads whose rings do not fit are not recorded, and their events count as lost. Standard error names the first thread with a smaller ring, and the first that is not recorded |
+//! | `ATF_DEPTH=N` | do not record deeper calls |
 //! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last pattern that matches the path or the file name decides |
-//! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by their name in the source, in C++ with or without return type and parameters, or in the symbol table; see [`Filter`] for commas in names |
+//! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by their name in the source (in C++ with or without return type and parameters) or in the symbol table; see [`Filter`] for commas in names |
 //! | `ATF_MIN_SIZE=BYTES` | leave out functions with smaller code |
-//! | `ATF_CLOCK=tsc` | take times from the processor's time-stamp counter instead of the system's clock, which is slower to read; their largest difference is in the manifest |
+//! | `ATF_CLOCK=tsc` | take times from the processor's time-stamp counter, which is faster to read than the system's clock; the manifest contains their largest difference |
 //! | `ATF_DEBUG_DIRS=DIR:DIR:…` | where to search for files with the symbols of stripped modules, before `/usr/lib/debug` |
 //! | `ATF_DETAILS=off`, `all` or `trigger` | whether calls and returns are recorded with registers and stack: never (the default), always, or in windows around triggers |
-//! | `ATF_STACK=BYTES` | how much of the stack: 128 by default, at most 256 |
+//! | `ATF_STACK=BYTES` | how many bytes of the stack a detail includes: 128 by default, at most 256 |
 //! | `ATF_DETAIL_FUNCTIONS=GLOB,!GLOB,…` | which functions have details |
-//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events and details per thread, in rings of twice that size, and write them only at a trigger, when the program exits, and when it is killed by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. A handler that the program set before its first call is called after the events are written. Before such handlers, the program waits at most two seconds in total plus a hundredth of its run time. Events are also written when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends a program that neither handles nor ignores it. After a stack overflow, they are written only if that handler has its own stack (`SA_ONSTACK`), or if there is no handler |
+//! | `ATF_FLIGHT=SECONDS` or a size such as `64M` | keep the last seconds, or bytes of events and details per thread, in rings of twice that size, and write them only at a trigger, when the program exits, and when it is killed by SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. A handler that the program set before its first call is called after the events are written. The program waits for this for at most two seconds in total, plus a hundredth of its run time. Events are also written when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends a program that neither handles nor ignores it. After a stack overflow, they are written only if that handler has its own stack (`SA_ONSTACK`), or if there is no handler |
 //! | `ATF_PRE_ROLL=MS`, `ATF_POST_ROLL=MS` | how long windows last before and after their trigger: 0 by default |
-//! | `ATF_TRIGGER_SIGNAL=USR2` | a signal that is a trigger: HUP, USR1, USR2, URG or WINCH. A handler that the program set before its first call is called too; a handler that it sets later replaces the trigger. Even if the program ignores the signal (`SIG_IGN`), programs that it starts by `exec` do not: the trigger's handler becomes the default action there |
+//! | `ATF_TRIGGER_SIGNAL=USR2` | a signal that is a trigger: HUP, USR1, USR2, URG or WINCH. A handler that the program set before its first call is called too; a handler that it sets later replaces the trigger. Even if the program ignores the signal (`SIG_IGN`), programs that it starts by `exec` do not, because `exec` replaces the trigger's handler with the default action |
 //! | `ATF_TRIGGER_AFTER=MS` | a trigger this long after the first call |
 //! | `ATF_TRIGGER_FUNCTIONS=GLOB,!GLOB,…` | functions whose calls are triggers |
-//! | `ATF_TRIGGER_DEPTH=N` | only calls from this depth on are triggers; without functions, all of them |
+//! | `ATF_TRIGGER_DEPTH=N` | only calls of at least this depth are triggers; without `ATF_TRIGGER_FUNCTIONS`, all of them are |
 //! | `ATF_SEGMENT=SECONDS` or a size such as `64M` | start a new session, `pid_<pid>_segment_000002` and so on, when the current one reaches this age or this size |
 //! | `ATF_KEEP=N` | keep only the last segments |
 //!
@@ -36,8 +36,8 @@
 //!
 //! Functions, including `static` ones, are selected by the names in their module's symbol table
 //! when the module's first function is called. A function without a known name is recorded, because
-//! an event skipped by mistake cannot be recovered. Modules without symbols are listed on standard
-//! error.
+//! an event that was skipped by mistake cannot be recovered. Modules without symbols are listed on
+//! standard error.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,8 @@ use crate::details::{self, Details, Triggers};
 use crate::environment::{filter, folder, number, size, text, wrong};
 use crate::marks::Marks;
 
-/// The maximum number of threads that record at the same time: without rings, each has 256 KiB of
-/// buffers.
+/// The maximum number of threads that record at the same time. Without rings, each one takes 256
+/// KiB of buffers.
 const MOST_THREADS: usize = 4096;
 
 #[derive(Debug)]

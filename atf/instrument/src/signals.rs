@@ -35,7 +35,7 @@ pub(crate) fn handle(signal: c_int, handler: Handler) {
         true => (before.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND,
         false => libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART,
     };
-    // Stored before the handler can be called.
+    // Store the action before the handler can be called.
     place.store(Box::into_raw(Box::new(before)), Ordering::Release);
     // SAFETY: the call reads the action, whose handler has the type that its flags specify.
     unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
@@ -66,9 +66,9 @@ pub(crate) fn is_default(signal: c_int) -> bool {
     current(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_DFL)
 }
 
-/// Returns whether a signal's handler receives information about the signal. It does not if the
-/// program set another handler in the meantime and later restored this one with `signal`, which
-/// loses the flags.
+/// Returns whether a signal's handler receives information about the signal. The handler does not
+/// receive it if the program set another one in the meantime and later restored this one with
+/// `signal`, because `signal` drops the flags.
 pub(crate) fn has_information(signal: c_int) -> bool {
     current(signal).is_some_and(|action| action.sa_flags & libc::SA_SIGINFO != 0)
 }
@@ -85,14 +85,14 @@ fn own(signal: c_int) -> Option<&'static libc::sigaction> {
     before.filter(|before| is_function(before))
 }
 
-/// Calls the program's own handler. Returns false if it has none.
+/// Calls the program's own handler. Returns false if the program has none.
 pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) -> bool {
     let (Some(place), Some(before)) = (place(signal), own(signal)) else {
         return false;
     };
     if before.sa_flags & libc::SA_RESETHAND != 0 {
         if process::is_vforked() {
-            // The parent still has its handler.
+            // The parent process still has its handler.
             // SAFETY: the call has no preconditions.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         } else {

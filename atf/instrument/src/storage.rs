@@ -1,4 +1,4 @@
-//! Writes files inside a program that does not know about them.
+//! Writes files inside a program that is not aware of them.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-// A program for details, triggers and crashes: argv[1] selects what it does.
+// A program that tests details, triggers and crashes. argv[1] selects the test.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -109,7 +109,8 @@ fn of_a_busy_program_the_details_around_its_trigger_are_kept_and_no_others() {
             let text = String::from_utf8(run.output.stdout).unwrap();
             let times: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
             let (pre_roll, post_roll) = (100_000_000, 50_000_000);
-            // The trigger fired between the two times that the program printed.
+            // The trigger fired between the two printed times, so events at these times are surely
+            // in its window.
             let surely = times[1] - pre_roll..=times[0] + post_roll;
             let perhaps = times[0] - pre_roll..=times[1] + post_roll;
             let threads = detailed(&trace.reader);
@@ -140,8 +141,8 @@ fn a_depth_and_functions_select_triggers_and_details() {
         with.map(|(event, _)| event.call_depth.unwrap()).min()
     };
     Program::with("details.c", |program| {
-        // Zero-length windows: the details of the triggering calls and of other events at the same
-        // time.
+        // Windows of length zero contain the details of the triggering calls and of other events at
+        // the same time.
         let found = run(program, &["down"], &[window, ("ATF_TRIGGER_DEPTH", "7")]);
         let threads = detailed(&found.session().accepted().reader);
         assert_eq!(depth_of(&threads[0]), Some(7));
@@ -194,12 +195,12 @@ fn a_crash_leaves_the_last_calls_and_the_signal() {
                     run.output
                 );
                 let session = run.session();
-                // The handler waited until everything requested by the crash was written.
+                // The handler waited until all data requested by the crash was written.
                 let unwritten = session.reader.manifest().unwrap().unwritten_events;
                 assert_eq!(unwritten, None);
                 let threads = session.threads();
                 let events = &threads[0].1;
-                // 1000 calls of leaf, and the call of rare, which also calls leaf.
+                // 1000 calls of leaf, and a call of rare, which also calls leaf.
                 let complete = &events[..2004];
                 assert!(complete.iter().all(|event| event.call_depth.unwrap() <= 2));
                 assert_eq!(complete[2003].event_kind, EventKind::RETURN);

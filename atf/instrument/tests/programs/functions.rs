@@ -113,7 +113,7 @@ fn a_library_s_constructor_is_chosen_while_the_loader_has_its_lock() {
         let library = library.to_str().unwrap();
         let mut command = program.command(&["plugins", library, library]);
         let run = program.finished(command.env("ATF_FUNCTIONS", "hidden"));
-        // Loaded and unloaded four times.
+        // The library was loaded and unloaded four times.
         assert_eq!(run.session().accepted().event_count(), 8);
         assert_eq!(run.told(), "");
     });

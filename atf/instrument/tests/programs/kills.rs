@@ -1,4 +1,4 @@
-//! SIGKILL.
+//! Programs that are killed by SIGKILL.
 
 use std::fs;
 use std::thread;

@@ -73,7 +73,7 @@ static PLAIN void leave_a_thread(void) {
     while (!is_in_forever) usleep(100);
 }
 
-// Waits until the manifest has the calling thread's name.
+// Waits until the manifest contains the calling thread's name.
 static PLAIN void wait_for_name(const char *name) {
     char pattern[4096], text[4096];
     alarm(60); // Fails instead of waiting forever.
@@ -92,7 +92,7 @@ static FUNCTION void *renamed(void *unused) {
     calls++;
     pthread_setname_np(pthread_self(), "renamed");
     leaf(1);
-    // A crash is the trigger of a flight recorder, which has the name by then.
+    // With a flight recorder, the crash is a trigger, before which the name is read.
     if (!getenv("ATF_FLIGHT")) wait_for_name("renamed");
     abort();
     return unused;
@@ -206,7 +206,7 @@ static PLAIN void *on_a_signal_stack(void *unused) {
     return unused;
 }
 
-// The process's first call, which starts the recording, must leave errno alone.
+// The process's first call, which starts the recording, must not change errno.
 static PLAIN __attribute__((constructor(101))) void first(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "errno")) return;
     errno = 77;
@@ -214,7 +214,8 @@ static PLAIN __attribute__((constructor(101))) void first(int argc, char **argv)
     if (errno != 77) _exit(9);
 }
 
-// A thread with a pending cancellation, which only the thread's own call may act on.
+// A thread with a pending cancellation, which must take effect only in the thread's own
+// call.
 static PLAIN void *cancelled(void *unused) {
     pthread_cancel(pthread_self());
     for (int n = 0; n < 20000; n++) leaf(1);

@@ -1,4 +1,4 @@
-/* Runs many threads. Only `leaf` has hooks, so each call is two events. */
+/* Runs many threads. Only `leaf` has hooks, so each call produces two events. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ BARE int main(int argc, char **argv) {
     if (strcmp(argv[1], "busy") == 0) {
         at_once(count);
     } else {
-        /* The first threads allocate what the others use too. */
+        /* The first threads allocate memory that the others reuse. */
         const size_t before = one_by_one(count);
         size_t after = one_by_one(count);
         /* On a busy machine, the library frees the last threads' memory later. */

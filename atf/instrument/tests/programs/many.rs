@@ -76,7 +76,7 @@ fn details_of_many_threads_are_dropped_first() {
         let [events, details, lost, lost_details] = counts(&run.session().accepted());
         assert_eq!(events + lost, expected);
         assert_eq!(details + lost_details, events);
-        // With any other policy, each event that is recorded has its detail.
+        // The other policies record the detail of each recorded event.
         assert!(lost_details > 0);
     });
 }
@@ -88,7 +88,7 @@ fn rings_of_many_threads_are_smaller_if_memory_is_limited() {
         let (run, expected) = run(program, &settings);
         let trace = run.session().accepted();
         assert_eq!(counts(&trace), [expected, 0, 0, 0]);
-        // Which of the threads is the ninth to get its ring is up to the scheduler.
+        // The scheduler determines which of the threads is the ninth to get its ring.
         let told = run.told();
         let limit = "atf: all rings together may take 2048 KiB: the ring of thread ";
         let size =

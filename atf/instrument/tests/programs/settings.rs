@@ -15,7 +15,8 @@ fn run(program: &Program, variables: &[(&str, &str)]) -> Run {
 fn a_depth_limits_what_is_recorded() {
     Program::with("life.c", |program| {
         let trace = run(program, &[("ATF_DEPTH", "3")]).session().accepted();
-        // early, late, and in each of three threads work and three calls of tree.
+        // The calls of early and late, and in each of three threads, one call of work and three of
+        // tree.
         assert_eq!(trace.calls().returned, 2 + 3 * 4);
     });
 }
@@ -56,7 +57,7 @@ fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
             let error = trace.reader.manifest().unwrap().clock_error_ns;
             assert_eq!(error.is_some(), has_error);
             for (_, events) in trace.threads() {
-                // As precise as a run of a few milliseconds allows.
+                // A run of a few milliseconds allows no better precision.
                 let slack = 1_000_000;
                 let times = events.iter().map(|event| event.timestamp_ns);
                 assert!(times.clone().min().unwrap() + slack > before);

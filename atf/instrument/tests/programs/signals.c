@@ -1,4 +1,4 @@
-// A program with signal handlers: argv[1] selects what it does.
+// A program with signal handlers. argv[1] selects the test.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,8 @@ static PLAIN void crash_again(const char *last) {
 
 static PLAIN void nothing(int number) { (void)number; }
 
-// Exits with 77 if a handler without SA_RESTART interrupts a read and a handler with it does not.
+// Exits with 77 if a handler without SA_RESTART interrupts a read and a handler with SA_RESTART
+// does not.
 static PLAIN void interrupted(int flags) {
     struct sigaction action = {.sa_handler = nothing, .sa_flags = flags};
     sigaction(SIGUSR2, &action, 0);
@@ -67,7 +68,7 @@ static PLAIN void measuring_handler(int number) {
     handled += distance > 0 && distance < 1 << 20 ? 1 : 100;
 }
 
-// As requested by the program, the handler runs only once and on the thread's stack.
+// The handler runs only once and on the thread's stack, as the program requested.
 static PLAIN void once(int number) {
     char here;
     stack_of_main = &here;
@@ -101,7 +102,7 @@ static PLAIN void end_by(int number) {
     char byte = 3; // Ctrl-C.
     pid_t child = number == 0 ? fork() : 0;
     if (child == 0) {
-        // A session without a terminal gets the first one that it opens.
+        // A session without a terminal gets the first terminal that it opens.
         if (number == 0 && (setsid() < 0 || open(ptsname(terminal), O_RDWR) < 0)) _exit(2);
         for (int n = 0; n < 1000; n++) leaf();
         if (write(ready[1], &byte, 1) != 1) _exit(3);
@@ -129,7 +130,8 @@ static PLAIN __attribute__((noinline)) void fill_stack(void) {
     for (unsigned n = 0; n < sizeof bytes; n++) bytes[n] = 1;
 }
 
-// Sets its own handler temporarily, and sends itself the signal during and after that time.
+// Sets its own handler temporarily, and sends itself the signal while that handler is set and
+// afterwards.
 static PLAIN void in_between(int number) {
     signal(number, SIG_DFL); // As in `end_by`.
     leaf();

@@ -40,7 +40,7 @@ fn the_program_s_handlers_keep_their_flags_and_their_stack() {
     });
 }
 
-/// Asserts that a session has all events of 1000 calls, and that its manifest says none are
+/// Asserts that a session has all events of 1000 calls, and that its manifest states that none are
 /// missing.
 #[track_caller]
 fn assert_whole(session: &Trace) {

@@ -104,7 +104,7 @@ impl Program {
         self.finished(&mut self.command(arguments))
     }
 
-    /// Runs a command and moves the sessions that it left out of the next run's way.
+    /// Runs a command, and moves its sessions to another folder before the next run.
     pub(crate) fn finished(&self, command: &mut Command) -> Run {
         let output = command.output().unwrap();
         let sessions = self.sessions();

@@ -1,4 +1,4 @@
-//! Threads and all their events.
+//! Programs with threads.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ fn every_call_and_every_return_of_every_thread_is_recorded() {
             .iter()
             .map(|event| event.call_depth.unwrap())
             .collect();
-        // work, tree nine times, leaf.
+        // The depths: work, tree nine times, leaf.
         assert_eq!(depths, (1..=11).collect());
         // The functions of one module: early and late, work, tree and leaf.
         let ids = threads
@@ -87,7 +87,7 @@ fn a_thread_s_stack_may_be_small() {
 #[test]
 fn hooks_change_no_errno_and_act_on_no_cancellation() {
     Program::each("life.c", |program| {
-        // In addition to early and late.
+        // The calls in addition to those of early and late.
         for (way, calls) in [("errno", 1), ("cancel", 20_000)] {
             let run = program.run(&[way]);
             assert_eq!(run.counted(), calls + 2, "{way}");
@@ -125,7 +125,7 @@ fn exceptions_end_their_functions() {
         assert!(run.output.status.success());
         let trace = run.session().accepted();
         let calls = trace.calls();
-        // main, caught twice, and five functions that an exception leaves.
+        // main, caught twice, and five functions that an exception passes through.
         assert!(calls.returned > 10, "{calls:?}");
         assert_eq!((calls.left, calls.open, calls.unmatched), (0, 0, 0));
         assert_eq!(trace.threads().len(), 2);
@@ -143,7 +143,7 @@ fn after_a_longjmp_the_depth_is_right_at_the_next_return() {
         assert_eq!(calls.returned + calls.left, run.counted());
         let threads = trace.threads();
         let events = &threads[0].1;
-        // After early, guarded and its callees come a leaf at depth 1 and late.
+        // early, guarded and its callees are followed by a call of leaf at depth 1 and by late.
         let last: Vec<_> = events
             .iter()
             .rev()
