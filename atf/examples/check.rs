@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use atf::check::rules::Severity;
 use atf::check::{FileReport, Output, Summary, check};
 
-/// Prints each result as it comes and adds it up.
+/// Prints each result as it arrives and adds it to the summary.
 #[derive(Default)]
 struct Printer(Summary);
 

@@ -1,5 +1,6 @@
-//! Prints the events of a session while it is being written, until each of its threads is finalized.
-//! A killed writer never finalizes: give a number of seconds without news to wait, or press Ctrl-C.
+//! Prints the events of a session while it is being written, until each of its threads is
+//! finalized. A killed writer never finalizes its threads: pass the number of seconds to wait
+//! without new events, or press Ctrl-C.
 //!
 //! ```sh
 //! cargo run --example follow -- PID_FOLDER [SECONDS]

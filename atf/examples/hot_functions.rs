@@ -1,5 +1,5 @@
-//! Prints the 20 functions of a session that took the most time, with their calls in all threads.
-//! A function's time includes that of the functions it called.
+//! Prints the 20 functions of a session that took the most time, with their calls in all threads. A
+//! function's time includes the time of the functions that it called.
 //!
 //! ```sh
 //! cargo run --release --example hot_functions -- SESSION
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let session = SessionReader::open(path.ok_or("usage: hot_functions SESSION")?)?;
 
     let mut found = analyze::functions(&session, &analyze::Options::default())?;
-    // The readable events count even if others are missing.
+    // Count the readable events even if others are missing.
     for problem in &found.problems {
         eprintln!("problem: {}", problem.error);
     }

@@ -1,5 +1,5 @@
-//! Prints the threads of a session, or one thread: whether its files are whole, its first events, and
-//! every problem with them. Files that a crash or damage cut short are read as far as they go.
+//! Prints the threads of a session, or one thread: whether its files are complete, their first
+//! events, and all their problems. Truncated and damaged files are read as far as possible.
 //!
 //! ```sh
 //! cargo run --example read -- SESSION_OR_THREAD
@@ -52,7 +52,7 @@ fn print(thread: &ThreadReader) -> atf::Result<()> {
         let kind = event.event_kind.name().unwrap_or("unknown");
         println!("  {} {kind} {:#x}", event.timestamp_ns, event.function_id);
     }
-    // One pass over all events finds what their checksum, order and links show.
+    // Reading all events also verifies their checksum, order and links.
     index.scan()?;
     for problem in thread.problems()? {
         println!("  problem: {problem}");

@@ -1,4 +1,4 @@
-//! Writes a session from four threads at once, each with a writer of its own and without a lock. Every
+//! Writes a session from four threads at once, each with its own writer, without locks. Every
 //! hundredth call has a detail: registers and stack.
 //!
 //! ```sh
@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = folder.ok_or("usage: write_threads FOLDER")?;
     let session = SessionWriter::create_in(folder, &WriteOptions::default())?;
     session.set_symbols(vec![Symbol::new(FUNCTION, "parse")]);
-    // A manifest that is written before the threads keeps their list and the names after a crash.
+    // Write the manifest before the threads, so that the list of threads and the names survive a
+    // crash.
     session.write_manifest()?;
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
@@ -40,9 +41,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Stands for a traced thread: records calls and returns of one function.
+/// Simulates a traced thread: records calls and returns of one function.
 fn trace(mut writer: ThreadWriter) -> atf::Result<()> {
-    // A tracer would read the registers and copy the stack.
+    // A real tracer would read the registers and copy the stack.
     let registers = FunctionPayload::default()
         .function_id(FUNCTION)
         .stack(vec![0; 64]);

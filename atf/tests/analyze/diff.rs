@@ -6,7 +6,7 @@ use atf::symbols::{Function, SymbolTable};
 
 use crate::{CALL, RETURN, Short, session};
 
-/// Makes a run of consecutive calls, each given by its function and self time.
+/// Creates a run of consecutive calls, each given by its function and self time.
 fn run(calls: &[(u64, u64)], names: &SymbolTable) -> Run {
     let mut now_ns = 0;
     let mut events: Vec<Short> = Vec::new();
@@ -66,7 +66,7 @@ fn functions_are_matched_by_name_and_file_name_of_their_module() {
         .iter()
         .map(|it| (it.subject.to_string(), it.subject.module(), it.change_ns()))
         .collect();
-    // Function 5 has no name, and module 1 is a different module in the second build.
+    // Function 5 has no name, and id 1 is a different module in the second build.
     assert_eq!(
         found,
         [
@@ -153,7 +153,7 @@ fn the_chance_of_ranges_apart_follows_from_counting() {
         let mut found = (0, 0);
         for choice in 0_u32..1 << (before + after) {
             if choice.count_ones() == before {
-                // The first side has the smallest or the largest values.
+                // Count the choices in which the first side has the smallest or the largest values.
                 let least = (1 << before) - 1;
                 found.0 += u64::from(choice == least || choice == least << after);
                 found.1 += 1;

@@ -74,7 +74,7 @@ fn events_only_in_the_ring_are_the_last_ones() {
     assert_eq!(thread.ring.unwrap().index_bytes, 48);
 }
 
-/// Writes a session whose thread 1 was killed and whose manifest lists a loss and a thread 2 that
+/// Writes a session in which thread 1 was killed. The manifest lists a loss, and a thread 2 that
 /// does not exist.
 fn crashed(folder: &Path) {
     let writer = SessionWriter::create(folder, &WriteOptions::default()).unwrap();

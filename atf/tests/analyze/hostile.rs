@@ -55,7 +55,7 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
     );
 }
 
-/// The problems reported at the ends of threads.
+/// Collects the problems reported at the ends of threads.
 #[derive(Default)]
 struct Told(Vec<atf::ErrorKind>);
 

@@ -23,7 +23,7 @@ const CALL: u32 = 1;
 const RETURN: u32 = 2;
 const EXCEPTION: u32 = 3;
 
-/// Makes the index file of a thread with these events.
+/// Creates the index file of a thread with these events.
 fn file(thread: u32, events: &[Short]) -> IndexFile {
     let event = |(timestamp_ns, kind, function_id): &Short| EventRecord {
         timestamp_ns: *timestamp_ns,

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::numbers::{broken, ranges, well_formed};
 use crate::{Short, session};
 
-/// Makes a clock from steps, each given in nanoseconds on both clocks.
+/// Creates a clock from steps, each given in nanoseconds on both clocks.
 fn clock(steps: &[(u64, u64)]) -> MediaClock {
     let (mut host_ns, mut media_ns) = (0, 0);
     let anchors: Vec<_> = steps

@@ -1,4 +1,4 @@
-//! A naive model of the analyses, which looks at all pairs of calls and points in time.
+//! A naive model of the analyses, which examines every combination of a call and a point in time.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

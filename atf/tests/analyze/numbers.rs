@@ -208,7 +208,7 @@ proptest! {
         }
     }
 
-    /// With a low limit, threads merge few nodes at a time.
+    /// If the limit is low, threads merge only a few nodes at a time.
     #[test]
     fn a_tree_depends_neither_on_the_cores_nor_on_when_threads_merge(
         threads in threads(),

@@ -41,8 +41,8 @@ fn parts((events, ends): &Split) -> Vec<&[Short]> {
         .collect()
 }
 
-/// Writes segments next to each other. A thread has no folder in segments before its first event
-/// and after its last.
+/// Writes segments next to each other. A thread has no folder in the segments before its first
+/// event and after its last one.
 pub(crate) fn write(folder: &Path, threads: &[Split]) {
     for (id, thread) in (0..).zip(threads) {
         let parts = parts(thread);
@@ -212,7 +212,7 @@ proptest! {
         let number = u32::try_from(missing).unwrap();
         let gap = ErrorKind::SegmentsMissing { first: number, last: number };
         prop_assert_eq!(kinds(&functions.problems), [gap]);
-        // The events before and after the gap act like two threads.
+        // The events before the gap and those after it act like two threads.
         let pieces = threads.iter().flat_map(|thread| {
             let parts = parts(thread);
             [parts[..missing - 1].concat(), parts[missing..].concat()]
@@ -323,7 +323,7 @@ fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
     analyze::calls(&open(folder.path()), &Options::default(), &mut ended).unwrap();
     let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
     assert_eq!(outer.5, SpanEnd::Interrupted);
-    // The call that the other return belongs to is the last event of the first segment.
+    // The other return has its call: the last event of the first segment.
     assert_eq!(ended.unmatched.len(), 2);
 }
 

@@ -29,7 +29,7 @@ fn both_conversions_agree_before_at_and_after_the_anchor() {
 #[test]
 fn results_are_rounded_to_the_nearest_and_halves_away_from_the_anchor() {
     let two = anchor(1_000_000_000, 0, 2);
-    // A quarter of a second is half a part.
+    // In this timescale, a quarter of a second is half a part.
     let to_media = [
         (1_249_999_999, 0),
         (1_250_000_000, 1),
@@ -88,7 +88,7 @@ fn a_result_that_does_not_fit_is_none() {
     assert_eq!(zero.to_media(1 << 63), None);
     assert_eq!(zero.to_host_ns(media(-1, 1_000_000_000)), None);
     assert_eq!(zero.to_host_ns(media(i64::MAX, 1)), None);
-    // Cross products of 2⁶³ * 2³¹: still no wrap.
+    // Cross products of 2⁶³ * 2³¹ do not overflow either.
     let low = anchor(0, i64::MIN, i32::MAX);
     assert_eq!(low.to_host_ns(media(i64::MAX, 1)), None);
     assert_eq!(anchor(1 << 63, i64::MIN, 1).to_media(0), None);

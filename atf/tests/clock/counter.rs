@@ -6,7 +6,7 @@ use std::time::Duration;
 use atf::clock::{CounterClock, now_ns};
 
 /// How far apart the two clocks' readings may be, in nanoseconds. After the first millisecond, the
-/// rate is known to within about 50 ppm. A wrong conversion would be off by far more.
+/// rate is known to within about 50 ppm. A wrong conversion would cause a much larger difference.
 const LIMIT: u64 = 100_000;
 
 /// Returns how far the counter's time was outside the interval between the clock's readings before
@@ -63,6 +63,6 @@ fn a_clock_that_nobody_adjusts_keeps_its_first_rate() {
     let before = difference(&clock);
     assert!(before < 10 * LIMIT, "{before}");
     clock.adjust();
-    // The clock reports at least the difference that it had before.
+    // The clock reports at least the difference that was measured before.
     assert!(clock.error_ns() + LIMIT >= before);
 }

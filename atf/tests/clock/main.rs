@@ -36,8 +36,8 @@ fn a_sleep_takes_as_long_as_by_the_standard_clock() {
     let (end, std_elapsed) = (clock::now_ns(), std_start.elapsed());
     let elapsed = end - start;
     assert!(elapsed >= 20_000_000, "{elapsed} ns");
-    // The measured interval encloses the standard clock's, so it is at least as long. Both are in
-    // the same unit.
+    // The measured interval encloses the standard library's, so it is at least as long. Both are in
+    // nanoseconds.
     assert!(u128::from(elapsed) < std_elapsed.as_nanos() + 1_000_000_000);
 }
 

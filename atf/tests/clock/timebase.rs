@@ -27,7 +27,7 @@ fn apple_silicon_has_125_nanoseconds_for_3_ticks() {
     for (ticks, ns) in expected {
         assert_eq!(mach(125, 3).to_ns(ticks), ns);
     }
-    // A century of 24 MHz: 36 525 days * 86 400 s = 3 155 760 000 s.
+    // A century at 24 MHz: 36 525 days * 86 400 s = 3 155 760 000 s.
     let century = 3_155_760_000 * 24_000_000;
     assert_eq!(mach(125, 3).to_ns(century), 3_155_760_000_000_000_000);
     assert_eq!(mach(125, 3).to_ns(century + 1), 3_155_760_000_000_000_041);
@@ -37,7 +37,7 @@ fn apple_silicon_has_125_nanoseconds_for_3_ticks() {
 fn a_counter_of_10_mhz_has_ticks_of_100_nanoseconds() {
     assert_eq!(qpc(10_000_000).to_ns(1), 100);
     assert_eq!(qpc(10_000_000).to_ns(123_456_789), 12_345_678_900);
-    // 5 centuries: 1.57788e17 ticks. In 64 bits, ticks * 10⁹ would wrap after half an hour.
+    // Five centuries are 1.57788e17 ticks. In 64 bits, ticks * 10⁹ would wrap after half an hour.
     assert_eq!(
         qpc(10_000_000).to_ns(157_788_000_000_000_000),
         15_778_800_000_000_000_000
@@ -46,7 +46,7 @@ fn a_counter_of_10_mhz_has_ticks_of_100_nanoseconds() {
 
 #[test]
 fn a_counter_of_3_ghz_rounds_down() {
-    // A third of a nanosecond each.
+    // Each tick is a third of a nanosecond.
     let expected = [
         (1, 0),
         (2, 0),

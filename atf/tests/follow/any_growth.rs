@@ -49,7 +49,8 @@ fn detail() -> impl Strategy<Value = DetailRecord> {
     )
 }
 
-/// Makes two consecutive events look like a valid or nearly valid footer at their offset.
+/// Changes two consecutive events so that they look like a valid or nearly valid footer at their
+/// offset.
 fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
     let Some([first, second]) = events.get_mut(seq..seq + 2) else {
         return;

@@ -16,7 +16,7 @@ fn files() -> Vec<DetailFile> {
         for count in [0, 1, 2, 9] {
             files.push(DetailFile::finalized(version, count));
         }
-        // An event has its timestamp where a footer has the length of the events before it.
+        // An event stores its timestamp where a footer stores the length of the events before it.
         for place in [1, 4, 8] {
             let mut file = DetailFile::finalized(version, 9);
             let length = file.places()[place] - 64;
@@ -213,10 +213,10 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// The claims in the header about the five events before the offset under test.
+/// The header's statement about the five events before the tested offset.
 #[derive(Debug, Clone, Copy)]
 enum Says {
-    /// No claim: the header is a placeholder.
+    /// Nothing: the header is a placeholder.
     Nothing,
     /// The events' length, but a different count.
     Length,
@@ -290,7 +290,7 @@ fn no_event_is_returned_after_the_end_in_a_confirmed_header() {
         );
         assert_eq!(given(Says::Both, &[event(100, timestamp)]), 5);
     }
-    // With a different length, the header proves nothing.
+    // If the length is wrong, the header proves nothing.
     assert_eq!(given(Says::Other, &[event(64, 1)]), 6);
 }
 
@@ -302,7 +302,8 @@ fn no_event_overlaps_the_footer_that_a_header_states_at_the_end_of_the_file() {
     }
 }
 
-/// Only the length in the header is right, so a footer may follow if it fits.
+/// The header's length is right but its count is not, so a footer may follow only if there is room
+/// for it.
 #[test]
 fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
     for timestamp in [1, length()] {
@@ -325,7 +326,7 @@ fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
     );
 }
 
-/// A header may be read while it is half-written, so its contents count only once they stop
+/// A header may be read while it is only half written, so its contents count only once they stop
 /// changing.
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
@@ -338,12 +339,13 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
         drain_details(&mut follower, &mut events).unwrap(),
         End::NotYet
     );
-    // While the header is a placeholder, polling again changes nothing.
+    // As long as the header is a placeholder, polling again changes nothing.
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
     file.header_count = 4;
     written.patch(0, &file.header());
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
-    // The header is now wrong in a different way, which the follower sees for the first time.
+    // The header is now wrong in a different way, so the follower reads these contents for the
+    // first time.
     (file.header_count, file.header_bytes) = (5, file.header_bytes + 1);
     written.patch(0, &file.header());
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);

@@ -59,8 +59,9 @@ fn each_event_is_returned_once_it_is_whole_for_any_growth() {
                 let whole = (size.saturating_sub(64) / 32).min(expected.len());
                 assert_eq!(events, expected[..events.len()]);
                 assert!(events.len() <= whole);
-                // A possible footer waits for the 64 bytes that decide and for a nonzero byte after
-                // them. Anything else waits for its own 32 bytes and a nonzero byte.
+                // Where a footer is possible, the follower waits for the 64 bytes that decide and
+                // for a nonzero byte after them. Otherwise, it waits for the event's 32 bytes and a
+                // nonzero byte after them.
                 let decided = size.saturating_sub(64 + 64 + 8) / 32;
                 assert!(events.len() >= decided.min(expected.len()));
                 if let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
@@ -289,7 +290,7 @@ fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
         let file = IndexFile::of(version, vec![]);
         let mut bytes = file.bytes();
         // The header is a placeholder with neither flags nor a footer offset. Later, only the
-        // offset is rewritten.
+        // offset is written.
         bytes[8..12].fill(0);
         bytes[40..48].fill(0);
         let written = Written::new("index.atf");

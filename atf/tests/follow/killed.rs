@@ -9,7 +9,7 @@ use atf::follow::{Polled, ThreadFollower};
 use atf::thread::ThreadReader;
 use atf::write::{Event, ThreadWriter, WriteOptions};
 
-/// The variable that tells a writing process its folder.
+/// The environment variable that contains a writing process's folder.
 const FOLDER: &str = "ATF_TEST_FOLLOW_FOLDER";
 
 /// Writes in the process that is killed. Does nothing in an ordinary test run.
@@ -22,7 +22,7 @@ fn writes_until_it_is_killed() {
         .survive_kill(true)
         .buffer_size(4 << 10);
     let mut writer = ThreadWriter::create(Path::new(&folder), 0, &options).unwrap();
-    // Stop eventually, in case nobody kills this process.
+    // Stop eventually, in case this process is not killed.
     for seq in 0..1_000_000 {
         let event = Event::new(seq, seq, EventKind::CALL, 1);
         writer.write(&event).unwrap();

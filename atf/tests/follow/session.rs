@@ -114,7 +114,7 @@ fn names_are_updated_whenever_the_manifest_changes() {
         assert!(!session.poll_manifest().unwrap());
         assert_eq!(session.symbols().function(7).name, Some(name));
     }
-    // Tracers in the field rewrite the manifest in place, so a poll may find only part of it.
+    // Some existing tracers rewrite the manifest in place, so a poll may find only part of it.
     let path = folder.join("manifest.json");
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..40]).unwrap();

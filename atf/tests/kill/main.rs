@@ -15,7 +15,7 @@ use atf::thread::ThreadReader;
 use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
 
-/// The variable that tells a writing process its folder.
+/// The environment variable that contains a writing process's folder.
 const FOLDER: &str = "ATF_TEST_KILL_FOLDER";
 const RING: &str = "ATF_TEST_KILL_RING";
 const THREADS: u32 = 2;
@@ -53,7 +53,7 @@ fn details(count: u64) -> u64 {
     count - count.div_ceil(3)
 }
 
-/// Writes forever, and records how many calls have returned after each one.
+/// Writes forever, and stores the number of returned calls after each call.
 fn write(mut writer: ThreadWriter, said: &File) {
     for seq in 0.. {
         let written = if has_detail(seq) {
@@ -168,7 +168,7 @@ fn sigkill_loses_no_event_whose_call_had_returned() {
             let thread = entry.open().unwrap();
             assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
             let count = check(&thread);
-            // The call for the extra event was about to return.
+            // There may be one extra event, whose call was about to return.
             assert!(count == said || count == said + 1, "{count} of {said}");
             from_rings += thread.ring().unwrap().index_bytes / 32;
 
@@ -193,7 +193,7 @@ fn without_a_ring_sigkill_leaves_a_prefix() {
             let thread = entry.open().unwrap();
             let count = check(&thread);
             assert!(count <= said + 1);
-            // At most a buffer of events is lost.
+            // At most one buffer of events is lost.
             assert!(said - count.min(said) <= 128, "{count} of {said}");
             assert!(details(count) <= thread.detail().map_or(0, DetailReader::event_count));
             lost += said - count.min(said);

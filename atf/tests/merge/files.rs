@@ -1,4 +1,4 @@
-//! Merges very many files, some of which fail.
+//! Merges a large number of files, including some that fail.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn index(session: &Path, id: u32) -> std::path::PathBuf {
     session.join(format!("thread_{id}")).join("index.atf")
 }
 
-/// Makes threads `0..count` with `events` events each. The events' times interleave and are often
+/// Creates threads `0..count` with `events` events each. The events' times interleave and are often
 /// equal.
 fn threads(count: u32, events: u64) -> Vec<Thread> {
     let time = |id: u32, seq: u64| seq * 100 + u64::from(id) * 7 % 100;
@@ -35,7 +35,7 @@ fn threads(count: u32, events: u64) -> Vec<Thread> {
     (0..count).map(thread).collect()
 }
 
-/// The variable that tells the test below that it may open only a few files.
+/// The environment variable that limits the test below to a few open files.
 #[cfg(unix)]
 const FEW_FILES: &str = "ATF_TEST_WITH_FEW_FILES";
 
@@ -173,15 +173,15 @@ fn killed(folder: &Path, threads: u32, events: u64) {
             let event = Event::new(1000 * seq + u64::from(id), seq, atf::EventKind::CALL, 1);
             writer.write(&event).unwrap();
         }
-        // Like a killed process, run no destructor.
+        // Like a process that is killed, do not run the destructor.
         std::mem::forget(writer);
     }
 }
 
 #[test]
 fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
-    // Cover thread counts with which files stay open and with which they do not, and event counts
-    // that fill the ring and that do not.
+    // Cover both small thread counts, for which files stay open, and large ones, for which they do
+    // not; and event counts that fill the ring and that do not.
     for (threads, events) in [(3, 10), (3, 300), (140, 2)] {
         let folder = TempDir::new().unwrap();
         killed(folder.path(), threads, events);

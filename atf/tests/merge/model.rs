@@ -30,7 +30,7 @@ impl Thread {
         file.thread_id = self.id;
         file.checksum = crc32c(&file.section());
         if !self.times.is_sorted() {
-            // The first and last times prove nothing about the times between them.
+            // A file's first and last times prove nothing about the times between them.
             let first = self.times.first().copied().unwrap_or_default();
             file.header_times = (first.wrapping_add(1), 0);
         }
@@ -51,7 +51,7 @@ pub(crate) fn merge(threads: &[Thread], version: u8) -> Merge {
     Merge::new(threads.iter().map(open))
 }
 
-/// Returns the thread and position of each merged event, after checking the event.
+/// Checks each merged event and returns its thread and position.
 pub(crate) fn places(events: impl Iterator<Item = atf::Result<MergedEvent>>) -> Vec<(u32, u64)> {
     let place = |event: atf::Result<MergedEvent>| {
         let MergedEvent {

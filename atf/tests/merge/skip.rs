@@ -1,5 +1,5 @@
-//! Tests merges of a time range: which parts of the files they read, and which values they do not
-//! trust.
+//! Tests merges of a time range: which parts of the files are read, and which values are not
+//! trusted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::model::Thread;
 /// The block size in this test. A merge may read two blocks per thread.
 const BLOCK: u64 = 4096;
 
-/// Makes threads of 100,000 events each, one microsecond apart. Thread `n` begins at `n` seconds.
+/// Creates threads of 100,000 events each, one microsecond apart. Thread `n` begins at `n` seconds.
 fn threads() -> Vec<Thread> {
     let thread = |id: u32| Thread {
         id,
@@ -24,7 +24,7 @@ fn threads() -> Vec<Thread> {
     (0..4).map(thread).collect()
 }
 
-/// Makes a merge of files, each with a counter of the bytes read.
+/// Creates a merge of files, each with a counter of the bytes read.
 fn counted(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<AtomicU64>>) {
     let counts: Vec<_> = files.iter().map(|_| Arc::new(AtomicU64::new(0))).collect();
     let open = |((id, bytes), count): ((u32, Vec<u8>), &Arc<AtomicU64>)| {
@@ -105,7 +105,7 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
 
 #[test]
 fn a_search_that_meets_disorder_checks_all_events() {
-    // The first and last times are right, but every other event between them is out of order.
+    // The first and last times are right, but between them, every second event is out of order.
     let mut times: Vec<u64> = (0..10_000)
         .map(|seq| 1_000_000 + (seq * 7_919) % 10_000)
         .collect();

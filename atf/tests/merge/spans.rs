@@ -13,15 +13,15 @@ const CALL: u32 = 1;
 const RETURN: u32 = 2;
 const EXCEPTION: u32 = 3;
 
-/// Makes events with these kinds and functions, at times 10, 20, 30 and so on.
+/// Creates events with these kinds and functions, at times 10, 20, 30 and so on.
 fn events(events: &[(u32, u64)]) -> impl Iterator<Item = atf::Result<IndexEvent>> {
     events.iter().zip(1..).map(|((kind, function_id), place)| {
         Ok(IndexEvent::new(10 * place, *function_id, EventKind(*kind)).thread_id(1))
     })
 }
 
-/// A span's function, start and end, and how it ended with its depth. For an unmatched return, the
-/// function, its position twice, and `None`.
+/// For a span: the function, the start, the end, and how the span ended, with its depth. For an
+/// unmatched return: the function, its position twice, and `None`.
 type Short = (u64, u64, Option<u64>, Option<(SpanEnd, u32)>);
 
 fn short(paired: Paired) -> Short {

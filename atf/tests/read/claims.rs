@@ -1,4 +1,5 @@
-//! Statements about readers that no file can show. `held_by` in the spec refers to these tests.
+//! Tests statements about readers that no file can demonstrate. `held_by` in the spec refers to
+//! these tests.
 
 use std::fs;
 use std::path::Path;

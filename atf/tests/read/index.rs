@@ -114,7 +114,7 @@ fn an_invalid_index_header_is_rejected_at_its_field() {
 
 #[test]
 fn a_header_with_the_layout_of_the_other_version_is_rejected() {
-    // With 32 events, a header of version 2 passes for a placeholder of version 1.
+    // With 32 events, a header of version 2 looks like a placeholder of version 1.
     for (version, layout, wires) in [(1, 2, (Wire::V1, Wire::V2)), (2, 1, (Wire::V2, Wire::V1))] {
         let bytes = patched(&IndexFile::finalized(layout, 32).bytes(), 5, &[version]);
         let kind = ErrorKind::WrongLayoutForVersion {

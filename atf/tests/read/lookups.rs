@@ -1,4 +1,4 @@
-//! Lookups share a window: they read little, and their results do not depend on earlier lookups.
+//! Lookups share a window: they read few bytes, and their results do not depend on earlier lookups.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use atf_samples::files::{DetailFile, IndexFile};
 
 const EVENTS: u64 = 1_000;
 
-/// Makes a source with positioned reads, and a counter of the bytes read.
+/// Creates a source with positioned reads, and a counter of the bytes read.
 fn counted(bytes: Vec<u8>) -> (Counted, Arc<AtomicU64>) {
     let count = Arc::new(AtomicU64::new(0));
     (Counted(bytes, Arc::clone(&count)), count)
@@ -139,7 +139,7 @@ impl atf::ReadAt for BadSector {
     }
 }
 
-/// Returns readers of an index with a bad sector at events 5000 to 5015.
+/// Returns readers of an index in which events 5000 to 5015 are in a bad sector.
 fn beside_a_bad_sector() -> impl Iterator<Item = IndexReader> {
     let bytes = IndexFile::finalized(1, 10 * EVENTS).bytes();
     [false, true].into_iter().map(move |returns_part| {

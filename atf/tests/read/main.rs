@@ -93,7 +93,8 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     let expected = &events[positions.clone()];
     let found: Vec<_> = index.events_in(start..end).map(Result::unwrap).collect();
     assert_eq!(found, expected);
-    // Collecting allocates only once, but an error may end the events early.
+    // The upper bound is exact, but the lower bound may be less, because an error may end the
+    // events early.
     let hint = index.events_in(start..end).size_hint();
     assert_eq!(hint.1, Some(expected.len()));
     assert!(hint.0 <= expected.len());

@@ -194,7 +194,7 @@ fn invalid_json_is_a_problem_at_its_byte() {
     let is_unreadable = |text: &str| Manifest::parse(text.as_bytes()).is_unreadable();
     assert!(is_unreadable("garbage") && is_unreadable("[]") && is_unreadable(""));
     assert!(!is_unreadable("{}") && !is_unreadable("{\"format_version\": 7}"));
-    // The message is the parser's, without its line and column.
+    // The message is the JSON parser's, without the line and column.
     let text = Manifest::parse(b"{\"threads\": [").problems[0].to_string();
     assert!(text.contains("EOF while parsing a list"), "{text}");
     assert!(
@@ -336,7 +336,7 @@ fn deep_nesting_is_harmless() {
     assert_eq!(Manifest::parse(text.as_bytes()).problem_count, 1);
 }
 
-/// Makes a session whose manifest has this size and no content.
+/// Creates a session whose manifest has this size and no content.
 fn session_with_manifest_of(size: u64) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("thread_7")).unwrap();

@@ -1,4 +1,4 @@
-//! Reads files with several windows, blocks and parts.
+//! Reads files that span several windows, blocks and parts.
 
 use std::fs::File;
 use std::num::NonZero;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::{expected, ways};
 use atf_samples::files::{EventRecord, IndexFile};
 
-/// Makes a file in which time goes back at the positions `back`: at the boundaries of blocks and
+/// Creates a file in which time goes back at the positions `back`: at the boundaries of blocks and
 /// parts, and inside them.
 fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
     let mut late = 0;

@@ -1,5 +1,6 @@
 //! Tests the guarantees of `docs/safety.md` for events and payloads that look like parts of the
-//! format. Events and payloads may contain anything from the traced program's memory, even a trace.
+//! format. Such contents are possible, because a traced program's memory may contain anything, even
+//! a trace.
 
 use std::fs;
 
@@ -64,7 +65,7 @@ fn detail_file() -> impl Strategy<Value = DetailFile> {
     })
 }
 
-/// Generates an eight-byte number taken from such a part.
+/// Generates an eight-byte number that is taken from such a part.
 fn number() -> impl Strategy<Value = u64> {
     part().prop_map(|bytes| {
         bytes
@@ -135,8 +136,8 @@ proptest! {
         }
     }
 
-    /// A thread whose writer was killed has all events, wherever the kill journal continues the
-    /// files.
+    /// A thread whose writer was killed has all events, no matter where the kill journal continues
+    /// the files.
     #[test]
     fn a_kill_journal_continues_the_files_whatever_they_hold(
         index in index_file(),
@@ -147,7 +148,7 @@ proptest! {
         let index = index.placeholder();
         let detail = DetailFile::of(version, detail.events).placeholder();
         let files = [index.without_footer(), detail.without_footer()];
-        // The journal starts between two events. Some of its bytes may be in the file already.
+        // The journal starts between two events. Some of its bytes may already be in the file.
         let starts = [
             64 + 32 * places[0].index(index.events.len() + 1),
             usize::try_from(detail.places()[places[1].index(detail.events.len() + 1)]).unwrap(),
@@ -164,7 +165,7 @@ proptest! {
         prop_assert_eq!(details(thread.detail().unwrap(), &detail), &detail.events[..]);
     }
 
-    /// A merge has each thread's events, in the order of time.
+    /// A merge returns each thread's events, in time order.
     #[test]
     fn a_merge_has_all_events_whatever_they_hold(files in prop::collection::vec(index_file(), 1..4)) {
         let folder = tempfile::tempdir().unwrap();

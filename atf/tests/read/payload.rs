@@ -131,7 +131,8 @@ fn the_largest_function_payload_is_decoded_and_one_byte_more_is_not() {
 }
 
 /// A payload is program memory and may look like a footer, even with matching numbers. Here, the
-/// payload is followed by zeros that never reached the disk, or by the beginning of another event.
+/// payload is followed by zeros in place of bytes that never reached the disk, or by the beginning
+/// of another event.
 #[test]
 fn a_payload_that_looks_like_a_footer_is_a_payload() {
     for version in [1, 2] {
@@ -200,7 +201,7 @@ fn the_fields_of_a_call_are_a_json_object() {
 
 #[test]
 fn fields_never_have_the_shape_of_a_function_payload() {
-    // The lowest size of a stack that two characters can state, and the shortest such payload.
+    // The smallest stack size whose bytes are two characters, and the shortest such payload.
     let size = u16::from_le_bytes(*b"  ");
     let payload = [b' '].repeat(FunctionPayload::SIZE + usize::from(size));
     assert!(FunctionPayload::decode(&payload).is_some());

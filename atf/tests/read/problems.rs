@@ -17,7 +17,7 @@ fn counted(bytes: Vec<u8>) -> (IndexReader, Arc<AtomicU64>) {
     (index, count)
 }
 
-/// Makes a file with a flipped bit in event 5's function.
+/// Creates a file with a flipped bit in event 5's function.
 fn flipped(version: u8) -> Vec<u8> {
     let mut bytes = IndexFile::finalized(version, 3000).bytes();
     bytes[64 + 32 * 5 + 8] ^= 0x10;
@@ -71,7 +71,7 @@ fn an_intact_file_ends_without_a_problem() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 3000);
         assert_eq!(told(&file.bytes(), 3000), [""; 0]);
-        // Without a checksum, nothing can be proven wrong, so there are no known problems.
+        // Without a checksum, no event can be proven wrong, so there are no known problems.
         let unchecked = IndexFile {
             checksum: 0,
             ..file

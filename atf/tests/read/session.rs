@@ -178,7 +178,7 @@ fn a_folder_without_threads_and_manifest_is_not_a_session() {
     assert_eq!(error.kind(), &ErrorKind::Io(std::io::ErrorKind::NotFound));
 }
 
-/// Makes a folder with sessions of these processes, each with one thread.
+/// Creates a folder with sessions of these processes, each with one thread.
 fn processes(names: &[&str]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in names {
@@ -459,7 +459,7 @@ fn a_ring_that_cannot_be_read_is_reported_and_hides_nothing() {
     let kind = ErrorKind::NotRegular { found: "folder" };
     assert_eq!(thread.ring_error().unwrap().kind(), &kind);
 
-    // A header alone is an empty ring. Anything shorter is not a ring.
+    // A header alone is an empty ring. A shorter file is not a ring.
     fs::remove_dir(folder.path().join("ring.atf")).unwrap();
     let mut ring = [b"ATR2\x01\x01\0\0\x07\0\0\0".as_slice(), &[0; 116]].concat();
     ring[24] = 64;

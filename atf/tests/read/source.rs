@@ -31,7 +31,7 @@ impl ReadAt for Stuttering {
     }
 }
 
-/// A source that fails from the read with this index on.
+/// A source in which all reads fail, starting with the read with this index.
 struct Failing(Vec<u8>, AtomicU64);
 
 impl ReadAt for Failing {
@@ -302,8 +302,8 @@ fn an_error_is_one_word() {
     assert_eq!(size_of::<atf::Result<()>>(), size_of::<usize>());
 }
 
-/// Shows the cost of mapping a file. The test starts itself, and the child process that mapped the
-/// file is killed.
+/// Demonstrates the risk of mapping a file. The test starts itself as a child process, which maps
+/// the file and is killed.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
@@ -354,7 +354,7 @@ fn bytes_that_are_only_part_of_a_source_are_not_used() {
     assert_eq!(events(&index), expected(&file));
 }
 
-/// A 1 TiB file that consists of a header and a hole. Counts the bytes read.
+/// A 1 TiB file that consists of a header and a hole, and a counter of the bytes read.
 struct Sparse {
     header: Vec<u8>,
     read: AtomicU64,

@@ -6,7 +6,7 @@ use atf::session::SessionReader;
 use atf::{Error, ErrorKind};
 use tempfile::TempDir;
 
-/// Makes a session with this manifest.
+/// Creates a session with this manifest.
 fn session(manifest: &str) -> (TempDir, SessionReader) {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("manifest.json"), manifest).unwrap();

@@ -1,4 +1,5 @@
-//! Compares sessions written by a third party's writer with the results of an independent parser.
+//! Compares the readers' results with an independent parser's, on sessions written by a third
+//! party's writer.
 
 use std::collections::BTreeMap;
 use std::fs;

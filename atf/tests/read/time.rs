@@ -1,4 +1,4 @@
-//! Searching a time range by order finds the same events as examining each event.
+//! Searching a time range in ordered events finds the same events as examining each event.
 
 use std::io::{self, Cursor};
 use std::num::NonZero;
@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn a_query_finds_the_same_as_a_filter(
         version in 1..3_u8,
-        // The steps have very different sizes: runs of equal times, bursts, and pauses.
+        // The steps have very different sizes, which gives runs of equal times, bursts, and pauses.
         steps in vec(prop_oneof![Just(0), 0..3_u64, 0..1000_u64, Just(1 << 40)], 0..2500),
         back in proptest::option::weighted(0.3, any::<prop::sample::Index>()),
         keys in vec((any::<prop::sample::Index>(), 0..3_u64), 2..12),
@@ -119,7 +119,7 @@ impl ReadAt for Counted {
 #[test]
 fn a_query_reads_few_events_for_any_times() {
     let even: Vec<u64> = (0..100_000).map(|seq| 1000 + seq * 7).collect();
-    // Make each interpolation by time as wrong as possible.
+    // Use times for which interpolation is as wrong as possible.
     let steep: Vec<u64> = (0..100_000)
         .map(|seq| {
             if seq < 99_990 {

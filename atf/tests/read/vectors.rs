@@ -1,4 +1,4 @@
-//! Reads files typed in hexadecimal, following the sources' tables.
+//! Reads files that were typed in hexadecimal from the sources' tables.
 
 use atf::index::IndexEvent;
 use atf::{Arch, Checksum, Clock, Completeness, DetailEventType, EventKind, Os, Wire};

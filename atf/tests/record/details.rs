@@ -1,4 +1,4 @@
-//! Tests the payload lane.
+//! Tests the lane for payloads in a ring.
 
 use std::thread;
 
@@ -91,7 +91,8 @@ fn payloads_stay_with_their_events_when_their_lane_wraps() {
 fn a_payload_that_does_not_fit_leaves_its_event_without_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // Of payloads of 60, 61 and 62 bytes, two fit. The third leaves its space for smaller payloads.
+    // Two of the payloads of 60, 61 and 62 bytes fit. The third is lost and leaves its space to
+    // smaller payloads.
     let (mut recorder, mut drain) = ring(8, 125);
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(60), Ok(link(0, 0)));
@@ -145,7 +146,7 @@ fn a_lost_event_loses_its_detail_too() {
     }
     let drained = drain.drain_into(&mut writer).unwrap();
     assert_eq!(drained, crate::drained(2, 2, 3, 0));
-    // Lost payloads leave nothing behind in the lane.
+    // Lost payloads take no space in the lane.
     recorder
         .record_with_detail(&event(50), &detail(50, &payload(50)))
         .unwrap();

@@ -73,8 +73,8 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
         assert_eq!(*error.kind(), full);
         assert!(error.path().unwrap().ends_with("index.atf"));
     }
-    // The buffer accepted 128 events, which freed their slots in the ring. No other slots will be
-    // freed.
+    // The buffer accepted 128 events, so their slots in the ring are free. No other slots will
+    // become free.
     assert_eq!(drain.totals().events, 128);
     assert_eq!(writer.next_index_seq(), 128);
     for n in 200..400 {

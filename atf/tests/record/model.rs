@@ -1,4 +1,4 @@
-//! Tests that a ring behaves like two fixed-size queues.
+//! Tests that a ring behaves like two queues of fixed size.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -74,7 +74,7 @@ fn an_event_that_does_not_fit_is_counted_once_and_later_ones_are_recorded() {
 
 #[test]
 fn between_two_threads_each_event_is_written_once_or_counted_once() {
-    // The small ring may lose events if its drain is slow. The large ring loses none.
+    // The small ring may lose events if its drain is slow. The large ring loses no events.
     for (capacity, events) in [(16, many(300_000)), (1 << 17, many(100_000))] {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = writer(folder.path());

@@ -94,7 +94,7 @@ fn a_thread_is_finalized_when_it_ends_and_its_place_is_free() {
 #[test]
 fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_none() {
     let folder = tempfile::tempdir().unwrap();
-    // Full rings take 64 KiB, the smallest 8 KiB.
+    // Full-size rings take 64 KiB, and the smallest rings take 8 KiB.
     let capacity = Capacity::default().events(2048).payload_size(0);
     let options = blocking(0).capacity(capacity).ring_memory(136 << 10);
     let recording = start(folder.path(), false, &options);
@@ -112,7 +112,7 @@ fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_none() {
     for thread in &mut threads {
         (0..1000).for_each(|n| assert_eq!(thread.record(&event(n)), Ok(n)));
     }
-    // When a thread has ended, another one may take its memory.
+    // When a thread has ended, another one may use its share of the memory.
     drop(threads.pop());
     recording.flush(DEADLINE).unwrap();
     drop(recording.thread(None).unwrap());
@@ -151,7 +151,7 @@ fn what_a_full_ring_lost_is_in_the_manifest() {
     let summary = recording.stop().unwrap();
     assert_eq!((summary.lost_events, summary.lost_details), (6, 3));
     assert_eq!(summary.totals.event_count, 4);
-    // Events after the stop are not counted, because the manifest has been written.
+    // Events after the stop are not counted, because the manifest has already been written.
     assert!(thread.is_abandoned());
     assert_eq!(thread.record(&event(10)), Err(Lost::Event));
 

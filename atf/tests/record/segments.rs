@@ -217,7 +217,7 @@ fn a_file_that_cannot_be_deleted_keeps_no_other_from_being_deleted() {
     let error = recording.stop().unwrap_err();
     let refused = Path::new("pid_42/thread_0/index.atf");
     assert_eq!(error.path(), Some(refused));
-    // Without its manifest, a session that is only partly deleted still breaks no rule.
+    // A partly deleted session without its manifest still breaks no rule.
     let first = removed.lock().unwrap().first().cloned();
     assert_eq!(first, Some("pid_42/manifest.json".into()));
     let left: Vec<_> = memory.paths();
@@ -341,7 +341,7 @@ fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
     ] {
         for is_transient in [true, false] {
             let memory = Memory::new();
-            // The drain runs only when told to.
+            // The drain runs only on request.
             let options = options(Segment::default().size(Some(1))).interval(DEADLINE);
             let recording = start_on(&memory, &options);
             let is_full = Arc::new(AtomicBool::new(true));

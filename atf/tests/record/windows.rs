@@ -21,7 +21,7 @@ use crate::recording::{DEADLINE, manifest, start, thread_folder};
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// Returns options for a ring of `events` events and `payload_size` bytes of payloads, whose drain
-/// runs only when told to.
+/// runs only on request.
 pub(crate) fn sleepy(events: usize, payload_size: usize, window: Window) -> RecordOptions {
     RecordOptions::default()
         .capacity(
@@ -33,7 +33,7 @@ pub(crate) fn sleepy(events: usize, payload_size: usize, window: Window) -> Reco
         .window(Some(window))
 }
 
-/// Returns a time far in the future, so that the drain makes no decisions based on time.
+/// Returns a time in the distant future, so that the drain makes no decisions based on time.
 pub(crate) fn base() -> u64 {
     now_ns() + 3_600_000_000_000
 }
@@ -66,7 +66,7 @@ fn of_a_busy_program_the_details_around_a_trigger_are_kept_and_no_others() {
     let window = Window::default()
         .pre_roll(100 * MILLISECOND)
         .post_roll(50 * MILLISECOND);
-    // The events fill less than half of a ring, so nothing is discarded early, even on a slow
+    // The events fill less than half of a ring, so none are discarded early, even on a slow
     // machine.
     let capacity = Capacity::default().events(1 << 19).payload_size(1 << 24);
     let options = RecordOptions::default()
@@ -265,8 +265,8 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
     const EVENT: Option<usize> = None;
     type Case<'a> = (usize, usize, &'a [Option<usize>], &'a [bool]);
     let cases: &[Case<'_>] = &[
-        // The drain frees half of the ring. A larger payload is recorded only if there is room for
-        // it right away.
+        // The drain frees half of the ring. A payload larger than that is recorded only if there is
+        // room for it right away.
         (
             8,
             1000,
@@ -377,7 +377,7 @@ fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
         let now = now_ns();
         let recorded = thread.record_with_detail(&call(now), &detail(b"x"));
         recorded.unwrap();
-        // The drain sees an event that is older than its pass, and no trigger yet.
+        // The drain finds an event that is older than this pass, and no trigger yet.
         recording.flush(DEADLINE).unwrap();
         now
     };
@@ -511,7 +511,7 @@ fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_liv
     recording.write_manifest().unwrap();
     let expected = manifest(folder.path()).unwritten_events;
     assert!(expected > Some(8));
-    // By the second iteration, the drain has concluded that the process keeps running.
+    // In the second iteration, the drain has already concluded that the process keeps running.
     for round in 2..=3 {
         thread.record(&call(now_ns())).unwrap();
         let fired = Instant::now();

@@ -44,9 +44,9 @@ struct Model {
     post_roll: u64,
     held: VecDeque<Held>,
     windows: Vec<(u64, u64)>,
-    /// Discarded events or details that no trigger had requested.
+    /// Discarded events or details that no trigger requested.
     let_go: Vec<u64>,
-    /// Whether so many events or details were discarded that some are known only as a total.
+    /// Whether so many events or details were discarded that only the number of some is known.
     is_vague: bool,
     written: Vec<(u64, bool)>,
     lost: (u64, u64),

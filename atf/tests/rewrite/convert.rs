@@ -27,7 +27,7 @@ fn events_and_details_are_those_of_the_other_version_byte_for_byte() {
     for version in [2, 1] {
         let found = files(&places.path(&version.to_string()));
         let mut index = IndexFile::finalized(version, 9);
-        // Calls and returns alternate, so the counted depth is 1.
+        // Calls and returns alternate, so the computed depth is always 1.
         index.events.iter_mut().for_each(|event| event.depth = 1);
         let detail = DetailFile::finalized(version, 3).section();
         let section = |name: &str| {
@@ -102,7 +102,7 @@ fn version_2_comes_back_from_version_1_byte_for_byte() {
 
 #[test]
 fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
-    // These are kinds and depths: a nested call, a call that throws, and another tree.
+    // Each event's kind and depth: a nested call, a call that throws, and another tree.
     let tree = [
         (1, 1),
         (1, 2),
@@ -154,7 +154,7 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let mut events = reader.index().events_in(..);
     assert!(events.all(|event| event.unwrap().detail_seq.is_none()));
 
-    // Both details are set aside unchanged, so they are in version 2 and have the field that
+    // Both details are set aside unchanged, so they are still in version 2, with the field that
     // version 1 lacks.
     assert_eq!(thread.set_aside[0].count, 2);
     let orphans = DetailReader::open(out.join("thread_7/orphans.atf")).unwrap();

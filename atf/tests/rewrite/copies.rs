@@ -1,4 +1,4 @@
-//! Tests the modes, holes and long paths of copies, and what a killed run leaves behind.
+//! Tests the modes, holes and long paths of copies, and the remains of a killed run.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};

@@ -12,14 +12,14 @@ use atf::{ErrorKind, EventKind, Wire};
 
 use crate::{Places, files};
 
-/// An event's time, kind, function and depth, and the payload of its detail.
+/// An event's time, kind, function and depth, and its detail's payload.
 type Short = (u64, u32, u64, u32, Option<Vec<u8>>);
 
 const CALL: u32 = 1;
 const RETURN: u32 = 2;
 
-/// Makes events in which function 1 calls 2, which calls 3, 4 and 5 one after another. Some events
-/// have details.
+/// Creates events in which function 1 calls 2, which calls 3, 4 and 5 one after another. Some
+/// events have details.
 fn events() -> Vec<Short> {
     vec![
         (100, CALL, 1, 1, None),
@@ -111,8 +111,8 @@ fn opened_by(kind: EventKind, mut events: Vec<Short>) -> Vec<Short> {
     events
 }
 
-/// A call is repeated with the kind that opened it. The spec has one such kind, but an edition may
-/// have others.
+/// A call is repeated with the kind that opened it. The spec defines one such kind, but an edition
+/// may define others.
 #[test]
 fn open_calls_are_repeated_at_the_start_and_return_at_the_end() {
     let kinds = EventKind::MEMBERS.iter().filter(|kind| kind.opens_call());
@@ -215,7 +215,7 @@ fn a_cut_of_a_cut_states_which_events_were_added() {
         let out = places.path(name);
         cut_to(&places.path("a"), &out, from_ns, to_ns);
         assert_eq!(cuts(&out), [Some(expected)], "{name}");
-        // Make the same cut directly from the whole trace.
+        // Cut the same part directly from the whole trace.
         let direct = places.path(&format!("direct-{name}"));
         cut_to(
             &places.path("all"),

@@ -23,7 +23,7 @@ fn links(places: &Places) -> Vec<Option<u64>> {
     events.map(|event| event.unwrap().detail_seq).collect()
 }
 
-/// Returns the offset, the size and the number of places that were dropped for this reason.
+/// Returns the offset and the size of the data dropped for this reason, and the number of places.
 fn dropped(thread: &ThreadReport, why: DropReason) -> Option<(u64, u64, u64)> {
     let found = thread.dropped.iter().find(|dropped| dropped.why == why);
     found.map(|dropped| (dropped.offset, dropped.size, dropped.count))

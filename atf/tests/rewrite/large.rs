@@ -26,7 +26,7 @@ fn opaque(index_seq: u64, size: usize) -> DetailRecord {
         event_type: 9,
         index_seq,
         timestamp: 1000 + index_seq,
-        // The period of the pattern does not divide the buffer size.
+        // The pattern's period does not divide the buffer size.
         payload: (0..size).map(|at| at.to_le_bytes()[at % 3]).collect(),
     }
 }

@@ -13,7 +13,7 @@ fn recovered(places: &Places) -> Report {
     recover(path, out, &RecoverOptions::default()).unwrap()
 }
 
-/// Recovers thread 7 with these files. A second recovery must not lose anything.
+/// Recovers thread 7 with these files. A recovery of the result must not lose anything.
 fn thread(index: &[u8], detail: &[u8]) -> Report {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);
@@ -73,7 +73,7 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         let said = "lost: events that the header counts: index.atf: 5 of 9, the file was truncated at 0xc7";
         assert!(report.to_string().contains(said), "{report}");
 
-        // Put zeros where the last events were.
+        // Put zeros in place of the last events.
         let zeros = patched(&index, 64 + 7 * 32, &[0; 2 * 32 + 64]);
         let report = thread(&zeros, &whole);
         let said = "index.atf: 2 of 9, no event from 0x120 on\n";
@@ -109,7 +109,7 @@ fn zeros_under_a_good_checksum_were_written_and_are_kept() {
         let bytes = patched(&bytes, events.start + 4 * 32, &[0; 32]);
         let checksum = crc32c(&bytes[events.clone()]).to_le_bytes();
         let bytes = patched(&bytes, events.end + 4, &checksum);
-        // Change the header's last time; an intact file would be copied unchanged.
+        // Change the header's last time, because an intact file would be copied unchanged.
         let bytes = patched(&bytes, 56, &[1]);
         let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
         assert_eq!(report.events(), 9, "{report}");
@@ -137,7 +137,7 @@ fn a_missing_detail_file_and_an_invalid_manifest_are_losses() {
     assert_eq!(report.losses(), 1, "{report}");
     let said = "lost: the whole manifest: manifest.json: is not JSON: ";
     assert!(report.to_string().contains(said), "{report}");
-    // A manifest that cannot be read was not wrong about the threads.
+    // An unreadable manifest does not count as wrong about the threads.
     assert!(!report.to_string().contains("was wrong"), "{report}");
 }
 
@@ -169,7 +169,7 @@ fn other_files_next_to_sessions_are_reported_but_not_as_a_loss() {
     let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
     assert_eq!(left, ["README.md", "session_1/notes"]);
 
-    // In the folder of a session, a file may belong to the session.
+    // In the folder of a session, any file may belong to the session.
     places.put("in/session_1/pid_1/notes.txt", "x");
     let (path, out) = (places.path("in"), places.path("again"));
     let report = recover(path, out, &RecoverOptions::default()).unwrap();

@@ -61,7 +61,7 @@ fn keys_written_by_another_tool_stay_as_they_are_and_in_order() {
     let text = std::fs::read(places.path("out/manifest.json")).unwrap();
     let found: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!(found["threads"][0]["id"], 7);
-    // If a member occurs twice, its last value is used, in the place of the first.
+    // If a member occurs twice, the last value is used, in the position of the first one.
     let text = String::from_utf8(text).unwrap();
     let end = "  \"x_tool\": {\"run\": [1, \"two\"]},\n  \"x_b\": 1.50,\n  \"x_a\": 2\n}\n";
     assert!(text.ends_with(end), "{text}");
@@ -128,7 +128,7 @@ fn wrong_values_are_mended_and_reported_as_a_change() {
         (&*start, r#""time_start_ns": 0"#),
         (&*end, r#""time_end_ns": 0"#),
         (r#""clock_type": 3"#, r#""clock_type": 4"#),
-        // Test a thread that is listed twice, and text that is not a manifest.
+        // Test a thread that is listed twice, and text that is not a valid manifest.
         ("false} ", r#"false}, {"id": 7} "#),
         ("{", "?"),
     ] {
@@ -182,7 +182,7 @@ fn a_correct_manifest_is_scrubbed_of_unknown_keys() {
     let text = String::from_utf8_lossy(&found["manifest.json"]);
     assert!(!text.contains("hunter2!"), "{text}");
     assert!(report.changed(), "{report}");
-    // Without unknown keys, the manifest is still rewritten, so its original formatting is lost.
+    // The manifest is rewritten even if it has no unknown keys, so its original formatting is lost.
     let places = session(&manifest("7", "7"));
     scrub(
         places.path("in"),

@@ -79,14 +79,14 @@ fn without_a_trace_nothing_is_created() {
 #[cfg(target_os = "linux")]
 fn a_folder_that_allows_no_new_files_is_named() {
     use std::path::Path;
-    // Nobody can create anything in `/proc`, not even root.
+    // Not even root can create anything in `/proc`.
     let out = Path::new("/proc/recovered");
     let options = RecoverOptions::default();
     let error = recover(places().path("in"), out, &options).unwrap_err();
     let ErrorKind::Io(kind) = error.kind() else {
         panic!("{error}");
     };
-    // Other names are tried only if a name is taken.
+    // Another name is tried only if a name is taken.
     assert_ne!(*kind, io::ErrorKind::AlreadyExists);
     assert_eq!(error.path(), Some(Path::new("/proc")));
 }
@@ -160,7 +160,8 @@ mod not_utf_8 {
 #[test]
 fn an_unfinished_folder_of_another_run_stays() {
     let places = places();
-    // This is the first name that is tried. A killed process may have had the same id.
+    // This is the first name that is tried. It may be taken by the remains of a killed process that
+    // had the same id.
     let left = format!(".atf-{}-0", std::process::id());
     places.put(&format!("{left}/x"), "y");
     let options = RecoverOptions::default();

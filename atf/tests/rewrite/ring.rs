@@ -11,7 +11,7 @@ use atf_samples::files::{Bytes, DetailFile, IndexFile, crc32c, patched};
 
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;
-/// The size of each area in bytes, unless it needs more.
+/// The size of each area in bytes, unless its contents need more.
 const CAPACITY: usize = 4096;
 
 /// The part of a file after its first `start` bytes, as an area of a ring.
@@ -51,7 +51,7 @@ pub(crate) fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> 
     out.0
 }
 
-/// A thread whose writer was killed. Each file contains its first `…_size` bytes, and the ring
+/// A thread whose writer was killed. Each file contains only its first `…_size` bytes, and the ring
 /// contains the bytes from `…_start` on.
 struct Killed {
     version: u8,
@@ -62,7 +62,7 @@ struct Killed {
 }
 
 impl Killed {
-    /// Makes files that contain four of nine events and one of three details. The ring also
+    /// Creates files that contain four of nine events and one of three details. The ring also
     /// contains two of these four events.
     fn new(version: u8) -> Self {
         let details = DetailFile::finalized(version, DETAILS);
@@ -256,8 +256,8 @@ fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
     assert!(found.keys().all(|name| !name.contains("ring")));
 }
 
-/// A killed writer's last payload ends like a footer, with or without plausible numbers. It
-/// survives completely, no matter where it is stored and how it is recovered.
+/// A killed writer's last payload ends with what looks like a footer, with or without plausible
+/// numbers. The payload survives completely, no matter where it is stored and how it is recovered.
 #[test]
 fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
     for (wire, survive_kill, fits, salvage) in [Wire::V1, Wire::V2]

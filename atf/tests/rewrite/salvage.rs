@@ -82,8 +82,8 @@ fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
 
 #[test]
 fn details_skipped_by_a_damaged_length_are_found() {
-    // The second detail has the length of three details, and its event does not exist. A walk
-    // therefore skips the third and the fourth detail. No event refers to the fourth.
+    // The second detail has the length of three details, and its event does not exist. A walk along
+    // the lengths therefore skips the third and the fourth detail. No event refers to the fourth.
     let mut details = calls(6);
     details[3].index_seq = 77;
     let bytes = DetailFile::of(1, details).placeholder().without_footer();
@@ -140,7 +140,7 @@ fn a_length_that_leads_into_a_damaged_footer_makes_no_detail() {
 
 #[test]
 fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
-    // Both sections begin later than they could. Event 4 never reached the disk, the third detail
+    // Both sections begin later than necessary. Event 4 never reached the disk, the third detail
     // has an impossible length, and the headers contain wrong values.
     let file = IndexFile {
         events_offset: 96,
@@ -163,7 +163,7 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     let thread = thread(&report);
     assert_eq!((thread.events.kept, thread.events.salvaged), (4, 10));
 
-    // Their links and positions are those in the original file.
+    // Their links and positions are those of the original file.
     let mut rest = IndexFile::of(1, file.events[5..].to_vec());
     rest.flags = 0;
     let found = files(&out.path("out"));
@@ -206,7 +206,7 @@ fn without_salvage_nothing_is_guessed() {
 
 #[test]
 fn runs_are_named_up_to_64_and_all_counted() {
-    // Every other detail has an event, so each orphan is a separate run, except for the last two,
+    // Every second detail has an event, so each orphan is a separate run, except for the last two,
     // which are consecutive.
     let events = (0..150_u64).map(|seq| {
         let mut event = IndexFile::finalized(1, 1).events[0].clone();

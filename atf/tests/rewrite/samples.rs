@@ -1,4 +1,5 @@
-//! Compares the samples, written by a third party's tracer, with the results of an independent parser.
+//! Recovers the samples, which a third party's tracer wrote, and compares the results with an
+//! independent parser's.
 
 use std::fs;
 use std::path::Path;

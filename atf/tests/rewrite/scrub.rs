@@ -47,7 +47,8 @@ fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
     }
 }
 
-/// Writes a thread with the secret in every possible place, and `tail` at the end of its files.
+/// Writes a thread that contains the secret in every possible place, and `tail` at the end of its
+/// files.
 fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bool) {
     let links = [Some(0), None, Some(1), Some(2), Some(4), Some(5), Some(99)];
     let events = links
@@ -116,7 +117,7 @@ fn session(version: u8) -> Places {
     for (number, tail) in tails.iter().enumerate() {
         plant(&places, &format!("thread_{number}"), version, tail, true);
         let id = number + 4;
-        // Whole events after the last one would count as events too.
+        // Whole events after the last one would also count as events.
         if number < 3 {
             plant(&places, &format!("thread_{id}"), version, tail, false);
         }
@@ -149,7 +150,8 @@ fn no_byte_of_a_secret_is_in_any_file() {
             let out = files(&places.path("out"));
             assert!(out.len() >= 8, "{:?}", out.keys());
             for (name, bytes) in &out {
-                // Look for any four consecutive bytes of the repeated secret.
+                // Look for any four consecutive bytes of the secret, including those across its
+                // repetition.
                 let twice = SECRET.repeat(2);
                 for part in (0..8).map(|at| &twice[at..at + 4]) {
                     let found = bytes.windows(4).position(|window| window == part);

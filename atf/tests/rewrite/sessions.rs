@@ -143,7 +143,7 @@ fn an_unreadable_thread_without_a_session_does_not_affect_the_others() {
     assert_eq!(report.left_behind[0].why, why);
     assert!(!places.path("out/a").exists());
 
-    // Without another thread, there is nothing to write.
+    // Without another thread, there would be nothing to write.
     let index = "index.atf";
     for (path, kind) in [
         (
@@ -212,7 +212,7 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     for name in kept {
         assert_eq!(found[name], name.as_bytes());
     }
-    // The new report takes the first free name.
+    // The new report gets the first free name.
     assert!(found.contains_key("recovery-3.json"), "{:?}", found.keys());
 }
 

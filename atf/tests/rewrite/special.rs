@@ -1,5 +1,5 @@
-//! Entries that should be regular files but are not. A rewrite reports them, never blocks on them,
-//! and does not follow them.
+//! Entries that should be regular files but are not. A rewrite reports these entries, never blocks
+//! on them, and does not follow them.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -110,7 +110,7 @@ fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
     assert!(!places.path("out/thread_7/detail.atf").exists());
 }
 
-/// Uses paths of more than 4095 bytes, which nobody can open, not even root.
+/// Uses paths of more than 4095 bytes, which not even root can open.
 #[test]
 #[cfg(target_os = "linux")]
 fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {
@@ -129,7 +129,7 @@ fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {
     ] {
         places.put(&path, &index);
     }
-    // The path is so long that both folders can be opened, but not the files in them.
+    // The path is just short enough to open both folders, but too long to open the files in them.
     let rest = format!("/pack/in/{thread}").len();
     let mut way = places.path("way");
     loop {

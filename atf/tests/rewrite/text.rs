@@ -1,4 +1,5 @@
-//! Tests the report's text line by line. Each line was checked against the files that it describes.
+//! Tests the report's text line by line. Each expected line was checked against the files that it
+//! describes.
 
 mod sessions;
 
@@ -76,7 +77,7 @@ fn recovered(places: &Places, salvage: bool) -> Report {
     recover(places.path("in"), places.path("out"), &options).unwrap()
 }
 
-/// Replaces the names of checksums in a string with their values.
+/// Replaces the names of checksums in a text with their values.
 fn with_numbers(text: &str, numbers: &[(&str, u32)]) -> String {
     let number =
         |text: String, (name, number): &(&str, u32)| text.replace(name, &format!("{number:#010x}"));
@@ -187,8 +188,8 @@ fn how_files_end() {
     .concat();
     put(&places, 6, later, None);
     put(&places, 7, placeholder(7).bytes(), None);
-    // Use headers that count more events than there are, and truncated files that once had all of
-    // them.
+    // Use headers that count more events than the files contain, and truncated files that once
+    // contained all of them.
     let lies = IndexFile {
         header_count: 5,
         header_times: (1, 2),
@@ -196,11 +197,11 @@ fn how_files_end() {
     };
     put(&places, 8, lies.bytes(), None);
     put(&places, 9, &index(9, 4).bytes()[..end - EVENT], None);
-    // Put zeros where the last event was, and nothing after them.
+    // Put zeros in place of the last event, with nothing after them.
     let zeros = patched(&index(10, 4).bytes()[..end], end - EVENT, &[0; EVENT]);
     put(&places, 10, zeros, None);
-    // Use checksums that are absent, made with the other polynomial, wrong, and absent in a file
-    // without events.
+    // Use checksums that are absent, computed with the other polynomial, or wrong, and an absent
+    // checksum in a file without events.
     for (id, checksum) in [(11, 0), (12, crc32_ieee(&index(12, 4).section())), (13, 77)] {
         let index = IndexFile {
             checksum,

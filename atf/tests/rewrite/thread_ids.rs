@@ -60,7 +60,7 @@ fn a_folder_id_that_contradicts_its_files_is_reported_and_stays() {
 
 #[test]
 fn a_header_that_the_folder_and_a_witness_contradict_is_mended() {
-    // In version 1, the events confirm the id. In version 2, the detail file does.
+    // In version 1, the events confirm the id. In version 2, the detail file confirms it.
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
@@ -106,8 +106,7 @@ fn a_version_2_header_that_only_the_folder_contradicts_stays() {
 fn an_event_of_another_thread_keeps_its_id_and_is_reported() {
     let index = IndexFile::finalized(1, 9);
     let clean = index.bytes();
-    // Change the third event's id. A footer's checksum would no longer match, so leave out the
-    // footer.
+    // Change the third event's id. Omit the footer, because its checksum would no longer match.
     let place = 64 + 2 * 32 + 16;
     let wrong = patched(&index.without_footer(), place, &8_u32.to_le_bytes());
     let detail = DetailFile::finalized(1, 3).bytes();

@@ -1,8 +1,8 @@
 //! The library never substitutes a value silently. `allowed.txt` lists, with reasons, each place
 //! where the library replaces a missing value or returns early as if its work were done.
 //!
-//! Any other place fails this test. Make the place return an error (`Error::internal` if it cannot
-//! be reached), or list it with the reason why nothing is lost or misreported.
+//! This test fails for any other place. Make such a place return an error (`Error::internal` if it
+//! cannot be reached), or list it with the reason why nothing is lost or misreported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ fn makes_up(line: &str) -> bool {
     line.contains("unwrap_or_default()") || line.contains("unwrap_or(")
 }
 
-/// Returns whether a line right after `let … else {` returns as if everything had been done.
+/// Returns whether a line directly after `let … else {` returns as if all work were done.
 fn returns_early(line: &str, before: &str) -> bool {
     let is_else = before == "else {" || (before.starts_with("let ") && before.ends_with("else {"));
     let is_early = [
@@ -80,7 +80,7 @@ fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        // The generator contains the reasons.
+        // For generated code, the generator contains the reasons.
         if text.starts_with("// @generated") {
             continue;
         }

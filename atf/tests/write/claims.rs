@@ -1,4 +1,5 @@
-//! Statements about writers that no file can show. `held_by` in the spec refers to these tests.
+//! Tests statements about writers that no file can demonstrate. `held_by` in the spec refers to
+//! these tests.
 
 use std::io;
 use std::path::Path;
@@ -65,7 +66,7 @@ impl StorageFile for LoggedFile {
     }
 }
 
-/// S0, S1, S3 and S4 say that a writer only appends, except for rewriting the header at the end.
+/// S0, S1, S3 and S4 say that a writer only appends, except that it rewrites the header at the end.
 #[test]
 fn a_writer_appends_and_then_rewrites_the_headers() {
     for wire in [Wire::V1, Wire::V2] {
@@ -102,7 +103,7 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
     }
 }
 
-/// S1 and S4 say that a link is stored in bytes that every event has anyway.
+/// S1 and S4 say that a link is stored in bytes that every event contains anyway.
 #[test]
 fn links_take_no_space_in_the_index() {
     for wire in [Wire::V1, Wire::V2] {

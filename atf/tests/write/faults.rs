@@ -1,4 +1,4 @@
-//! Makes every operating system call fail once.
+//! Makes each call of the operating system fail once.
 
 use std::io;
 use std::path::Path;
@@ -24,7 +24,8 @@ fn options(wire: Wire, durability: Durability) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
-/// Writes a thread until the first error. After the error, the writer knows what was flushed.
+/// Writes a thread until the first error. Returns the writer, which counts what was flushed, and
+/// the result.
 fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWriter>, Result<()>) {
     let mut writer = match ThreadWriter::create_on(storage, "thread_7", 7, options) {
         Ok(writer) => writer,
@@ -74,7 +75,8 @@ fn check(memory: &Memory, counts: (u64, u64), case: &str) {
     }
 }
 
-/// Writes with these outcomes of calls and checks all guarantees. Returns the number of steps.
+/// Writes while system calls have these outcomes, and checks all guarantees. Returns the number of
+/// steps.
 fn run(
     options: &WriteOptions,
     case: &str,
@@ -271,7 +273,8 @@ fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
         };
         assert_eq!(*error.kind(), ErrorKind::Io(io::ErrorKind::StorageFull));
         assert_eq!(memory.bytes("session/manifest.json.part"), None);
-        // If only the synchronization of the folder failed, the manifest is in place.
+        // The new manifest is in place only if the step that failed was the synchronization of the
+        // folder.
         assert!(after == before || fault == 5, "step {fault}");
         // After an error, the session is still open.
         assert_eq!(session.finalize().unwrap().threads, 2);

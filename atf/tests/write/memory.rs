@@ -1,4 +1,4 @@
-//! The in-memory storage behaves like a disk.
+//! Tests that the in-memory storage behaves like a disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -144,11 +144,12 @@ fn folder(path: &str) -> (Step, PathBuf) {
 fn everything_that_must_survive_a_power_loss_is_synchronized() {
     let index = || (Step::Sync, PathBuf::from("s/thread_7/index.atf"));
     assert_eq!(synced_of_thread(Durability::None), []);
-    // The events are synchronized first, then the header that counts them, and then the names.
+    // First the events are synchronized, then the header that counts them, and finally the names.
     let names = [folder("s/thread_7"), folder("s")];
     let finalized = [&[index(), index()], &names[..]].concat();
     assert_eq!(synced_of_thread(Durability::Finalize), finalized);
-    // The names are synchronized first, and then each flush. Finalizing begins with a flush.
+    // The names are synchronized first, and then the data of each flush. Finalizing begins with a
+    // flush.
     let each = [&names[..], &[index(), index()], &finalized].concat();
     assert_eq!(synced_of_thread(Durability::EachFlush), each);
 }

@@ -22,7 +22,7 @@ fn names_are_added_and_all_else_stays() {
     fs::write(&path, OLD).unwrap();
     #[cfg(unix)]
     fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
-    // A killed process left this file.
+    // Create a file like those that a killed process leaves.
     fs::write(folder.path().join("manifest.json.part"), "{").unwrap();
     let symbols = [1, 2, 3].map(|id| Symbol::new(id, format!("n{id}")));
     add_symbols(folder.path(), &symbols).unwrap();

@@ -136,7 +136,7 @@ fn the_split_form_writes_the_same_as_the_joined_form() {
                 }
             }
         });
-        // S3's tracer drains first all index events of a ring and then all details.
+        // S3's tracer first drains all index events of a ring, and then all details.
         let split = written(&options, |writer| {
             for batch in 0..10 {
                 for seq in batch * 100..(batch + 1) * 100 {
@@ -341,7 +341,7 @@ fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
     assert_eq!(error.path(), Some(&*ring));
     assert_eq!(std::fs::read(&ring).unwrap(), b"theirs");
 
-    // The buffer is larger than any file may be. The writer leaves nothing behind.
+    // The buffer is larger than any file may be. The writer leaves no files.
     let options = options.buffer_size(usize::MAX / 8);
     let folder = tempfile::tempdir().unwrap();
     let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();

@@ -17,7 +17,7 @@ fn options(wire: Wire, survive_kill: bool) -> WriteOptions {
     WriteOptions::default()
         .wire(wire)
         .survive_kill(survive_kill)
-        // 128 events, so the buffer is flushed several times.
+        // The buffer holds 128 events, so it is flushed several times.
         .buffer_size(4 << 10)
 }
 
@@ -141,8 +141,8 @@ impl Model {
         }
     }
 
-    /// Compares the files with the list. In unfinalized files, dangling links may only refer to
-    /// details that are yet to be written.
+    /// Compares the files with the list. In unfinalized files, a dangling link may only refer to a
+    /// detail that has yet to be written.
     fn hold(&self, folder: &Path) {
         let thread = ThreadReader::open(folder).unwrap();
         let index = thread.index();
@@ -163,7 +163,7 @@ impl Model {
                 continue;
             };
             assert_ne!(fate, Fate::None, "event {seq}");
-            // In the order of the index, links are 0, 1, 2 and so on.
+            // In the order of the index, the events' links are 0, 1, 2 and so on.
             assert_eq!(place, places, "event {seq}");
             places += 1;
             let Some(of) = details.get(usize::try_from(place).unwrap()) else {

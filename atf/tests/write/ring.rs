@@ -1,4 +1,4 @@
-//! Tests buffers that outlive their writer. The offsets are from the reference.
+//! Tests buffers that outlive their writer. The offsets are from the reference documentation.
 
 use std::fs;
 use std::io;
@@ -174,8 +174,8 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     for &wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
-        // The files already contain events, so starts and checksums no longer have their initial
-        // values.
+        // The files already contain events, so the areas' starts and checksums no longer have their
+        // initial values.
         write(&mut writer, 0, 40);
         writer.flush().unwrap();
         write(&mut writer, 40, 100);
@@ -207,7 +207,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             state.set(field, &bytes);
             check(&state);
         }
-        // Then the index is written.
+        // Afterwards, the index is written in the same way.
         let (from, to) = (before.index.len(), after.index.len());
         for size in (from..=to).step_by(7).chain([to]) {
             state.index = after.index[..size].to_vec();
@@ -335,7 +335,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
         let events = (files.index.len() as u64 - 64) / 32;
         assert_eq!(thread.index().event_count(), events, "{case}");
     }
-    // The last byte of the used part of an area matters. The next byte does not.
+    // The last byte of an area's used part matters, but the next byte does not.
     let mut files = good.clone();
     let end = INDEX_AREA + usize::try_from(good.number(INDEX_SIZE)).unwrap();
     files.set(end, &[0xff]);
@@ -428,7 +428,8 @@ proptest! {
         files.set(offset, bytes);
         files.ring().truncate(cut.unwrap_or(usize::MAX));
         let thread = files.open();
-        // There are at least the file's own events, and at most as many more as the area can hold.
+        // The thread has at least the events in the file, and at most as many more as the area can
+        // hold.
         prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
         for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
             prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);

@@ -12,7 +12,7 @@ use atf::{Arch, Checksum, Clock, Completeness, ErrorKind, Os, Wire};
 use super::{detail, event};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
-/// Returns options with the raw builders' platform: x86-64 Linux and its boot-time clock.
+/// Returns options for the raw builders' platform: x86-64 Linux with its boot-time clock.
 fn options(wire: Wire, buffer_size: usize) -> WriteOptions {
     WriteOptions::default()
         .wire(wire)

@@ -146,7 +146,7 @@ session: recovered, 6 events and 2 details of 3 threads
         ("time_end_ns", "\"x\", expected a u64"),
     ];
     assert_eq!(problems, expected);
-    // The old manifest is kept, because the new one lacks some of its contents.
+    // The old manifest is kept, because the new one lacks some of the old one's contents.
     let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
     assert_eq!(kept, own.as_bytes());
 
@@ -265,7 +265,7 @@ session: recovered, 2 events and 0 details of 1 thread; 1 could not be read
     lost: a thread whose folder is missing: manifest.json: threads[3]: thread 4
 ";
     assert_report(&report, 2, expected);
-    // The old manifest has the name of thread 2.
+    // The old manifest contains the name of thread 2.
     let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
     assert_eq!(kept, own.as_bytes());
 }
