@@ -17,7 +17,7 @@ __all__ = ["Packed", "Unpacked", "pack", "unpack"]
 class Packed:
     """The output of `pack`: `folders`, and the numbers of `files`, `rows` and `bytes` in them.
 
-    `session_bytes` is the size of the session's files and the sum of the next four: `from_tables` are the bytes
+    `session_bytes` is the size of the session's files, which is the sum of the next four: `from_tables` are the bytes
     that rows of the tables reproduce, `header_footer` those of headers and footers, `other` those of the manifest and
     other files, and `unreproduced` the bytes of events or details that no row reproduces. The archive contains the last
     three verbatim, compressed. `problems` are those of the trace. The archive preserves its files unchanged.

@@ -71,14 +71,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class Loss:
-    """Events or details that the tracer did not record, according to the manifest. They have no rows, but are not a
-    problem of the files.
+    """Events or details that the tracer did not record, according to the manifest. They have no rows, but they are
+    not a problem of the files.
 
     `thread` is None for events of threads without files, and for unwritten events. `kind` and `count` are:
 
     - `events`: the number of events that the tracer lost from `first_ns` to `last_ns`
     - `details`: the number of details, without those of lost events
-    - `unwritten`: the tracer was killed, or still runs: up to so many of the last events of each thread are missing.
+    - `unwritten`: the tracer was killed or still runs, so each thread may lack up to this many of its last events.
       `first_ns` and `last_ns` are None.
 
     `message` is a sentence with all of them.

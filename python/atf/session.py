@@ -55,7 +55,7 @@ def check(
     batch_rows: int | None = None,
     dictionaries: bool = True,
 ) -> Table:
-    """Returns the table `check` of files, threads, sessions, or folders with any of these below them."""
+    """Returns the table `check` of files, threads, sessions, or folders that contain any of these."""
     read = _read("keep", columns=columns, batch_rows=batch_rows, dictionaries=dictionaries)
     return _atf.check([os.fspath(path) for path in paths], read)
 
@@ -122,8 +122,8 @@ class Session:
     def losses(self) -> list[Loss]:
         """What the tracer lost, or may have lost, according to the manifest.
 
-        Losses raise no error: the tables have every row of the files, but the files lack what was not recorded. The
-        metadata of tables' schemas and of Parquet files contains them as `atf.losses`. Times here are always on the
+        Losses raise no error: the tables contain every row of the files, but the files lack what was not recorded. The
+        metadata of tables' schemas and of Parquet files lists the losses as `atf.losses`. Times here are always on the
         trace's clock.
         """
         return self._session.losses
@@ -157,12 +157,12 @@ class Session:
         return self.table("report", **options)
 
     def histogram(self, function: int | str | None = None, **options: Unpack[ReadOptions]) -> Table:
-        """Returns how many calls took how long, by function: all functions, or only those that `function` selects.
+        """Returns how many calls took how long, for all functions or only for those that `function` selects.
 
         `function` is a function's id, or a string as for `atf report --histogram`: an id as `"0x…"`, `"=NAME"` for an
-        exact name, a pattern with `*` and `?` for the whole name, or a part of a name. A name that no function in the
-        manifest has raises a `ValueError`. Whether any event has an id is known once all events are read, so an unknown
-        id is an error of that read.
+        exact name, a pattern with `*` and `?` for the whole name, or a part of a name. If no function in the
+        manifest has the name, a `ValueError` is raised. An unknown id causes an error only when the table is read,
+        because only a read of all events shows whether the id occurs.
         """
         return self.table("histogram", function=function, **options)
 
@@ -230,7 +230,7 @@ class Session:
         default the last two parts of its path. With `split="sessions"`, each table has one file, for sessions with
         many small threads.
 
-        The files appear under their names once all are written. If the trace is damaged or unfinished, its readable
+        The files get their final names once all are written. If the trace is damaged or unfinished, its readable
         rows are written, the files' metadata lists the problems, and with `problems="raise"` an `IncompleteError`
         follows.
         """
@@ -255,8 +255,8 @@ class Session:
     ) -> Written:
         """Writes tables below `folder` as Arrow IPC files, `TABLE/[host=H/]session=S/[thread=N/]TABLE.arrow`.
 
-        The options and everything else are as for `to_parquet`. The files are not compressed, so that readers can map
-        them into memory instead of reading them.
+        Otherwise, this method works like `to_parquet`. The files are not compressed, so that readers can map them into
+        memory instead of reading them.
         """
         read = _read(
             problems or self._problems, from_ns=from_ns, to_ns=to_ns, clock=clock, threads=threads

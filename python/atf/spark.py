@@ -35,7 +35,7 @@ LAST_NS = 2**63 - 1
 
 @dataclass(frozen=True)
 class Found:
-    """A session below a folder, with the values in its path: `host=`, `session=`."""
+    """A session below a folder, with the values of `host=` and `session=` in its path."""
 
     path: str
     host: str
@@ -69,7 +69,8 @@ class Part(InputPartition):
     found: Found
     # The table's threads; None for all, in tables of whole sessions.
     thread: int | None = None
-    # The positions of the events to read; None for all events, which are then verified.
+    # The positions of the events to read; None for all events. Only a read of all events verifies
+    # them.
     seqs: tuple[int, int] | None = None
     # Whether to verify all events of the thread without returning rows. Other partitions return the rows.
     verifies: bool = False

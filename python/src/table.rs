@@ -71,7 +71,7 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows a producer to ignore the requested schema. In that case, the
-        // consumer casts.
+        // consumer casts the data.
         drop(requested_schema);
         let stream = py.detach(|| self.stream());
         let stream = stream.map_err(|error| exception(py, &error))?;
@@ -106,8 +106,8 @@ impl Table {
             .collect())
     }
 
-    /// Returns the problems that the last read found, or None if it has not ended. `Session.losses` has what the
-    /// tracer did not record.
+    /// Returns the problems that the last read found, or None if it has not ended. `Session.losses`
+    /// lists what the tracer did not record.
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let outcome = self.outcome();
         outcome

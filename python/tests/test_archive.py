@@ -265,7 +265,7 @@ def test_a_damaged_archive_gives_an_error_or_the_right_bytes(tmp_path):
     right, errors = tree(CRASHED), 0
     for path in sorted((tmp_path / "archive").rglob("*.parquet")):
         data = path.read_bytes()
-        # Try only a few places per file, because each one requires a restoration.
+        # Try only a few places per file, because each change requires a complete restoration.
         damaged = [data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :] for at in range(0, len(data), max(len(data) // 20, 1))]
         for content in [*damaged, b"", data[:-1], data[: len(data) // 2]]:
             path.write_bytes(content)

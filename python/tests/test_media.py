@@ -1,4 +1,4 @@
-"""With `clock="media"`, times are those of the recording that the timing anchors refer to."""
+"""With `clock="media"`, times are those of the recording to which the timing anchors refer."""
 
 import json
 
@@ -10,13 +10,14 @@ from conftest import SMALL, expected_calls, expected_events
 from test_tables import CALL_COLUMNS, EVENT_COLUMNS, rows
 
 FIRST_NS = 1234567890123000
-# The trace's time and the recording's samples: first a faster recording, then a slower one.
+# The times of the trace and the samples of the recording, which is faster at first and slower
+# later.
 ANCHORS = [(FIRST_NS, 0), (FIRST_NS + 50_000, 3), (FIRST_NS + 100_000, 5)]
 SAMPLES_PER_SECOND = 48_000
 
 
 def media(ns):
-    """Converts a time of the trace: at the rate between two anchors, after the last one at the trace's."""
+    """Converts a time of the trace: between two anchors at their rate, and after the last one at the trace's rate."""
     points = [(host, samples * 10**9 // SAMPLES_PER_SECOND) for host, samples in ANCHORS]
     for (host, start), (next_host, end) in zip(points, points[1:]):
         if ns < next_host:

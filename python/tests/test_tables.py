@@ -40,8 +40,8 @@ def test_events_are_those_of_the_independent_reader(path):
     table = keep(path).events(columns=EVENT_COLUMNS)
     rejected = rejected_threads(path)
     assert [row for row in rows(table) if row[0] not in rejected] == expected_events(path)
-    # A reader may return events from a file that a validator must reject, but must not present it as
-    # complete.
+    # A reader may return events from a file that a validator must reject, but must not present the
+    # file as complete.
     assert rejected <= {problem.thread for problem in table.problems()}
 
 

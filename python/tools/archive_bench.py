@@ -53,7 +53,8 @@ def main(path):
         for name, (command, output) in rows.items():
             cpu, seconds, memory, size = min(measure(command, at / output) for _ in range(RUNS))
             rates = f"{total / cpu / 1e6:,.0f} | {total / seconds / 1e6:,.0f}"
-            # For other programs, the figure would be this process's memory before they started.
+            # The figure for other programs would include the memory of this process before they
+            # started.
             memory = f"{memory:.0f}" if command[0] == sys.executable else ""
             print(f"| {name} | {size / events:.2f} | {rates} | {memory} |", flush=True)
 

@@ -63,7 +63,7 @@ def measure(name, path, results):
 
 
 def main(path):
-    # Start a fresh process. After a fork, the peak would be the parent's.
+    # Start a new process, because a forked process would begin with the parent's peak.
     context = multiprocessing.get_context("spawn")
     print("| what | rows | million rows/s | MiB | bytes/row |\n|---|---|---|---|---|")
     for name in ROWS:

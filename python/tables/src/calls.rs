@@ -30,7 +30,8 @@ struct Thread {
 struct Frame {
     seq: u64,
     parent: Option<u64>,
-    /// The total duration of this call's direct callees; `None` once one of them is unknown.
+    /// The total duration of this call's direct callees; `None` if any of these durations is
+    /// unknown.
     children_ns: Option<u64>,
 }
 

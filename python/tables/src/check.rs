@@ -14,11 +14,11 @@ use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source, Stream};
 use crate::table::Table;
 
-/// Returns the table [`Check`](Table::Check) of files, threads, sessions, or folders with any of
-/// these below them.
+/// Returns the table [`Check`](Table::Check) of files, threads, sessions, or folders that contain
+/// any of these.
 ///
-/// Reading the first batch starts a thread that checks the files and ends with the stream. Only the
-/// options `columns`, `batch_rows` and `dictionaries` are used.
+/// Reading the first batch starts a thread that checks the files. The thread ends with the stream.
+/// Only the options `columns`, `batch_rows` and `dictionaries` are used.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ impl Source for Check {
     }
 }
 
-/// Sends results until the receiver is gone.
+/// Sends results as long as there is a receiver.
 struct Sender {
     results: SyncSender<Found>,
     is_done: bool,

@@ -73,7 +73,7 @@ impl Source for Details {
             if rows.is_full() {
                 return Ok(true);
             }
-            // No more events follow a read error.
+            // After a read error, there are no more events.
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {

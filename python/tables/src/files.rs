@@ -1,4 +1,4 @@
-//! Files of a session's tables: Parquet or Arrow.
+//! Writes a session's tables as Parquet or Arrow files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,15 +20,15 @@ use crate::table_file::TableFile;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FileOptions {
-    /// The form of the files.
+    /// The format of the files.
     pub form: Form,
     /// The tables to write; `events`, `calls`, `functions`, `threads`, `modules` and `problems` by
     /// default.
     pub tables: Vec<Table>,
-    /// The name of the host, as the partition `host=`; none by default.
+    /// The host's name, for the partition `host=`; none by default.
     pub host: Option<String>,
-    /// The name of the session, as the partition `session=`; by default the last two parts of its path, joined by
-    /// `.`: `session_20260105_101500.pid_4242`.
+    /// The session's name, for the partition `session=`; by default the last two parts of its path,
+    /// joined by `.`: `session_20260105_101500.pid_4242`.
     pub session: Option<String>,
     /// How tables with a column `thread` are split.
     pub split: Split,
@@ -37,13 +37,13 @@ pub struct FileOptions {
     pub read: Options,
 }
 
-/// The form of files.
+/// The format of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
     /// Parquet, compressed.
     #[default]
     Parquet,
-    /// Arrow IPC files, uncompressed, which readers can map.
+    /// Uncompressed Arrow IPC files, which readers can map into memory.
     Arrow,
 }
 
@@ -63,13 +63,14 @@ pub enum Split {
     /// `events`, `calls` and `details` have one file per thread, in the partition `thread=`.
     #[default]
     Threads,
-    /// One file per table and session, with the column `thread`. Suitable for sessions with many
+    /// One file per table and session, with the column `thread`. This suits sessions with many
     /// small threads.
     Sessions,
 }
 
 impl Default for FileOptions {
-    /// All tables except `details`, `report`, `histogram` and `check`, with one file per thread.
+    /// Selects all tables except `details`, `report`, `histogram` and `check`, with one file per
+    /// thread.
     fn default() -> Self {
         Self {
             tables: vec![
@@ -128,12 +129,12 @@ impl Written {
 /// Writes the tables of a session below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`, or
 /// `TABLE.arrow`. Several sessions can be written to one folder.
 ///
-/// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end; an
-/// error leaves nothing of the session behind. The metadata of each file contains `atf.session`,
-/// `atf.rows_complete` (whether the trace was read and verified without a problem), `atf.problems`
-/// and `atf.losses` (JSON arrays of messages), `atf.unverified` (thread ids) and `atf.clock`, the
-/// clock of the times (`trace` or `media`). Losses are events and details that the tracer did not
-/// record: rows can be complete although the recording is not.
+/// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end;
+/// after an error, nothing of the session remains. The metadata of each file contains
+/// `atf.session`, `atf.rows_complete` (whether the trace was read and verified without a problem),
+/// `atf.problems` and `atf.losses` (JSON arrays of messages), `atf.unverified` (thread ids) and
+/// `atf.clock`, the clock of the times (`trace` or `media`). Losses are events and details that the
+/// tracer did not record: the rows can be complete even if the recording is not.
 ///
 /// # Errors
 ///

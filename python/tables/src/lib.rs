@@ -1,9 +1,9 @@
 //! ATF v2 traces as tables: Arrow record batches and Parquet files.
 //!
-//! [`Session::stream`] reads a [`Table`] of a session as record batches, with memory use that does
-//! not grow with the trace. [`write_files`] writes the tables of a session to a folder of Parquet
-//! or Arrow files. From the files that [`pack`] writes, [`unpack`] restores the session's files byte for
-//! byte. `docs/tables.md` lists the columns.
+//! [`Session::stream`] reads a [`Table`] of a session as record batches, using an amount of memory
+//! that does not grow with the trace. [`write_files`] writes the tables of a session to a folder of
+//! Parquet or Arrow files. [`pack`] writes an archive from which [`unpack`] restores the session's
+//! files byte for byte. `docs/tables.md` lists the columns.
 //!
 //! ```
 //! use atf_tables::{Options, Session, Table};

@@ -18,12 +18,12 @@ pub(crate) const KEY: &str = "atf.losses";
 pub(crate) const CLOCK_KEY: &str = "atf.clock";
 
 /// Data that the trace lacks because the tracer lost it, or may have lost it, according to the
-/// manifest. No row is missing that the files contain.
+/// manifest. All rows that the files contain are still returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
     /// The thread's id; `None` for events of threads that have no files, and for unwritten events,
-    /// which any thread may lack.
+    /// which may be missing from any thread.
     pub thread: Option<u32>,
     /// The lost data.
     pub missing: Missing,

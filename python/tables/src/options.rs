@@ -24,9 +24,9 @@ pub struct Options {
     pub from_ns: u64,
     /// The inclusive end of the time range in nanoseconds: the maximum by default.
     pub to_ns: u64,
-    /// The recording whose clock the time range and the rows use, from
-    /// [`Session::media_clock`](crate::Session::media_clock); `None`, the default, for the trace's
-    /// own clock. Events before the recording have time 0.
+    /// The recording's clock to use for the time range and the rows, from
+    /// [`Session::media_clock`](crate::Session::media_clock). `None`, the default, selects the
+    /// trace's own clock. Events before the recording have time 0.
     pub clock: Option<MediaClock>,
     /// Selects the events in this range of positions in each thread, without verifying them.
     /// `None`, the default, selects all. Other tables ignore this option.
@@ -36,8 +36,8 @@ pub struct Options {
     pub function: Option<Pattern>,
     /// The maximum number of rows in a batch: 65,536 by default.
     pub batch_rows: usize,
-    /// Whether name columns and columns with few distinct words are dictionary-encoded, which is
-    /// the default, or plain text, which Spark needs.
+    /// Whether columns of names and of words are dictionary-encoded, as they are by default. Spark
+    /// needs plain text.
     pub dictionaries: bool,
     /// How to handle problems after the last row.
     pub problems: AtEnd,
@@ -89,7 +89,8 @@ impl Options {
         if self.from_ns > 0 {
             return clock.to_host_range(times).unwrap_or(none);
         }
-        // Timestamps before the recording have time 0, so only those after the range are not in it.
+        // A range from time 0 also contains the timestamps before the recording, because they have
+        // time 0. Exclude only those after the range.
         let next = self.to_ns.checked_add(1);
         match next.and_then(|next| clock.to_host_range(next..=u64::MAX)) {
             Some(after) => after.start().checked_sub(1).map_or(none, |end| 0..=end),

@@ -13,8 +13,8 @@ use crate::options::Options;
 use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source};
 
-/// The functions in the order of the tables, with their ids; without an id, the sum of the
-/// functions that the analysis did not distinguish.
+/// The functions with their ids, in the order of the tables. The entry without an id is the sum of
+/// the functions that the analysis did not distinguish.
 type Functions = VecDeque<(Option<u64>, FunctionTimes)>;
 
 /// Analyses all events that the options select.
@@ -34,7 +34,7 @@ fn analyse(
         .clock(options.clock.clone());
     let found = analyze::functions(reader, &analysis)?;
     for problem in found.problems {
-        // The stream begins with the session's own problems.
+        // The outcome already contains the session's own problems.
         if let Some(thread) = problem.thread {
             outcome.add_of_thread(thread, problem.error);
         }
@@ -106,8 +106,8 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// Rejects a name that the manifest does not list. Whether an unlisted id has calls is known
-    /// only after the analysis.
+    /// Rejects a name that the manifest does not list. Accepts any id, because only the analysis
+    /// shows whether it has calls.
     pub(crate) fn new(
         reader: Arc<SessionReader>,
         names: Arc<Names>,

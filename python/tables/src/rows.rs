@@ -19,8 +19,8 @@ use crate::table::Table;
 
 /// The total size in bytes of text and payloads at which a batch is full.
 const MOST_BYTES: usize = 16 << 20;
-/// The maximum size in bytes of a column. Arrow's offsets have 32 bits, and its builders panic
-/// beyond that.
+/// The maximum size in bytes of a column. Arrow's offsets have 32 bits, and its builders panic if a
+/// column is larger.
 const HELD_BYTES: usize = i32::MAX as usize;
 
 /// The value in one row of a column.

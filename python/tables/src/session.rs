@@ -18,7 +18,7 @@ use crate::{calls, check, details, events, listed, problems, report};
 
 /// A session whose tables can be read any number of times.
 ///
-/// Like [`SessionReader`], this is a snapshot that does not include threads and names that are
+/// Like [`SessionReader`], this is a snapshot. It does not include threads and names that are
 /// written later.
 #[derive(Debug, Clone)]
 pub struct Session {
@@ -51,8 +51,8 @@ impl Session {
         self.reader
     }
 
-    /// Returns the clock of the sound or screen recording that the session's timing anchors refer
-    /// to, for [`Options::clock`].
+    /// Returns the clock of the sound or screen recording to which the session's timing anchors
+    /// refer, for use as [`Options::clock`].
     ///
     /// # Errors
     ///

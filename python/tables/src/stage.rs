@@ -26,8 +26,8 @@ impl Stage {
         }
     }
 
-    /// Moves folders below this one to their final paths, in this order. Moves either all of them
-    /// or none.
+    /// Moves folders below this one to their final paths, in the given order. Moves either all of
+    /// them or none.
     pub(crate) fn publish(self, targets: &[(PathBuf, PathBuf)]) -> Result<(), Error> {
         for (place, (written, target)) in targets.iter().enumerate() {
             // A table that is split by thread has no files if the session has no threads.
@@ -48,12 +48,12 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // If the folder cannot be removed, nothing can be done about it.
+        // Ignore errors, because nothing can be done if the folder cannot be removed.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-// Errors are taken by value, for use with `map_err`.
+// Errors are passed by value, for use with `map_err`.
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn output(path: &Path, why: impl ToString) -> Error {
     Error::Output {

@@ -12,7 +12,7 @@ use crate::rows::Rows;
 
 /// Supplies the rows of a table.
 pub(crate) trait Source: Send {
-    /// Adds rows until the batch is full. Returns whether there may be more.
+    /// Adds rows until the batch is full. Returns whether there may be more rows.
     fn fill(&mut self, rows: &mut Rows, outcome: &mut Outcome) -> Result<bool, Error>;
 }
 
@@ -44,7 +44,7 @@ impl Outcome {
 
 /// A table's rows as record batches, read on demand.
 ///
-/// Memory use does not grow with the trace: a stream holds one batch, the names in the manifest
+/// Memory use does not grow with the trace: a stream keeps one batch, the names in the manifest
 /// and, for the table `calls`, the open calls.
 ///
 /// Rows are verified as they are read. If the trace is damaged or incomplete, an `Err` follows the

@@ -20,10 +20,11 @@ use crate::files::Form;
 use crate::stage::output;
 use crate::table::Table;
 
-/// The number of rows per row group, large enough for statistics and dictionaries to pay off.
+/// The number of rows per row group. It is large enough for statistics and dictionaries to be worth
+/// their space.
 const ROW_GROUP: usize = 1 << 20;
-/// The size in bytes of a row group's payloads after which the group is written. Until then, the
-/// payloads stay in memory.
+/// The total size of payloads, in bytes, at which a row group is written. Until then, the payloads
+/// are kept in memory.
 const PAYLOADS: usize = 64 << 20;
 
 /// A file that is being written.

@@ -18,7 +18,8 @@ pub(crate) struct ThreadEvents {
 }
 
 enum Events {
-    /// A merge of one thread, because a merge verifies its events and outlives its reader.
+    /// A merge of one thread, which is used because a merge verifies its events and outlives its
+    /// reader.
     Merged(Box<Merged<'static>>),
     /// A range of events.
     Slice(Box<Slice>),
@@ -96,7 +97,7 @@ impl ThreadEvents {
         let id = self.id;
         match &mut self.events {
             Events::Merged(events) => {
-                // An error before the last event ends the thread, so only problems can follow it.
+                // An error before the last event ends the events, so only problems can follow.
                 events.by_ref().for_each(drop);
                 let problems = events.problems().iter();
                 problems.for_each(|problem| outcome.add_of_thread(id, problem.error.clone()));

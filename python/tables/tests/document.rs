@@ -1,4 +1,5 @@
-//! `docs/tables.md` lists the actual tables and columns. `ATF_BLESS=1` rewrites the lists.
+//! Tests that `docs/tables.md` lists the actual tables and columns. `ATF_BLESS=1` rewrites the
+//! lists.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! With a recording's clock, tables are those of a session that was written with the recording's
-//! times.
+//! Tests that tables on a recording's clock equal those of a session that was written with the
+//! recording's times.
 
 use std::ops::RangeInclusive;
 
@@ -37,7 +37,7 @@ fn anchor(host_ns: u64, value: i64, timescale: i32) -> TimingAnchor {
     TimingAnchor::new(host_ns, MediaTime::new(value, timescale))
 }
 
-/// Writes the events, with details for calls, at times that `time` converts.
+/// Writes the events, with details for calls, at the times that `time` returns.
 fn session(anchors: &[TimingAnchor], time: impl Fn(u64) -> u64) -> (tempfile::TempDir, Session) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pid_42");
@@ -75,8 +75,8 @@ fn tables_are_those_of_converted_timestamps() {
             .map(|(host_ns, ns)| anchor(*host_ns, *ns, 1_000_000_000))
             .collect()
     };
-    // A recording that begins after the first events and is faster, then slower than the trace's
-    // clock; and one that begins after the last timestamp.
+    // One recording begins after the first events and is first faster and then slower than the
+    // trace's clock. The other begins after the last timestamp.
     let points = [(105, 0), (125, 30), (155, 40)];
     for anchors in [anchors(&points), anchors(&[(u64::MAX, -1)])] {
         check(&MediaClock::new(&anchors).unwrap());

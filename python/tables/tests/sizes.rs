@@ -1,4 +1,4 @@
-//! Even with long names, no batch is larger than Arrow allows.
+//! Tests that no batch is larger than Arrow allows, even with long names.
 
 use atf::manifest::Symbol;
 use atf::write::{Event, SessionWriter};
@@ -43,7 +43,7 @@ fn names_without_a_dictionary_end_a_batch_at_its_size() {
 
 #[test]
 fn a_batch_that_arrow_cannot_hold_is_an_error() {
-    // At the end of the thread, all its calls end at once, with 2 GiB of names.
+    // At the end of the thread, all its calls end at once, and their names take 2 GiB.
     let (_folder, session) = session(65_536);
     let mut stream = session
         .stream(Table::Calls, &without_dictionaries())

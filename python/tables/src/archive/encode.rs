@@ -16,7 +16,7 @@ pub(super) struct Encoding {
     pub(super) thread_id: u32,
 }
 
-/// Rows of a batch.
+/// The columns of a batch that are needed to encode its rows.
 pub(super) enum Records {
     Events(Box<Events>),
     Details(Box<Details>),
@@ -87,7 +87,8 @@ impl Records {
         }
     }
 
-    /// Appends a row's record. Returns `None` if the row lacks part of the record.
+    /// Appends a row's record. Returns `None` if a column needed for the record has no value in the
+    /// row.
     #[inline]
     pub(super) fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {
         match self {
@@ -158,7 +159,7 @@ impl Details {
     }
 }
 
-/// A column of words that stand for numbers in the format.
+/// A column of words, each of which represents a number in the format.
 struct Words {
     keys: Int8Array,
     codes: Vec<Option<u32>>,

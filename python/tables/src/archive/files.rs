@@ -41,7 +41,7 @@ pub(super) struct RowRange {
     pub(super) encoding: Encoding,
 }
 
-/// The number of bytes in a session's files, by where the archive stores them.
+/// The numbers of bytes in a session's files, by where the archive stores the bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bytes {
@@ -65,8 +65,8 @@ impl Bytes {
     }
 }
 
-/// The CRC-32C of all entries, in order. It covers everything that the files' own checksums do not
-/// cover.
+/// The CRC-32C of all entries, in order. The checksum covers everything that the files' own
+/// checksums do not.
 #[derive(Debug, Default)]
 pub(super) struct ListChecksum(u32);
 
@@ -84,7 +84,7 @@ impl ListChecksum {
     }
 }
 
-/// The table while it is being written.
+/// The table `files` while it is being written.
 pub(super) struct Files {
     rows: Rows,
     file: TableFile,

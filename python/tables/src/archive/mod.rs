@@ -43,7 +43,7 @@ impl Layout {
     }
 }
 
-// Errors are taken by value, for use with `map_err`.
+// Errors are passed by value, for use with `map_err`.
 #[allow(clippy::needless_pass_by_value)]
 fn bad(path: &Path, why: impl ToString) -> Error {
     Error::File {

@@ -29,13 +29,13 @@ use crate::table::Table;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PackOptions {
-    /// The name of the host, as the partition `host=`; none by default.
+    /// The host's name, for the partition `host=`; none by default.
     pub host: Option<String>,
-    /// The name of the session, as the partition `session=`; by default the last two parts of its path, joined by
-    /// `.`: `session_20260105_101500.pid_4242`.
+    /// The session's name, for the partition `session=`; by default the last two parts of its path,
+    /// joined by `.`: `session_20260105_101500.pid_4242`.
     pub session: Option<String>,
-    /// The tables in addition to `events`, `details` and `files`: `functions`, `threads` and
-    /// `modules` by default.
+    /// The tables to write in addition to `events`, `details` and `files`: `functions`, `threads`
+    /// and `modules` by default.
     pub tables: Vec<Table>,
 }
 
@@ -55,17 +55,17 @@ impl Default for PackOptions {
 pub struct Packed {
     /// The folders, files and bytes of the archive, and the trace's problems.
     pub written: Written,
-    /// The number of bytes in the session's files, by where the archive stores them.
+    /// The numbers of bytes in the session's files, by where the archive stores the bytes.
     pub bytes: Bytes,
 }
 
 /// Packs a session's folder into `archive`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`. Several sessions
 /// can be packed into one archive.
 ///
-/// The whole content of the folder is packed; a damaged trace is not an error. Before it returns,
+/// The entire content of the folder is packed. A damaged trace is not an error. Before it returns,
 /// `pack` restores all files from its output and compares them with the originals. The archive is
-/// written to a temporary folder that is renamed at the end, so an error leaves nothing of the
-/// session behind. The archive is readable only by users who can read the whole session.
+/// written to a temporary folder that is renamed at the end, so after an error, nothing of the
+/// session remains. The archive is readable only by users who can read the whole session.
 ///
 /// # Errors
 ///
@@ -197,7 +197,7 @@ struct Packer<'a> {
 
 impl Packer<'_> {
     /// Adds the folders, the threads' files with their tables, all other files, and the symlinks,
-    /// in this order.
+    /// in that order.
     fn add_all(&mut self, entries: &[Entry], written: &mut Written) -> Result<(), Error> {
         let of_kind = |kind| entries.iter().filter(move |entry| entry.kind == kind);
         for folder in of_kind(Kind::Folder) {
@@ -208,7 +208,7 @@ impl Packer<'_> {
         let files: HashMap<PathBuf, &Entry> = files.collect();
         let (mut ids, mut packed) = (BTreeSet::new(), BTreeSet::new());
         for thread in self.session.reader().threads() {
-            // Folders with the same id share a table, which starts with the first folder's rows.
+            // Folders with the same id share a table, which begins with the first folder's rows.
             if !ids.insert(thread.id()) {
                 continue;
             }
@@ -308,7 +308,7 @@ fn section_of(table: Table, thread: u32, reader: &ThreadReader) -> Option<Sectio
         table,
         thread,
         encoding: Encoding { wire, thread_id },
-        // Without events, the section starts where it ends.
+        // A section without events starts where it ends.
         start: first.unwrap_or(end),
         footer: footer.map_or(0, |footer| footer.len() as u64),
     })

@@ -13,12 +13,12 @@ use crate::table::Table;
 
 /// The maximum size in bytes of a part without rows.
 const PART: usize = 1 << 20;
-/// How many rows must match, after bytes that no row reproduces, before a new part begins.
+/// The number of matching rows that begin a new part after bytes that no row reproduces.
 const SAME_ROWS: u64 = 64;
-/// How many bytes of matching rows suffice instead.
+/// The number of bytes of matching rows that suffice instead.
 const SAME_BYTES: usize = 64 << 10;
 
-/// The state of dividing a file.
+/// A file that is being divided.
 pub(super) struct Parts {
     entry: Entry,
     path: PathBuf,

@@ -129,7 +129,7 @@ impl RecordReader {
         })
     }
 
-    /// Returns whether the reader can still return these rows.
+    /// Returns whether these rows can still be read.
     pub(super) fn is_before(&self, rows: &RowRange) -> bool {
         (self.table, self.thread) == (rows.table, rows.thread) && self.start <= rows.row
     }

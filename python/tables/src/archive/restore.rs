@@ -43,7 +43,7 @@ pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Restored, 
         let columns = Columns::new(&batch).map_err(|why| super::bad(batches.path(), why))?;
         for row in 0..batch.num_rows() {
             let part = columns.part(row);
-            // Errors from a table's rows and from the sink already have a path.
+            // Errors of a table's rows and of the sink already contain a path.
             let part = part.map_err(|why| super::bad(batches.path(), why))?;
             state.part(&part, batches.path())?;
         }

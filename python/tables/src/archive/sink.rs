@@ -26,8 +26,8 @@ pub(super) trait Sink {
 pub(super) struct Disk {
     root: PathBuf,
     file: Option<(PathBuf, File)>,
-    /// Folders with their modes, which are set last because a folder may not be writable. Symlinks
-    /// also come last, because they may lead elsewhere.
+    /// Folders with their modes, which are set last because they may make a folder read-only.
+    /// Symlinks are also created last, because they may lead elsewhere.
     folders: Vec<(PathBuf, Option<u32>)>,
     links: Vec<(PathBuf, String)>,
 }
@@ -60,7 +60,7 @@ impl Sink for Disk {
             (Kind::File, _) => {
                 let file = File::create_new(&path).map_err(|error| output(&path, error))?;
                 if let Some(mode) = entry.mode {
-                    // The open file can be written regardless of its mode.
+                    // The file is already open, so it can be written regardless of its mode.
                     set_mode(&path, mode).map_err(|error| output(&path, error))?;
                 }
                 self.file = Some((path, file));
@@ -86,8 +86,8 @@ impl Sink for Disk {
     fn finish(&mut self) -> Result<(), Error> {
         let folders: HashSet<&Path> = self.folders.iter().map(|(path, _)| &**path).collect();
         for (path, target) in &self.links {
-            // Create the symlink only in a folder that was created here: through another symlink,
-            // it could end up anywhere.
+            // Create the symlink only in a folder that was created here, because a path through
+            // another symlink could lead anywhere.
             let parent = path.parent().unwrap_or(&self.root);
             if parent != self.root && !folders.contains(parent) {
                 return Err(output(path, "the symlink is in no folder of the session"));

@@ -36,10 +36,11 @@ impl Kind {
 ///
 /// # Errors
 ///
-/// If a folder cannot be read, a name is not UTF-8, or an entry is not a file, folder or symlink.
+/// Fails if a folder cannot be read, a name is not UTF-8, or an entry is not a file, folder or
+/// symlink.
 pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
     let mut entries = Vec::new();
-    // Recursion could overflow the stack in deeply nested folders.
+    // Do not recurse, because deeply nested folders could overflow the stack.
     let mut open = vec![String::new()];
     while let Some(path) = open.pop() {
         let at = below(root, &path);
@@ -127,7 +128,7 @@ pub(super) fn limit(folder: &Path, entries: &[Entry]) -> Result<(), Error> {
     let [files, folders] =
         [Kind::File, Kind::Folder].map(|kind| modes(kind).reduce(|all, one| all & one));
     let mut written = list(folder)?;
-    // Limit a folder after its files, because it may become inaccessible.
+    // Restrict a folder after its contents, because the folder may become inaccessible.
     written.reverse();
     for entry in written {
         let (limit, own) = match entry.kind {

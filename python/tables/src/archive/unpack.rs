@@ -38,7 +38,7 @@ pub struct Unpacked {
 /// checksum of each file.
 ///
 /// All files are written to a temporary folder next to `session`. The folder is renamed at the end,
-/// so an error leaves nothing behind.
+/// so after an error, nothing remains.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn unpack(
     };
     fs::create_dir_all(parent).map_err(|error| output(parent, error))?;
     let stage = Stage::new(parent)?;
-    // Keep other users out of the folder until the modes of its files are set.
+    // Keep other users out of the folder until its files' modes are set.
     set_mode(&stage.path, 0o700).map_err(|error| output(&stage.path, error))?;
     let restored = restore(&layout, &mut Disk::new(&stage.path))?;
     let renames = [(stage.path.clone(), target.to_path_buf())];
