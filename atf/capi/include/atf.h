@@ -429,11 +429,11 @@ typedef struct AtfModule {
      */
     uint32_t function_offsets;
     uint64_t base_address;
-    /** Size in memory in bytes. */
+    /** The module's size in memory in bytes. */
     uint64_t size;
-    /** The path it was loaded from; may be NULL. */
+    /** The path from which the module was loaded; may be NULL. */
     const char *path;
-    /** Its build id; may be NULL. */
+    /** The module's build id; may be NULL. */
     const char *uuid;
     /** Must be 0. */
     uint64_t reserved2[2];
@@ -586,7 +586,7 @@ typedef struct AtfEvent {
     uint32_t thread;
     /** ATF_EVENT_KIND_*; other values may occur. */
     uint32_t event_kind;
-    /** As recorded by the tracer, or ATF_NO_DEPTH. */
+    /** The depth that the tracer recorded, or ATF_NO_DEPTH. */
     uint32_t call_depth;
     /** 0; for later versions. */
     uint64_t reserved[2];
@@ -829,7 +829,7 @@ typedef struct AtfThreadInfo {
     /** 1 if the manifest lists the thread. */
     uint8_t is_listed;
     uint8_t reserved[2];
-    /** Its name in the manifest, or NULL; valid until the session is closed. */
+    /** The thread's name in the manifest, or NULL; valid until the session is closed. */
     const char *name;
     /** The tracer's losses, according to the manifest. */
     AtfLoss lost_events;

@@ -15,13 +15,13 @@ pub struct AtfEvent {
     pub timestamp_ns: u64,
     /// The function's id.
     pub function_id: u64,
-    /// Its position in `index.atf`, counted from 0.
+    /// The event's position in `index.atf`, counted from 0.
     pub index_seq: u64,
-    /// The position of its detail event, or `ATF_NO_DETAIL`.
+    /// The position of the event's detail event, or `ATF_NO_DETAIL`.
     pub detail_seq: u64,
     /// The thread recorded in the event.
     pub thread_id: u32,
-    /// In a session, the id in the folder's name; else the header's thread.
+    /// In a session, the id in the folder's name; otherwise, the thread id in the header.
     pub thread: u32,
     /// `ATF_EVENT_KIND_*`.
     pub event_kind: u32,
@@ -59,19 +59,19 @@ impl AtfEvent {
 pub struct AtfDetailEvent {
     /// The event's time in nanoseconds.
     pub timestamp_ns: u64,
-    /// Its position in `detail.atf`, counted from 0.
+    /// The event's position in `detail.atf`, counted from 0.
     pub detail_seq: u64,
-    /// The position of the index event that it belongs to.
+    /// The position of the index event to which the detail belongs.
     pub index_seq: u64,
-    /// Its offset, in bytes from the start of the file.
+    /// The event's offset, in bytes from the start of the file.
     pub offset: u64,
-    /// The size of its payload in bytes.
+    /// The size of the payload in bytes.
     pub payload_size: u64,
     /// The thread recorded in the event.
     pub thread_id: u32,
     /// `ATF_DETAIL_EVENT_*`.
     pub event_type: u16,
-    /// Its flags.
+    /// The event's flags.
     pub flags: u16,
     /// 0; for later versions.
     pub reserved: [u64; 2],

@@ -226,7 +226,7 @@ pub struct AtfThreadInfo {
     pub is_listed: u8,
     /// 0.
     pub reserved: [u8; 2],
-    /// Its name in the manifest, or null; valid until the session is closed.
+    /// The thread's name in the manifest, or null; valid until the session is closed.
     pub name: *const c_char,
     /// The thread's events that the tracer lost.
     pub lost_events: AtfLoss,
@@ -234,7 +234,7 @@ pub struct AtfThreadInfo {
     pub lost_details: AtfLoss,
     /// The part of a longer trace that the thread was cut to; zeros if it was not cut.
     pub cut: AtfCut,
-    /// 1 if it was cut, else 0.
+    /// 1 if the thread was cut, else 0.
     pub is_cut: u8,
     /// 0.
     pub reserved2: [u8; 7],

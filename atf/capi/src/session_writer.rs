@@ -62,13 +62,13 @@ pub struct AtfModule {
     pub module_id: u32,
     /// 1 if the lower 32 bits of its functions' ids are offsets from `base_address`, else 0.
     pub function_offsets: u32,
-    /// The address it was loaded at.
+    /// The address at which the module was loaded.
     pub base_address: u64,
-    /// Its size in memory in bytes.
+    /// The module's size in memory in bytes.
     pub size: u64,
-    /// The path it was loaded from; may be null.
+    /// The path from which the module was loaded; may be null.
     pub path: *const c_char,
-    /// Its build id; may be null.
+    /// The module's build id; may be null.
     pub uuid: *const c_char,
     /// 0; for later versions.
     pub reserved2: [u64; 2],
@@ -80,7 +80,7 @@ pub struct AtfModule {
 pub struct AtfSymbol {
     /// The function's id, as in the events.
     pub function_id: u64,
-    /// Its name; may be null.
+    /// The function's name; may be null.
     pub name: *const c_char,
     /// 0; for later versions.
     pub reserved: [u64; 2],

@@ -114,9 +114,10 @@ pub enum Detail {
 pub struct Start<'a> {
     /// The called function.
     pub function: Function<'a>,
-    /// Its time in nanoseconds of the trace's clock.
+    /// The time of the call's start, in nanoseconds of the trace's clock.
     pub start_ns: u64,
-    /// The detail of its start, if details are [requested](Sink::wants_details) and it has one.
+    /// The detail of the call's start, if there is one and details are
+    /// [requested](Sink::wants_details).
     pub detail: Option<Detail>,
 }
 
@@ -126,9 +127,10 @@ pub struct Start<'a> {
 pub struct End<'a> {
     /// The called function.
     pub function: Function<'a>,
-    /// The time of its start in nanoseconds.
+    /// The time of the call's start in nanoseconds.
     pub start_ns: u64,
-    /// The time of its end in nanoseconds, or of the thread's last event if no event ended it.
+    /// The time of the call's end in nanoseconds, or of the thread's last event if no event ended
+    /// the call.
     pub end_ns: u64,
     /// How long the call was the innermost open one, in nanoseconds.
     pub self_ns: u64,
@@ -136,7 +138,8 @@ pub struct End<'a> {
     pub depth: Depth,
     /// How the call ended.
     pub end: SpanEnd,
-    /// The detail of its end, if details are [requested](Sink::wants_details) and it has one.
+    /// The detail of the call's end, if there is one and details are
+    /// [requested](Sink::wants_details).
     pub detail: Option<Detail>,
 }
 

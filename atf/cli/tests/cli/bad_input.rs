@@ -251,7 +251,8 @@ fn without_more_threads_each_command_gives_the_same() {
             .current_dir(folder.path())
             .args(arguments)
             .arg(&samples);
-        // This is the default stack size of new threads. No system has 64 TiB of memory.
+        // The variable sets the default stack size of new threads. With 64 TiB, which no system has,
+        // no thread can be started.
         command.env("RUST_MIN_STACK", stack).output().unwrap()
     };
     for arguments in [
