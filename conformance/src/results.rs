@@ -15,7 +15,7 @@ use crate::rules::Severity;
 pub struct Results {
     /// The versions of the kit, the spec, the rules and the corpus.
     pub editions: Editions,
-    /// The implementations, in the order of the command line.
+    /// The implementations, in the order in which the command line names them.
     pub testees: Vec<Testee>,
     /// The parts of answers that were graded.
     pub grading: Grading,

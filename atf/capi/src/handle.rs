@@ -200,8 +200,9 @@ unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Tag> {
     if !tag.is_aligned() {
         return Err(not_open::<T>(NotOpen::Other));
     }
-    // SAFETY: it is aligned, and the caller guarantees that 8 bytes can be read there: the tag of a
-    // handle, open or in quarantine, which `repr(C)` puts first, or other memory of the program.
+    // SAFETY: it is aligned, and the caller guarantees that 8 bytes can be read there. They are the
+    // tag of an open or quarantined handle, because `repr(C)` puts the tag first, or other memory of
+    // the program.
     Ok(unsafe { &*tag })
 }
 

@@ -142,7 +142,7 @@ impl Durations {
         self.widen(ns, ns, times);
     }
 
-    /// Adds a bucket for durations that were all equal so far.
+    /// If all durations so far have been equal, adds their bucket.
     fn spread(&mut self) {
         if self.buckets.is_empty() && self.count > 0 {
             self.count_in(bucket_of(self.min_ns), self.count);

@@ -127,7 +127,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
     Ok(())
 }
 
-/// Checks the events that the tracer lost in a thread or in the session.
+/// Checks an entry about events or details that the tracer lost, in a thread or in the session.
 fn loss(place: &str, loss: Option<Loss>, missing: fn(Loss) -> Missing, report: &mut FileReport) {
     let Some(loss) = loss else { return };
     let Loss {

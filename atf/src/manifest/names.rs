@@ -50,8 +50,8 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     encode(&Text { members, items })
 }
 
-/// Returns the text with the signal that ended the traced process added, and all other values
-/// unchanged.
+/// Returns the manifest with `ended_by` set to the signal that ended the traced process. All other
+/// values stay unchanged.
 pub(crate) fn with_ended_by(bytes: &[u8], signal: &str) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
     encode(&Ended { members, signal })

@@ -54,7 +54,7 @@ pub(super) struct State {
     pub(super) lost: (u64, u64),
     /// The losses of events in this segment from threads without files.
     pub(super) lost_unlisted: Option<Loss>,
-    /// How many threads got rings below the full capacity.
+    /// How many threads got rings smaller than the requested capacity.
     pub(super) smaller_rings: u64,
     /// Threads that the drain's thread has yet to create.
     pub(super) wanted: Vec<u32>,

@@ -5,7 +5,7 @@
 //! go into a buffer, and a full buffer goes to its file. So once a call has returned, its event is
 //! in the file or in the ring, whatever happens to the process.
 //!
-//! A kill may come between any two instructions. For an area that begins at offset `s` of its file:
+//! The process may be killed between any two instructions. For an area that begins at offset `s` of its file:
 //!
 //! | before | in the file | in the ring | reader's view |
 //! |---|---|---|---|

@@ -1,4 +1,4 @@
-//! Tests the possible ends of an `index.atf` without a footer.
+//! Tests the ways in which an `index.atf` without a footer can end.
 
 use atf::index::IndexReader;
 use atf::{Completeness, CountSource, PartialFooter};

@@ -91,8 +91,8 @@ fn payloads_stay_with_their_events_when_their_lane_wraps() {
 fn a_payload_that_does_not_fit_leaves_its_event_without_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // Two of the payloads of 60, 61 and 62 bytes fit. The third is lost and leaves its space to
-    // smaller payloads.
+    // Two of the payloads of 60, 61 and 62 bytes fit. The third is lost, and the remaining space
+    // stays free for smaller payloads.
     let (mut recorder, mut drain) = ring(8, 125);
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(60), Ok(link(0, 0)));

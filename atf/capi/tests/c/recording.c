@@ -1,6 +1,6 @@
 /*
- * Records from several threads and reads the sessions back. Tests policies, wrong calls, signals and
- * forks. Arguments: an empty folder for the sessions; any second argument skips the forks.
+ * Records from several threads and reads the sessions back. Tests overflow policies, misuse, signals
+ * and forks. Arguments: an empty folder for the sessions; any second argument skips the forks.
  */
 #include <pthread.h>
 #include <signal.h>

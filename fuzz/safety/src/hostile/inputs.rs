@@ -327,7 +327,7 @@ fn list(size: usize, item: impl Fn(usize) -> String) -> Files {
     manifest(&format!("[{}]}}", items.join(",")))
 }
 
-/// Makes unknown keys, all different or all the same.
+/// Makes a manifest with many more keys: all different and unknown, or one key repeated.
 fn keys(size: usize, differ: bool) -> Files {
     let key = |at: usize| {
         if differ {
