@@ -190,7 +190,7 @@ impl Process {
         {
             let memory = options.ring_memory >> 10;
             complain(&format!(
-                "all rings together may take {memory} KiB: the ring of thread {} holds {events} events, and those of later threads may hold fewer (ATF_RING_MEMORY)",
+                "memory is short, or limited to {memory} KiB for all rings (ATF_RING_MEMORY): the ring of thread {} holds {events} events, and those of later threads may hold fewer",
                 recorder.thread_id(),
             ));
         }

@@ -141,7 +141,8 @@ pub enum Overflow {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::OutOfRange`] at `events` or `payload_size`.
+/// [`ErrorKind::OutOfRange`] at `events` or `payload_size`; [`ErrorKind::Io`] if there is not enough
+/// memory.
 ///
 /// # Examples
 ///
@@ -182,6 +183,7 @@ fn channel_for(
     is_judged: bool,
 ) -> Result<(Recorder, Drain)> {
     capacity.check()?;
+    check_memory(ring_size(capacity, is_judged))?;
     // Do not touch these pages: rings with windows are large, and short-lived threads use little of
     // them.
     let (events, payloads) = if is_judged {
@@ -210,6 +212,17 @@ fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()
     }
     let [found, min, max] = [found, min, max].map(|number| number as u64);
     Err(Error::new(ErrorKind::OutOfRange { found, min, max }).with_field(field))
+}
+
+/// Fails if `size` bytes, and some for everything else, cannot be allocated now. Without this check,
+/// creating a ring could abort the traced process.
+fn check_memory(size: usize) -> Result<()> {
+    const REST: usize = 4 << 20;
+    let mut probe = Vec::<u8>::new();
+    let found = probe.try_reserve_exact(size.saturating_add(REST));
+    // Otherwise, the compiler may assume that an unused allocation succeeds.
+    std::hint::black_box(&mut probe);
+    found.map_err(|_| Error::out_of_memory())
 }
 
 /// Creates a ring and writes every slot once, so that its memory is resident.

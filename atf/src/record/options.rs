@@ -27,8 +27,8 @@ pub struct RecordOptions {
     /// half of it. Beyond that, a new ring is halved until it fits into the rest of this half, or
     /// into one sixteenth of the limit divided by the number of threads, but not below 256 events
     /// and 16 KiB of payloads. A thread whose ring still does not fit is not recorded, and its
-    /// events count as lost. [`RecordSummary::smaller_rings`] counts the threads with smaller
-    /// rings.
+    /// events count as lost. Rings are also halved if the system has no memory for them.
+    /// [`RecordSummary::smaller_rings`] counts the threads with smaller rings.
     pub ring_memory: usize,
     /// Records in full only around triggers. `None` records everything. Needs rings.
     pub window: Option<Window>,
@@ -136,7 +136,7 @@ impl Capacity {
     };
 
     /// Returns half of this capacity, but at least [`LEAST`](Self::LEAST) or the smaller `full`.
-    fn half(self, full: Self) -> Self {
+    pub(super) fn half(self, full: Self) -> Self {
         let half = |own: usize, least: usize, full: usize| (own / 2).max(least.min(full));
         Self {
             events: half(self.events, Self::LEAST.events, full.events),
@@ -148,7 +148,7 @@ impl Capacity {
         }
     }
 
-    fn is_least(self, full: Self) -> bool {
+    pub(super) fn is_least(self, full: Self) -> bool {
         self == self.half(full)
     }
 }

@@ -83,12 +83,21 @@ static PLAIN void own_handler(int number) {
     _exit(77);
 }
 
+// `__builtin_trap` is a breakpoint on arm64.
+static PLAIN void illegal_instruction(void) {
+#ifdef __aarch64__
+    __asm__ volatile("udf #0");
+#else
+    __builtin_trap();
+#endif
+}
+
 static PLAIN void crash(const char *how) {
     if (strcmp(how, "handled") == 0) signal(SIGSEGV, own_handler);
     for (int n = 0; n < 1000; n++) leaf();
     rare();
     if (strcmp(how, "abrt") == 0) abort();
-    if (strcmp(how, "ill") == 0) __builtin_trap();
+    if (strcmp(how, "ill") == 0) illegal_instruction();
     if (strcmp(how, "sent") == 0) kill(getpid(), SIGBUS);
     if (strcmp(how, "stack") == 0) overflow(1);
     *(volatile int *)(sink < 0 ? &sink : 0) = 1;

@@ -240,6 +240,21 @@ fn a_program_that_exits_has_its_last_calls_written() {
     });
 }
 
+/// Runs the program with details and at most `size` KiB of memory.
+fn limited(program: &Program, size: u32, setting: (&str, &str)) -> Run {
+    let mut command = Command::new("sh");
+    let limited = format!("ulimit -v {size} && exec \"$0\" down");
+    command.args(["-c", &limited]);
+    command
+        .arg(program.path())
+        .current_dir(program.folder.path());
+    for (name, value) in program.command(&[]).get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.envs([setting, ("ATF_DETAILS", "all")]);
+    program.finished(&mut command)
+}
+
 #[test]
 fn the_memory_for_details_is_bounded() {
     Program::with("details.c", |program| {
@@ -249,22 +264,23 @@ fn the_memory_for_details_is_bounded() {
             (("ATF_FLIGHT", "64M"), 600_000),
             (("ATF_RING", "1048576"), 300_000),
         ] {
-            let mut command = Command::new("sh");
-            let limited = format!("ulimit -v {size} && exec \"$0\" down");
-            command.args(["-c", &limited]);
-            command
-                .arg(program.path())
-                .current_dir(program.folder.path());
-            for (name, value) in program.command(&[]).get_envs() {
-                command.env(name, value.unwrap());
-            }
-            command.envs([setting, ("ATF_DETAILS", "all")]);
-            let run = program.finished(&mut command);
+            let run = limited(program, size, setting);
             assert!(run.output.status.success(), "{:?}", run.output);
             let threads = detailed(&run.session().accepted().reader);
             assert_eq!(threads[0].len(), 20);
             assert!(threads[0].iter().all(|(_, payload)| payload.is_some()));
         }
+    });
+}
+
+#[test]
+fn the_memory_for_details_is_bounded_by_what_the_system_has() {
+    Program::with("details.c", |program| {
+        let run = limited(program, 150_000, ("ATF_FLIGHT", "64M"));
+        assert!(run.output.status.success(), "{:?}", run.output);
+        let told = String::from_utf8_lossy(&run.output.stderr).into_owned();
+        assert!(told.starts_with("atf: memory is short"), "{told}");
+        assert_eq!(run.session().event_count(), 20);
     });
 }
 

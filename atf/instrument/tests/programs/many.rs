@@ -90,9 +90,8 @@ fn rings_of_many_threads_are_smaller_if_memory_is_limited() {
         assert_eq!(counts(&trace), [expected, 0, 0, 0]);
         // The scheduler determines which of the threads is the ninth to get its ring.
         let told = run.told();
-        let limit = "atf: all rings together may take 2048 KiB: the ring of thread ";
-        let size =
-            " holds 256 events, and those of later threads may hold fewer (ATF_RING_MEMORY)\n";
+        let limit = "atf: memory is short, or limited to 2048 KiB for all rings (ATF_RING_MEMORY): the ring of thread ";
+        let size = " holds 256 events, and those of later threads may hold fewer\n";
         let thread = told
             .strip_prefix(limit)
             .and_then(|it| it.strip_suffix(size));

@@ -73,7 +73,21 @@ impl Drainer {
         // The capacity was checked when the recording started.
         let options = &shared.options;
         let is_judged = options.window.is_some();
-        let (recorder, drain) = channel_for(capacity, options.overflow, is_judged)?;
+        let mut capacity = capacity;
+        let (recorder, drain) = loop {
+            match channel_for(capacity, options.overflow, is_judged) {
+                Ok(made) => break made,
+                // There is not enough memory.
+                Err(_) if !capacity.is_least(options.capacity) => {
+                    capacity = capacity.half(options.capacity);
+                }
+                Err(error) => {
+                    drop(output);
+                    self.session.withdraw(thread_id);
+                    return Err(error.with_path(Some(self.session.path())));
+                }
+            }
+        };
         let mut state = shared.lock();
         state.losses.push((thread_id, drain.losses()));
         let is_smaller = capacity != options.capacity;
