@@ -32,10 +32,10 @@ impl Fields {
             self.values.set(name, value);
         }
         self.version = self.version.saturating_add(1);
-        self.encode();
+        self.update_payload();
     }
 
-    fn encode(&mut self) {
+    fn update_payload(&mut self) {
         let members = self.values.0.iter().map(|(name, value)| {
             let name = encode(&Value::from(*name));
             format!("{name}:{value}")
@@ -116,31 +116,37 @@ impl Visit for Values {
         let mut text = Text::default();
         // A text that does not fit is cut.
         let _ = text.write_str(value);
-        self.add(field, &text.0.into());
+        self.add(field, &text.text.into());
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let mut text = Text::default();
         let _ = write!(text, "{value:?}");
-        self.add(field, &text.0.into());
+        self.add(field, &text.text.into());
     }
 }
 
 /// A text that ends with "…" if it is cut.
 #[derive(Default)]
-struct Text(String);
+struct Text {
+    text: String,
+    is_cut: bool,
+}
 
 impl fmt::Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = LONGEST.saturating_sub(self.0.len());
-        if text.len() <= room {
-            self.0.push_str(text);
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        let room = LONGEST.saturating_sub(self.text.len());
+        if more.len() <= room && !self.is_cut {
+            self.text.push_str(more);
             return Ok(());
         }
-        let end = text.floor_char_boundary(room);
-        self.0.push_str(text.get(..end).unwrap_or_default());
-        self.0.push('…');
-        // Whatever formats the value can stop.
+        if !self.is_cut {
+            let end = more.floor_char_boundary(room);
+            self.text.push_str(more.get(..end).unwrap_or_default());
+            self.text.push('…');
+            self.is_cut = true;
+        }
+        // Code that formats a value may stop at an error, or ignore it.
         Err(fmt::Error)
     }
 }

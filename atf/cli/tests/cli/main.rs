@@ -7,6 +7,7 @@ mod diff;
 mod dump;
 mod explain;
 mod export;
+mod fields;
 mod follow;
 mod info;
 mod last;

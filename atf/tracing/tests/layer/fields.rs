@@ -106,13 +106,25 @@ impl fmt::Display for Endless {
     }
 }
 
+/// A value that ignores that its text is cut.
+struct Stubborn;
+
+impl fmt::Display for Stubborn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for _ in 0..3000 {
+            let _ = f.write_str("x");
+        }
+        Ok(())
+    }
+}
+
 #[test]
 fn long_values_are_cut_and_many_are_counted() {
     let root = tempfile::tempdir().unwrap();
     let seen = recorded(&root.path().join("s"), || {
         let a = "x".repeat(1024);
         let b = "x".repeat(1025);
-        info_span!("cut", a, b).in_scope(|| {});
+        info_span!("cut", a, b, c = %Stubborn).in_scope(|| {});
         info_span!("endless", a = %Endless).in_scope(|| {});
         let (a, b, c, d) = (&*a, &*a, &*a, &*a);
         info_span!("many", a, b, c, d, e = 5, f = 6).in_scope(|| {});
@@ -123,7 +135,7 @@ fn long_values_are_cut_and_many_are_counted() {
         info_span!("does not fit", a, b, c, d, e = 5).in_scope(|| {});
     });
     let long = "x".repeat(1024);
-    let cut = format!(r#"{{"a":"{long}","b":"{long}…"}}"#);
+    let cut = format!(r#"{{"a":"{long}","b":"{long}…","c":"{long}…"}}"#);
     // 256 times two characters of two bytes, one of them escaped.
     let endless = format!(r#"{{"a":"{}…"}}"#, r"ä\u0085".repeat(256));
     let many = format!(r#"{{"a":"{long}","b":"{long}","c":"{long}","…":3}}"#);
