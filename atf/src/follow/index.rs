@@ -326,7 +326,7 @@ impl IndexFollower {
         } else {
             u64::MAX
         };
-        // A damaged file may end in a footer at an offset where no event would begin.
+        // A damaged file may end in a footer between two events, or in one with a wrong magic.
         let last = size.saturating_sub(FOOTER_SIZE as u64);
         let is_footer = !matches!(
             judge::<IndexFooter>(input, header.wire, header.events_offset, last)?,
@@ -354,9 +354,9 @@ impl IndexFollower {
             }
             let seq = self.count.saturating_add(count as u64);
             if place >= bound
-                || is_footer && end > last && place != last
                 || may_begin_footer(record, seq, first_timestamp)
                     && self.may_be_footer(input, header, rest, place)?
+                || is_footer && end > last
             {
                 break;
             }

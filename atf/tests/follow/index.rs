@@ -143,6 +143,23 @@ fn a_damaged_footer_is_never_an_event() {
     }
 }
 
+/// The reader recognizes such a footer at the end of the file by its count and length.
+#[test]
+fn a_footer_with_a_wrong_magic_and_a_wrong_time_is_never_an_event() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 9).placeholder();
+        let mut footer = file.footer();
+        footer[0] ^= 1;
+        footer[16] ^= 1;
+        let written = Written::new("index.atf");
+        written.append(&[file.without_footer(), footer.to_vec()].concat());
+        let mut events = Vec::new();
+        let mut follower = IndexFollower::new(written.path());
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        assert_eq!(events, expected(&file));
+    }
+}
+
 #[test]
 fn an_event_whose_function_is_its_position_does_not_wait() {
     for version in [1, 2] {
