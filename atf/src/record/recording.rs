@@ -14,6 +14,7 @@ use crate::clock::{CounterClock, now_ns};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::{Error, Result};
+use crate::sys::Barrier;
 use crate::write::{Detail, Event, Link, SessionWriter};
 
 /// Records a session: see the [module](super).
@@ -83,6 +84,10 @@ impl Recording {
         session.set_unwritten_events(options.unwritten_events(session.options()));
         let shared = Arc::new(Shared::new(session, *options));
         shared.session.store_manifest()?;
+        if shared.session.options().survive_kill {
+            // Its first use takes less time before the drain's thread exists.
+            let _ = Barrier::new();
+        }
         let drainer = Drainer::new(Arc::clone(&shared));
         let joining = spawn(Box::new(move || drainer.run())).map_err(Error::io)?;
         Ok(Self {

@@ -8,7 +8,7 @@ use super::losses::Losses;
 use super::shared::Shared;
 use super::{Capacity, Lost, Recorder};
 use crate::error::{Error, ErrorKind, Result};
-use crate::sys::Turns;
+use crate::sys::{Holder, InUse, Revoker, revocable};
 use crate::wire::EventKind;
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
@@ -37,8 +37,17 @@ impl ThreadRecorder {
         Self { thread_id, lane }
     }
 
-    pub(super) fn direct(thread_id: u32, direct: Arc<Direct>, shared: Arc<Shared>) -> Self {
-        let lane = Lane::Direct(DirectRecorder { direct, shared });
+    pub(super) fn direct(
+        thread_id: u32,
+        writer: Holder<ThreadWriter>,
+        direct: Arc<Direct>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        let lane = Lane::Direct(DirectRecorder {
+            writer,
+            direct,
+            shared,
+        });
         Self { thread_id, lane }
     }
 
@@ -106,7 +115,7 @@ impl ThreadRecorder {
     pub fn is_abandoned(&self) -> bool {
         match &self.lane {
             Lane::Ring(recorder) => recorder.is_abandoned(),
-            Lane::Direct(recorder) => recorder.direct.is_over(),
+            Lane::Direct(recorder) => recorder.direct.writer.is_revoked(),
         }
     }
 }
@@ -127,36 +136,30 @@ impl LossCounter {
     }
 }
 
-/// A thread that writes its files itself.
+/// The recording's end of a thread that writes its files itself.
 #[derive(Debug)]
 pub(super) struct Direct {
-    /// `None` once the recording has stopped, or if the files cannot be written.
-    writer: Turns<Option<ThreadWriter>>,
+    writer: Revoker<ThreadWriter>,
     losses: Arc<Losses>,
 }
 
 impl Direct {
-    pub(super) fn new(writer: ThreadWriter) -> Self {
-        Self {
-            writer: Turns::new(Some(writer)),
-            losses: Arc::new(Losses::new()),
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.writer.with(|writer| writer.is_none()) == Some(true)
+    /// Creates both ends.
+    pub(super) fn new(writer: ThreadWriter) -> (Holder<ThreadWriter>, Self) {
+        let (holder, writer) = revocable(writer);
+        let losses = Arc::new(Losses::new());
+        (holder, Self { writer, losses })
     }
 
     /// Finalizes the files, unless they already are. Later events are lost.
     ///
-    /// The traced thread holds the writer for one event at a time. If it still holds the writer
-    /// after many attempts, it is the calling thread, interrupted by a signal handler that ends the
-    /// program.
+    /// The traced thread uses the writer for one event at a time. If it still does so after many
+    /// attempts, it is the calling thread, interrupted by a signal handler that ends the program.
     pub(super) fn finalize(&self) -> Option<Result<ThreadSummary>> {
         for _ in 0..ATTEMPTS {
-            match self.writer.with(Option::take) {
-                Some(writer) => return writer.map(|mut writer| writer.finalize()),
-                None => thread::sleep(WAITING),
+            match self.writer.revoke() {
+                Ok(writer) => return writer.map(|mut writer| writer.finalize()),
+                Err(InUse) => thread::sleep(WAITING),
             }
         }
         None
@@ -170,6 +173,7 @@ impl Direct {
 /// The traced thread's end of [`Direct`].
 #[derive(Debug)]
 struct DirectRecorder {
+    writer: Holder<ThreadWriter>,
     direct: Arc<Direct>,
     shared: Arc<Shared>,
 }
@@ -177,7 +181,7 @@ struct DirectRecorder {
 impl DirectRecorder {
     #[inline(never)]
     fn record(
-        &self,
+        &mut self,
         timestamp_ns: u64,
         function_id: u64,
         event_kind: EventKind,
@@ -187,16 +191,14 @@ impl DirectRecorder {
         self.write(timestamp_ns, |writer| writer.write(&event))
     }
 
-    /// Writes an event. The writer is free unless the recording is being stopped, or a signal
-    /// handler interrupted this very function.
+    /// Writes an event, unless the recording was stopped.
     #[inline]
     fn write<T>(
-        &self,
+        &mut self,
         timestamp_ns: u64,
         write: impl FnOnce(&mut ThreadWriter) -> Result<T>,
     ) -> Result<T, Lost> {
-        let written = self.direct.writer.with(|writer| writer.as_mut().map(write));
-        match written.flatten() {
+        match self.writer.with(write) {
             Some(written) => written.map_err(|error| self.lose_by(timestamp_ns, error)),
             None => Err(self.lose(timestamp_ns)),
         }

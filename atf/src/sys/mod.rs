@@ -8,6 +8,7 @@
 #![deny(clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
 
 mod avx2;
+mod barrier;
 #[cfg(target_vendor = "apple")]
 pub(crate) mod clock_apple;
 #[cfg(windows)]
@@ -15,15 +16,18 @@ pub(crate) mod clock_windows;
 mod counter;
 mod map;
 mod prefetch;
+mod revocable;
 mod ring;
 mod turns;
 #[cfg(unix)]
 mod unix;
 
 pub(crate) use avx2::with_avx2;
+pub(crate) use barrier::Barrier;
 pub(crate) use counter::{is_invariant, ticks};
 pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;
+pub(crate) use revocable::{Holder, InUse, Revoker, revocable};
 pub(crate) use ring::RingArea;
 #[cfg(test)]
 pub(crate) use ring::watch;

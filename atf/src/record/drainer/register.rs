@@ -63,12 +63,13 @@ impl Drainer {
     fn connect(&mut self, output: Output, capacity: Capacity) -> Result<ThreadRecorder> {
         let (shared, thread_id) = (&self.shared, output.thread_id());
         if self.session.options().survive_kill {
-            let direct = Arc::new(Direct::new(output.into_writer()?));
+            let (writer, direct) = Direct::new(output.into_writer()?);
+            let direct = Arc::new(direct);
             let mut state = shared.lock();
             state.losses.push((thread_id, direct.losses()));
             state.direct.push(Arc::clone(&direct));
             let shared = Arc::clone(shared);
-            return Ok(ThreadRecorder::direct(thread_id, direct, shared));
+            return Ok(ThreadRecorder::direct(thread_id, writer, direct, shared));
         }
         // The capacity was checked when the recording started.
         let options = &shared.options;
