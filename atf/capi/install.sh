@@ -22,8 +22,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 cargo=${CARGO:-cargo}
 manifest=$here/Cargo.toml
 
-# Cargo prints the system libraries needed to link libatf.a. It prints them even if everything is
-# already built, so the first build can show its progress.
+# Makes cargo print the system libraries needed to link libatf.a. Cargo prints them even if
+# everything is already built, so the first run shows its progress, and only the second is captured.
 build() {
     "$cargo" rustc --manifest-path "$manifest" --lib --profile "$profile" "$@" -- \
         --print native-static-libs
@@ -57,7 +57,7 @@ case $(uname -s) in
         shared=libatf.so.$major
         printf 'ATF_%s { global: atf_*; ada_*; local: *; };\n' "$major" >"$target/libatf.map"
         strip=
-        [ "$profile" != release ] || strip=-Wl,--strip-debug # Rust's standard library contains some
+        [ "$profile" != release ] || strip=-Wl,--strip-debug # the standard library's
         # shellcheck disable=SC2086 # $libs has several words, $strip one or none.
         "${CC:-cc}" -shared -o "$lib/$shared" -Wl,-soname,"$shared" -Wl,-z,relro,-z,now \
             -Wl,--version-script,"$target/libatf.map" -Wl,--gc-sections \

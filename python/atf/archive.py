@@ -20,7 +20,7 @@ class Packed:
     `session_bytes` is the size of the session's files, which is the sum of the next four: `from_tables` are the bytes
     that rows of the tables reproduce, `header_footer` those of headers and footers, `other` those of the manifest and
     other files, and `unreproduced` the bytes of events or details that no row reproduces. The archive contains the last
-    three verbatim, compressed. `problems` are those of the trace. The archive preserves its files unchanged.
+    three verbatim, compressed. `problems` are the problems of the trace, whose files are archived unchanged.
     """
 
     folders: list[Path]

@@ -120,7 +120,7 @@ class Session:
 
     @property
     def losses(self) -> list[Loss]:
-        """What the tracer lost, or may have lost, according to the manifest.
+        """The events and details that the tracer lost, or may have lost, according to the manifest.
 
         Losses raise no error: the tables contain every row of the files, but the files lack what was not recorded. The
         metadata of tables' schemas and of Parquet files lists the losses as `atf.losses`. Times here are always on the
@@ -226,9 +226,9 @@ class Session:
     ) -> Written:
         """Writes tables below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`.
 
-        `tables` are all except `details`, `report`, `histogram` and `check` by default. The session's name is by
-        default the last two parts of its path. With `split="sessions"`, each table has one file, for sessions with
-        many small threads.
+        By default, `tables` are all except `details`, `report`, `histogram` and `check`, and the session's name is the
+        last two parts of its path. With `split="sessions"`, each table has one file, for sessions with many small
+        threads.
 
         The files get their final names once all are written. If the trace is damaged or unfinished, its readable
         rows are written, the files' metadata lists the problems, and with `problems="raise"` an `IncompleteError`

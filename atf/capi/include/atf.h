@@ -173,7 +173,7 @@ AtfStatus atf_anchor_to_media(const AtfTimingAnchor *anchor, uint64_t host_time_
 AtfStatus atf_anchor_to_host_ns(const AtfTimingAnchor *anchor, AtfMediaTime media_time,
                                 uint64_t *host_time_ns);
 
-/** How much faster the recording's clock ran from anchor to later, in parts per billion (10^9). */
+/** Computes how much faster the recording's clock ran from anchor to later, in parts per 10^9. */
 AtfStatus atf_anchor_drift_ppb(const AtfTimingAnchor *anchor, const AtfTimingAnchor *later,
                                int64_t *drift_ppb);
 

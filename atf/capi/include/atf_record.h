@@ -9,9 +9,9 @@
  * event; then atf_recording_stop, atf_recording_close and atf_session_writer_close.
  *
  * Each traced thread has a ring. Recording an event copies 32 bytes into the ring, without a system
- * call, a lock or an allocation. One thread of the library, the drain, writes the rings to the
- * threads' files. When a ring is full, an event or its detail is lost, or the thread waits:
- * ATF_OVERFLOW_*. The manifest records how much each thread lost, and when.
+ * call, a lock or an allocation. One thread of the library, the drain, moves the events from the
+ * rings to the threads' files. When a ring is full, an event or its detail is lost, or the thread
+ * waits: ATF_OVERFLOW_*. The manifest records how much each thread lost, and when.
  *
  * SIGKILL loses the contents of the rings. With the session's survive_kill there are no rings: each
  * call writes to the thread's files. This takes longer, but no event is lost once its call has
@@ -45,9 +45,9 @@
  * modules, symbols, names and anchors set for the first one. A call that is open when a segment
  * ends returns in a later segment.
  *
- * Forks. A child has the rings but no drain. Its events are lost, and recording them never blocks;
- * with survive_kill it must not record. In the child, atf_recording_* return ATF_ERROR_STATE, but
- * atf_recording_close still frees the recording.
+ * Forks. A forked child has the rings but no drain. Its events are lost, and recording them never
+ * blocks; with survive_kill, a child must not record. In the child, atf_recording_* return
+ * ATF_ERROR_STATE, but atf_recording_close still frees the recording.
  */
 #ifndef ATF_RECORD_H
 #define ATF_RECORD_H
@@ -185,7 +185,7 @@ int atf_counter_clock_is_available(void);
 
 /**
  * The time of the recording's clock in nanoseconds, for timestamps; 0 if recording is invalid. With
- * ATF_RECORD_CLOCK_SYSTEM, it is that of ada_get_timestamp_ns.
+ * ATF_RECORD_CLOCK_SYSTEM, this is the time of ada_get_timestamp_ns.
  */
 uint64_t atf_recording_now_ns(const AtfRecording *recording);
 
@@ -232,9 +232,9 @@ AtfStatus atf_recording_trigger(const AtfRecording *recording, uint64_t *timesta
 AtfStatus atf_recording_trigger_last(const AtfRecording *recording, uint64_t *timestamp_ns);
 
 /**
- * Like atf_recording_trigger, but at a given time on the clock of ada_get_timestamp_ns. Anything in
- * that window that the rings have already discarded is counted as lost, unless its thread has
- * ended.
+ * Like atf_recording_trigger, but at a given time on the clock of ada_get_timestamp_ns. Events and
+ * details in that window that the rings have already discarded are counted as lost, unless their
+ * thread has ended.
  */
 AtfStatus atf_recording_trigger_at(const AtfRecording *recording, uint64_t timestamp_ns);
 

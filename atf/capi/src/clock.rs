@@ -122,7 +122,8 @@ pub unsafe extern "C" fn atf_anchor_to_host_ns(
     })
 }
 
-/// How much faster the recording's clock ran between two anchors, in parts per billion (10⁹).
+/// Computes how much faster the recording's clock ran between two anchors, in parts per billion
+/// (10⁹).
 ///
 /// # Safety
 ///

@@ -28,8 +28,8 @@ pub struct Detail {
     problems: Problems,
 }
 
-/// A separate reader, or part of a thread's. A thread's reader lives as long as any of the thread's
-/// handles.
+/// A separate reader, or the details of a thread's reader. A thread's reader lives as long as any
+/// of the thread's handles.
 #[derive(Debug)]
 enum File {
     /// Opened on its own.

@@ -151,8 +151,8 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
     // SAFETY: guaranteed by this function's caller.
     let tag = unsafe { tag(handle) }?;
     let take = || {
-        // SAFETY: the tag proves that this is a handle of `T`; its memory is kept until the handle
-        // is buried.
+        // SAFETY: the tag proves that this is a handle of `T`; its memory is kept at least until
+        // `bury` is called.
         let object = unsafe { (*handle).object.get() };
         // SAFETY: the object existed, and because the tag is now closed, no other thread accesses
         // it.

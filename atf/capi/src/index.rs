@@ -27,8 +27,8 @@ pub struct Index {
     problems: Problems,
 }
 
-/// A separate reader, or part of a thread's. A thread's reader lives as long as any of the thread's
-/// handles.
+/// A separate reader, or the index of a thread's reader. A thread's reader lives as long as any of
+/// the thread's handles.
 #[derive(Debug)]
 enum Files {
     /// Opened on its own.
@@ -143,7 +143,8 @@ pub unsafe extern "C" fn atf_index_read(
             };
             place.write(AtfEvent::new(thread, seq, &event));
             read = read.saturating_add(1);
-            // SAFETY: as above. Updated after every event, so an error keeps the events before it.
+            // SAFETY: as above. The count is updated after every event, so that the events before an
+            // error are valid.
             unsafe { put(count, read) };
         }
         Ok(())

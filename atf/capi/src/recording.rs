@@ -258,8 +258,7 @@ pub unsafe extern "C" fn atf_recording_trigger(
     })
 }
 
-/// Triggers the recording's window now, as the last trigger if the process then ends, and returns
-/// the time.
+/// Like [`atf_recording_trigger`], for a process that may end once the trigger is served.
 ///
 /// # Safety
 ///
@@ -492,7 +491,8 @@ pub unsafe extern "C" fn atf_recorder_is_abandoned(recorder: *const AtfRecorder)
     let body = |this: &Recorder| {
         // SAFETY: guaranteed by this function's caller.
         let found = unsafe { this.idle(|recorder| recorder.is_abandoned()) };
-        // This call interrupted one that is recording an event, so the recording has not stopped.
+        // `None` means that this call interrupted one that is recording an event, so the recording
+        // has not stopped.
         Ok(found.is_some_and(|is| is).into())
     };
     // SAFETY: guaranteed by this function's caller.

@@ -37,8 +37,8 @@ pub(crate) enum NotOpen {
     Other,
 }
 
-/// The kind of a handle, and whether it is open. The parameter `kind` is the tag of an open handle
-/// of that kind.
+/// The state of a handle: the number of its kind while it is open, otherwise `CLOSED` or `SPOILT`.
+/// The methods' parameter `kind` is the number of the kind that the caller expects.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Tag<W = AtomicU64>(W);

@@ -1,5 +1,5 @@
-//! The clock used for times: the trace's own, or a recording's, to which the sessions' timing
-//! anchors convert.
+//! The clock used for times: the trace's own, or that of the recording to which the sessions'
+//! timing anchors refer.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -11,9 +11,9 @@ use crate::output::Failure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Clock {
-    /// The trace's own.
+    /// The trace's own clock.
     Trace,
-    /// That of a sound or screen recording, which sessions of several machines can share.
+    /// The clock of a sound or screen recording, which sessions of several machines can share.
     Media,
 }
 

@@ -1,5 +1,5 @@
 //! CSV: one row per call, in the order in which the calls of each thread ended. The format is that
-//! of RFC 4180, but with line feeds.
+//! of RFC 4180, but lines end with a line feed.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -131,7 +131,7 @@ impl Samples {
         write!(durations, "{comma}{duration}")
     }
 
-    /// Copies the durations.
+    /// Copies the durations from the temporary file.
     fn copy(&mut self, out: &mut impl Write) -> io::Result<()> {
         if let Some(durations) = &mut self.durations {
             durations.flush()?;
@@ -265,7 +265,8 @@ impl<W: Write> Firefox<'_, W> {
         self.notes(functions)
     }
 
-    /// Writes the thread's notes as markers. The markers' name comes after the functions' names.
+    /// Writes the thread's notes as markers. `name` is the position of the markers' name, which
+    /// follows the functions' names.
     fn notes(&mut self, name: usize) -> io::Result<()> {
         let markers = std::mem::take(&mut self.markers);
         let length = markers.len();

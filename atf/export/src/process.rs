@@ -173,7 +173,7 @@ impl<'a> Process<'a> {
         own.filter(differ).unwrap_or_else(positions)
     }
 
-    /// Returns the process's name: its first module's, or else its folder's.
+    /// Returns the process's name: the name of its first module or, without modules, of its folder.
     #[must_use]
     pub fn name(&self) -> String {
         let session = self.sessions.first();

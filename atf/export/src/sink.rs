@@ -66,7 +66,8 @@ pub struct TraceInfo {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProcessInfo {
-    /// The process's id. If the trace does not contain it, the process's position, counted from 1.
+    /// The process's id or, if the trace does not contain it, the process's position, counted from
+    /// 1.
     pub pid: u32,
     /// The process's name.
     pub name: String,

@@ -25,11 +25,10 @@ const FATAL: [c_int; 5] = [
 /// Signals that users send to end programs that do not handle them.
 const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// How long the end of the program may wait for the last events to be written.
+/// How long the program may wait at its end for the last events to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The inverse of the share of its time that the program may wait for the events of faults that it
-/// handles.
+/// The program may wait for 1/`SHARE` of its run time for the events of faults that it handles.
 const SHARE: u64 = 100;
 
 /// The stack size for handlers, in bytes: a thread may crash because its own stack is full. The

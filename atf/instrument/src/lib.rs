@@ -13,16 +13,16 @@
 //! |---|---|
 //! | calls before `main` and after it | recorded: the first event starts the recording, the last destructor ends it |
 //! | a thread ends | its files are finalized after the destructors of its thread-local variables |
-//! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on, before a flight recorder's crash, and at the end of the thread and the program |
+//! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on, with a flight recorder before a crash, and at the end of the thread and the program |
 //! | the program ends by `exit` | all threads are finalized, even those still running |
 //! | a signal, `_exit` or `exec` ends it | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
 //! | `fork` | the child records its own session, next to its parent's |
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |
 //! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again at the next return |
-//! | the program closes descriptors that it does not know | files are open only while being written |
+//! | the program closes descriptors that it did not open | files are open only while being written |
 //! | a signal handler uses `siglongjmp` to leave a hook that it interrupted | the thread's later events are lost, and counted |
-//! | `ATF_FUNCTIONS` or `ATF_MIN_SIZE` leaves calls out | depths count only recorded calls, as when other modules are left out |
+//! | `ATF_FUNCTIONS` or `ATF_MIN_SIZE` excludes calls | depths count only recorded calls, as when modules are excluded |
 //! | `dlopen`, `dlclose` | modules are looked up when their functions are called; a module that is loaded again gets a new id |
 
 //! Known limits:

@@ -122,7 +122,7 @@ extern "C" fn begin() {
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
 }
 
-/// Ends the recording with the process.
+/// Ends the recording when the process exits.
 #[used]
 #[unsafe(link_section = ".fini_array.00001")]
 static END: extern "C" fn() = end;

@@ -14,7 +14,7 @@ impl Marks {
     /// The function's calls may be triggers.
     pub(crate) const TRIGGER: Self = Self(4);
 
-    /// Adds marks if `is_so`.
+    /// Adds the marks in `other` if `is_so` is true.
     pub(crate) fn with(self, other: Self, is_so: bool) -> Self {
         Self(self.0 | if is_so { other.0 } else { 0 })
     }

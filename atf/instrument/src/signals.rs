@@ -1,7 +1,8 @@
 //! Installs signal handlers in a program that may have its own.
 //!
-//! If the program has a handler for a signal, the new handler keeps its flags and mask. The program
-//! thus still decides whether system calls are restarted and which stack handlers run on.
+//! If the program has a handler for a signal, the new handler takes over the flags and mask of the
+//! program's handler. The program thus still decides whether system calls are restarted and which
+//! stack handlers run on.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -92,7 +93,8 @@ pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     };
     if before.sa_flags & libc::SA_RESETHAND != 0 {
         if process::is_vforked() {
-            // The parent process still has its handler.
+            // The child shares its memory with its parent, whose handler is still set. Therefore,
+            // do not change the memory.
             // SAFETY: the call has no preconditions.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         } else {

@@ -58,9 +58,9 @@ fn raw(name: &str) -> Option<String> {
 /// Adds a return type to each template of a constructor or a conversion. These have no return type,
 /// but `cpp_demangle` mistakes the first parameter for one and omits it.
 ///
-/// The types of such a function therefore begin where a type can be inserted without appearing in
-/// the demangled name, no matter which type is inserted. Such places are after template arguments,
-/// at the end of a name.
+/// To find where the parameters of such a function begin, inserts a type at each possible place,
+/// which is after template arguments at the end of a name. At the right place, the inserted type
+/// does not appear in the demangled name, no matter which type it is.
 fn with_return_types(mut name: String) -> String {
     const KINDS: [&str; 5] = ["C1", "C2", "C3", "CI", "cv"];
     let places = name.matches("EE").count();
@@ -88,8 +88,8 @@ fn with_return_types(mut name: String) -> String {
     name
 }
 
-/// Removes what `cpp_demangle` writes for an empty pack at the end of template arguments or
-/// parameters.
+/// Removes the text that `cpp_demangle` writes for an empty pack at the end of template arguments
+/// or parameters.
 fn without_empty_packs(name: &str) -> String {
     let mut name = name.to_owned();
     for (empty, without) in [(", >", ">"), (", &&)", ")")] {

@@ -35,7 +35,7 @@ impl<'a> ReadRef<'a> for Parts<'a> {
     }
 
     fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
-        // The cache reads at most 4 KiB.
+        // The cache reads at most 4 KiB here, so this read does not count towards the limit.
         self.cache.read_bytes_at_until(range, delimiter)
     }
 }

@@ -39,8 +39,8 @@ impl Search {
         }
     }
 
-    /// Sets the function that starts the thread that demangles C++ names, for tracers inside
-    /// another program. The thread uses no thread-local variables with destructors.
+    /// Sets how to start the thread that demangles C++ names, for tracers inside another program.
+    /// The thread uses no thread-local variables with destructors.
     #[must_use]
     pub fn spawn_with(mut self, spawn: Spawn) -> Self {
         self.spawn = spawn;

@@ -9,7 +9,7 @@ use tracing_core::field::Visit;
 
 /// The size in bytes after which a value's text is cut.
 const LONGEST: usize = 1024;
-/// The size in bytes that is kept free for the number of fields left out.
+/// The number of bytes reserved for the count of omitted fields.
 const REST: usize = 32;
 
 /// Values of fields, each in JSON.

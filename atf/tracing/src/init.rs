@@ -1,4 +1,4 @@
-//! Records a program in one line.
+//! Records a whole program with one line of code.
 
 use std::fmt;
 use std::path::Path;

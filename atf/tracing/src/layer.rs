@@ -67,12 +67,13 @@ where
         let Some(span) = ctx.span(id).filter(|_| self.records_fields) else {
             return;
         };
-        // The program formats the values: outside the lock, in case it panics.
+        // Code of the program formats the values. Do this outside the lock, because that code may
+        // panic.
         let mut values = Values::default();
         attributes.record(&mut values);
         let mut fields = Fields::default();
         fields.record(values);
-        // Another layer of this type has the same fields.
+        // Another layer of this type may have stored the same fields.
         span.extensions_mut().replace(fields);
     }
 

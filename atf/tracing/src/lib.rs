@@ -64,7 +64,7 @@
 //! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
 //! | fields of a span | nothing, or the detail of its CALL: see [below](#fields) |
 //! | events such as `info!`, and those of `#[instrument(err, ret)]` | nothing |
-//! | a span that is never entered; the parent of a span, unless it is entered around it | nothing |
+//! | a span that is never entered; the parent of a span, unless the parent is entered when the span is | nothing |
 //!
 //! The program is the only module, with id 1. Its functions are numbered in the order of their
 //! first calls, so ids differ from run to run. Their names are in the manifest within about a

@@ -15,12 +15,12 @@ use tracing_core::callsite::Identifier;
 /// The module of all functions: the program.
 const MODULE: u32 = 1;
 
-/// The number of the next layer, which distinguishes it from all others.
+/// The number of the next layer. Each layer has a different number.
 static LAYERS: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// This layer's number, different from all others.
+    /// This layer's number, which no other layer has.
     pub(crate) number: u64,
     path: PathBuf,
     survives_kill: bool,

@@ -40,7 +40,8 @@ struct Entered {
 
 /// Records that the calling thread enters or exits a span. Losses are counted.
 ///
-/// A call's detail has the fields. A return's detail does if values were recorded since the call.
+/// A call has a detail with the fields. A return has one only if values were recorded since the
+/// call.
 #[inline]
 pub(crate) fn record(
     shared: &Shared,
@@ -203,7 +204,7 @@ impl Hasher for AddressHasher {
         self.0 = address as u64;
     }
 
-    /// The table uses the lowest and the highest bits.
+    /// Spreads the address over all bits, because the table uses the lowest and the highest ones.
     #[inline]
     fn finish(&self) -> u64 {
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26)

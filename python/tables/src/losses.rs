@@ -14,7 +14,7 @@ use crate::table::Table;
 /// The key of the losses in the metadata of schemas and files: a JSON array of messages.
 pub(crate) const KEY: &str = "atf.losses";
 
-/// The key of the name of the times' clock in the same metadata: `trace` or `media`.
+/// The metadata key of the clock on which times are given: `trace` or `media`.
 pub(crate) const CLOCK_KEY: &str = "atf.clock";
 
 /// Data that the trace lacks because the tracer lost it, or may have lost it, according to the

@@ -107,7 +107,7 @@ pub(crate) struct Histogram {
 
 impl Histogram {
     /// Rejects a name that the manifest does not list. Accepts any id, because only the analysis
-    /// shows whether it has calls.
+    /// shows whether the function with that id has calls.
     pub(crate) fn new(
         reader: Arc<SessionReader>,
         names: Arc<Names>,

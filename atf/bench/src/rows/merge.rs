@@ -26,8 +26,8 @@ const THREADS: [u32; 4] = [4, 16, 64, 256];
 enum Baseline {
     Heap,
     /// The cost of verifying the events and then visiting them in a known order, which is the
-    /// minimum for a merge that verifies. Used where no such merge could be as much faster than a
-    /// heap as a merge that only visits the events.
+    /// minimum for a merge that verifies. It replaces the heap in rows where even this minimum
+    /// could not reach a goal relative to the heap.
     Bound,
 }
 

@@ -153,7 +153,7 @@ impl Places {
         })
     }
 
-    /// Times only the program's own work, not the system's: encoding, checks and the checksum.
+    /// Times only the program's own work (encoding, checks and the checksum), not the system's.
     fn nowhere(&self, watch: &mut Stopwatch, tape: &Tape, count: u64) -> Result<()> {
         let storage = Arc::new(Nowhere);
         let options = WriteOptions::default();

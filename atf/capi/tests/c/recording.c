@@ -320,7 +320,7 @@ static void clocks(void) {
         stop(recording, session);
         const int64_t error = clock_error(name);
         TRUE((error >= 0) == (clock == ATF_RECORD_CLOCK_COUNTER));
-        /* The error is measured only occasionally, so allow for more. */
+        /* The error is measured only occasionally, so allow for a larger one. */
         const uint64_t most = error < 0 ? 0 : (uint64_t)error + 1000000;
         TRUE(before <= now + most && now <= after + most);
     }
@@ -495,7 +495,7 @@ static void wrong_order(void) {
     AtfRecordSummary summary;
     uint64_t seq = 77;
     options_of(session);
-    /* The failures in options_of do not prevent a recording. */
+    /* After the failed starts in options_of, the session can still be recorded. */
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     options.max_threads = 1;
     recording = start(session, &options);

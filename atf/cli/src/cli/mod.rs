@@ -81,9 +81,9 @@ enum Command {
     Completions(completions::Options),
 }
 
-/// Makes a write beyond the file-size limit (`ulimit -f`) fail instead of killing the command, which
-/// then removes its unfinished output. Not for `record`, whose program would no longer ignore the
-/// signal if this process does.
+/// Makes a write beyond the file-size limit (`ulimit -f`) fail instead of killing the command, so
+/// that the command can remove its unfinished output. `record` is excluded: if this process ignores
+/// the signal, the recorded program must inherit that.
 #[cfg(unix)]
 fn outlive_file_size_limits(command: &Result<Command, clap::Error>) {
     #[cfg(target_os = "linux")]
@@ -96,8 +96,8 @@ fn outlive_file_size_limits(command: &Result<Command, clap::Error>) {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// Returns the command line's options. An option takes a negative number, so that the error says
-/// that the option's value is invalid.
+/// Returns the parser of the command line. Options accept negative numbers, so that the error
+/// message reports an invalid value instead of an unknown option.
 fn command() -> clap::Command {
     let option = |arg: clap::Arg| {
         let takes_value = arg.get_action().takes_values() && !arg.is_positional();

@@ -54,7 +54,8 @@ pub(super) fn each_call(
             }
         }
         partly += usize::from(index.known_checksum().is_none());
-        // The next segment may contain the return of a call that is missing here.
+        // Without a verified footer, events may be missing at the end, and calls cannot continue in
+        // the next segment.
         is_over = index.completeness().has_verified_footer();
         is_after_gap = index.missing_events() > 0
             || !is_over

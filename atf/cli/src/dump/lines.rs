@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::mem;
 
-/// The size of a block to write, in bytes. A block can be larger by the end of its last line.
+/// The size at which a block of lines is written, in bytes. The last line may exceed it.
 const BLOCK: usize = 64 << 10;
 
 /// The maximum length of a [`Line`] in bytes: fewer than twenty numbers with their keys.
@@ -161,7 +161,7 @@ impl Line<'_> {
 /// the text.
 type Bytes = [u8; LONGEST];
 
-/// Writes the first `size` of `N` bytes. The next text overwrites the rest.
+/// Writes `N` bytes, of which only the first `size` are text. The next text overwrites the others.
 #[inline(always)]
 fn put<const N: usize>(line: &mut Bytes, start: usize, bytes: [u8; N], size: usize) -> usize {
     line[start..][..N].copy_from_slice(&bytes);

@@ -104,7 +104,8 @@ pub(crate) struct Links {
 }
 
 impl ThreadInfo {
-    /// Describes a thread's folder, using only the thread's entry in the session's manifest.
+    /// Describes a thread's folder. Of the session around it, uses only the thread's entry in the
+    /// manifest.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
         let thread = ThreadReader::open_with(path, OpenOptions::new().scan(verify));
         let this = Self {

@@ -21,8 +21,9 @@ use crate::symbolize;
 use crate::target::sessions_in;
 use crate::text::{Printable, Span};
 
-/// The library's file name in a process's list of mapped files. If the library is linked into the
-/// program instead, the session's files are in that list.
+/// The library's file name, by which a recorded process is recognized in its list of mapped files.
+/// If the library is linked into the program, the process is recognized by the session's files
+/// instead.
 const LIBRARY_NAME: &str = "libatf_instrument";
 
 /// The number of functions to show.
@@ -192,8 +193,7 @@ fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
 /// Returns whether a session's process, such as a forked child, is still running. The files of a
 /// running process must not be replaced.
 ///
-/// The folder's name, `pid_N`, contains the id by which the process knows itself, which is the id
-/// in its innermost namespace.
+/// The folder's name, `pid_N`, contains the process's id in its innermost namespace.
 fn still_runs(session: &Path) -> bool {
     let name = ProcessName::of(session);
     let (Some(name), Ok(processes)) = (name, fs::read_dir("/proc")) else {
@@ -243,8 +243,8 @@ fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failur
     Ok(())
 }
 
-/// Replaces the session of a process that died with a finalized one, unless the replacement would
-/// lose something. Returns whether the process had died.
+/// If a process died, replaces its session with a finalized copy, unless the copy would lose
+/// something. Returns whether the process had died.
 fn finalize(session: &Path) -> Result<bool, String> {
     if is_finalized(session).map_err(|error| error.to_string())? {
         return Ok(false);

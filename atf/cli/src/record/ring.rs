@@ -63,7 +63,7 @@ pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
     // A flight recorder that keeps a number of bytes never requests more than its rings hold.
     let is_size = settings.is_flight_size();
     if is_size || window <= half_of_a_ring(settings) {
-        // The threads' own rings were large enough.
+        // The rings of live threads were large enough.
         let less = if is_size {
             "a smaller size"
         } else {

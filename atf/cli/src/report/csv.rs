@@ -13,7 +13,7 @@ use crate::dump::Shown;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// Writes tables as CSV (RFC 4180, with line feeds).
+/// Writes tables as CSV (RFC 4180, but with a line feed at the end of each line).
 pub(super) struct Csv<W> {
     out: W,
     has_columns: bool,

@@ -62,7 +62,7 @@ enum Content<'a> {
 #[derive(Serialize)]
 struct Left {
     not_shown: U64,
-    /// The totals beyond the limit of the analysis.
+    /// The totals of the functions or pairs beyond the limit of the analysis.
     #[serde(skip_serializing_if = "Option::is_none")]
     others: Option<Numbers>,
 }

@@ -301,7 +301,7 @@ fn a_session_is_followed_from_segment_to_segment() {
         };
         expect(&mut one.1, 0, "one");
         expect(&mut one.1, 1, "one");
-        // The second segment's name is taken.
+        // Skip number 2, as if that folder's name had been taken.
         let mut two = segment(&run, "pid_42_segment_000003", "two");
         segment(&run, "pid_43", "other").1.flush().unwrap();
         end(one);

@@ -246,13 +246,13 @@ fn cut_takes_the_events_at_times_of_a_recording() {
         assert_eq!([&cut["from_ns"], &cut["to_ns"]], [1_200, 1_209], "{cut}");
         times(&clean(folder.path(), &["dump", "--json", &out]))
     };
-    // A call that lasts from before the range to its end, and one that is within it.
+    // One call begins before the range and ends with it, and the other is within the range.
     assert_eq!(found("one"), [1_200, 1_209]);
     assert_eq!(found("two"), [1_200, 1_209]);
     let same = [at(1_000, 0, 1_000_000_000)];
     session(&folder.path().join("both/a"), ("f", 1_200, 1_900), &slow);
     session(&folder.path().join("both/b"), ("f", 1_200, 1_900), &same);
-    // Between two timestamps, the recording advances by 1000.
+    // From each timestamp to the next, the recording advances by 1000 ns, so it skips most times.
     let fast = [
         at(1_000, 0, 1_000_000_000),
         at(2_000, 1_000_000, 1_000_000_000),

@@ -195,7 +195,7 @@ fn tables_can_be_sorted_and_selected() {
     let by_thread = lines(&text);
     let found = by_thread.iter().map(|it| number(&it["totals"]["calls"]));
     assert!(found.eq(threads));
-    // However the time is split into ranges, their times add up to the total.
+    // If the time is split into ranges, the self times of the ranges add up to the total.
     let own = |rows: &[Value]| rows.iter().map(|row| number(&row["self_ns"])).sum::<u64>();
     let parts = [rows(&["--to", "+60us"]), rows(&["--from", "+60us"])];
     assert_eq!(own(&parts[0]) + own(&parts[1]), own(&by_name));

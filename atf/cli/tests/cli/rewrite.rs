@@ -361,7 +361,7 @@ written to out
         fs::read(folder.path().join("out/unreadable/thread_7/index.atf")).unwrap(),
         b"x"
     );
-    // A thread without a session has nothing else to keep.
+    // If the thread is recovered on its own, nothing can be kept.
     let output = atf(
         folder.path(),
         &["recover", "session/thread_7", "--out", "b"],

@@ -117,8 +117,8 @@ fn thread_uuid(thread: &Thread) -> u64 {
     process_uuid(thread.pid) | u64::from(thread.number)
 }
 
-/// The names of the annotations at a call's start and at its end, and the name of the annotation
-/// that says how it ended. Their ids are their positions, counted from 1.
+/// The names of the annotations at a call's start and at its end. The last one states how the call
+/// ended. Their ids are their positions, counted from 1.
 const ANNOTATIONS: [&str; 25] = [
     "x0",
     "x1",
@@ -146,7 +146,8 @@ const ANNOTATIONS: [&str; 25] = [
     "end_stack_size",
     "end",
 ];
-/// The ids of the first annotation at a start, of the first one at an end, and of how a call ended.
+/// The ids of three annotations: the first one at a call's start, the first one at its end, and the
+/// one that states how the call ended.
 const AT_START: u64 = 1;
 const AT_END: u64 = 13;
 const END: u64 = 25;
@@ -196,8 +197,8 @@ fn of_field(name: String, value: Value) -> DebugAnnotation {
     annotation
 }
 
-/// Returns annotations for the registers and for the stack's size. Registers are pointers, which
-/// are shown in hexadecimal.
+/// Returns annotations for the registers and for the stack's size. Registers are written as
+/// pointers, so that viewers show them in hexadecimal.
 fn of_function(first: u64, detail: &FunctionPayload) -> Vec<DebugAnnotation> {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = detail.x_regs;
     let registers = [

@@ -27,7 +27,7 @@ FUNCTION void leaf(void) { sink++; }
 
 FUNCTION long six(long a, long b, long c, long d, long e, long f) {
     char marker[16] = "STACK OF SIX...";
-    __asm__ volatile("" : : "r"(marker) : "memory"); // Uses all of it.
+    __asm__ volatile("" : : "r"(marker) : "memory"); // Keeps the whole array.
     leaf();
     sink += marker[3];
     return a + b + c + d + e + f;

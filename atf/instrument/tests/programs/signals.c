@@ -90,7 +90,7 @@ static PLAIN void guard(void) {
     char *below = (char *)stack.ss_sp - 4096;
     if (write(ends[1], below, 1) >= 0) _exit(2);
     int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-    // A system without this flag maps other memory if this page is in use.
+    // A system without MAP_FIXED_NOREPLACE maps another page if this one is in use.
     _exit(mmap(below, 4096, PROT_NONE, kind, -1, 0) == below ? 3 : 77);
 }
 

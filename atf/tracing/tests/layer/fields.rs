@@ -106,7 +106,7 @@ impl fmt::Display for Endless {
     }
 }
 
-/// A value that ignores that its text is cut.
+/// A value whose formatter keeps writing after its text has been cut.
 struct Stubborn;
 
 impl fmt::Display for Stubborn {

@@ -35,7 +35,8 @@ fn odd(n: u32, depth: u32) {
     see((RETURN, "odd", depth));
 }
 
-/// Calls two functions, down to 0.
+/// Calls a function for each of `n / 2` and `n / 3`, which call this function again, until `n` is
+/// 0.
 fn branch(n: u32, depth: u32) {
     for next in [n / 2, n / 3].into_iter().filter(|_| n > 0) {
         match next % 2 {

@@ -15,7 +15,8 @@ use crate::table::Table;
 const PART: usize = 1 << 20;
 /// The number of matching rows that begin a new part after bytes that no row reproduces.
 const SAME_ROWS: u64 = 64;
-/// The number of bytes of matching rows that suffice instead.
+/// The size in bytes of matching rows that begin a new part even if there are fewer than
+/// `SAME_ROWS`.
 const SAME_BYTES: usize = 64 << 10;
 
 /// A file that is being divided.
@@ -73,7 +74,8 @@ impl Parts {
         self.scratch.clear();
         let wanted = usize::try_from(size).ok();
         match wanted.and_then(|size| self.original.buffer().get(..size)) {
-            // The bytes are nearly always available, and `read_to_end` is slow for small records.
+            // The bytes are nearly always in the buffer, and `read_to_end` is slow for small
+            // records.
             Some(bytes) => {
                 self.scratch.extend_from_slice(bytes);
                 self.original.consume(self.scratch.len());
