@@ -93,9 +93,10 @@ pub(crate) fn median_of(
     Ok(median(runs?))
 }
 
-/// Alternates runs of `ours` and `baseline`, so that other load on the machine affects both. They
-/// take turns going first. The first pair is a warm-up and is not counted. Until the ratio's
-/// interval is narrow, more pairs are added, up to three times `pairs` in total.
+/// Alternates runs of `ours` and `baseline`, so that other load on the machine affects both. The
+/// one that runs first alternates from pair to pair. The first pair is a warm-up and is not
+/// counted. Until the ratio's interval is narrow, more pairs are added, up to three times `pairs`
+/// in total.
 pub(crate) fn compare(
     pairs: usize,
     time: Time,

@@ -16,7 +16,7 @@ typedef struct ThreadState {
     AtfThreadWriter *writer;
 } ThreadState;
 
-/* Takes both sequence numbers at once, as a hook does. */
+/* Reserves both sequence numbers together, as a hook does. */
 static int record_event(ThreadState *state, uint64_t time, uint32_t kind, int detail_enabled) {
     uint32_t index_seq = state->index_count++;
     uint32_t detail_seq = detail_enabled ? state->detail_count++ : UINT32_MAX;

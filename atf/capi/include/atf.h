@@ -370,11 +370,11 @@ typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
 
 /**
  * Sets the program-wide warning callback, called when one of S3's functions fails and when reserved
- * details are lost; NULL for none. It runs on the failing thread, at the end of the failing call,
- * with no lock held. It may call any function, but must not close the writer whose call failed. It
- * must not throw or longjmp. For each writer only the first failure of each status is reported;
- * atf_writer_finalize or atf_writer_close reports how many more failures there were, across all
- * statuses.
+ * details are lost; NULL for none. The callback runs on the failing thread, at the end of the
+ * failing call, with no lock held. It may call any function, but must not close the writer whose
+ * call failed. It must not throw or longjmp. For each writer only the first failure of each status
+ * is reported; atf_writer_finalize or atf_writer_close reports how many more failures there were,
+ * across all statuses.
  */
 void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 

@@ -50,7 +50,7 @@ pub enum AtfStatus {
     Lost = 15,
     /// An event and its detail were not recorded, and were counted as lost. Not an error.
     LostEvent = 16,
-    /// The event was recorded, but its detail was not and was counted as lost. Not an error.
+    /// The event was recorded; its detail was not, and was counted as lost. Not an error.
     LostDetail = 17,
     /// The event's time goes backwards or its kind is unknown, so it was not recorded, and was
     /// counted as lost.

@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(all, [Ok(false), closed, closed]);
     }
 
-    /// One thread spoils the handle, and both close it.
+    /// Two threads close the handle, and one of them spoils it first.
     fn one_spoils<W: Word + 'static>(model: &Arc<Model<W>>) {
         let other = {
             let model = Arc::clone(model);

@@ -1,8 +1,8 @@
 //! The command `atf`: records programs, and inspects, recovers, converts and scrubs traces.
 //!
-//! `cli` has one file per subcommand, with its options, help and `run`. Its implementation is in
-//! the folder or file of the same name. All offsets and names come from the spec's resolved layout
-//! (`format`).
+//! `cli` has one file per subcommand, with its options, help and `run`. The implementation of a
+//! subcommand is in the folder or file of the same name. All offsets and names come from the spec's
+//! resolved layout (`format`).
 
 #![forbid(unsafe_code)]
 

@@ -64,7 +64,7 @@ struct Stack {
 }
 
 impl Stack {
-    /// Replaces all frames from a depth on with a single frame.
+    /// Replaces all frames at `depth` or deeper with a single frame.
     fn push(&mut self, depth: u32, name: &str) {
         self.ends
             .truncate(usize::try_from(depth).unwrap_or(usize::MAX));

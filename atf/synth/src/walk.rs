@@ -20,7 +20,7 @@ const WIDE: usize = 6;
 const ROOT_CALLS: u32 = 2_000;
 /// One in this many calls has a burst: a hot loop that calls one function.
 const BURST: u32 = 128;
-/// One in this many functions ends with an exception.
+/// One in this many calls ends with an exception.
 const EXCEPTION: u32 = 4_096;
 /// One in this many events is late, as if the thread had waited for a lock or a read.
 const STALL: u32 = 4_096;

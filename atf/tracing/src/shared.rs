@@ -48,7 +48,7 @@ impl Shared {
         let module = Module::new(MODULE);
         session.set_modules(vec![match env::current_exe() {
             Ok(path) => module.path(path.to_string_lossy()),
-            // The path of the executable is unknown, but names do not need it.
+            // If the path of the executable is unknown, omit it: names do not need it.
             Err(_) => module,
         }]);
         session.set_symbols(Vec::new());

@@ -179,7 +179,8 @@ impl Thread {
             }
         };
         match recorded {
-            // Without its detail, the event is recorded, and the recorder counts the loss.
+            // If only the detail is lost, the event is recorded without it, and the recorder counts
+            // the loss.
             Ok(()) | Err(Lost::Detail) => {}
             Err(_) => shared.lose(true),
         }

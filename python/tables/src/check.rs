@@ -17,8 +17,8 @@ use crate::table::Table;
 /// Returns the table [`Check`](Table::Check) of files, threads, sessions, or folders that contain
 /// any of these.
 ///
-/// Reading the first batch starts a thread that checks the files. The thread ends with the stream.
-/// Only the options `columns`, `batch_rows` and `dictionaries` are used.
+/// Reading the first batch starts a thread that checks the files. The thread ends when the stream
+/// does. Only the options `columns`, `batch_rows` and `dictionaries` are used.
 ///
 /// # Errors
 ///

@@ -22,8 +22,8 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Asserts that the shared library exports exactly the functions in `abi.txt`, with the major
-/// version.
+/// Asserts that the shared library exports exactly the functions in `abi.txt`, each with the major
+/// version as its symbol version.
 #[track_caller]
 fn the_functions_have_a_version(prefix: &Path) {
     let version = concat!("@@ATF_", env!("CARGO_PKG_VERSION_MAJOR"));

@@ -99,8 +99,8 @@ fn remove_remains(folder: &Path, process: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether the deletion of a segment, which is not the last one, was interrupted. A
-/// segment's manifest is written before the next segment begins, and is the first file to be
+/// Returns whether the deletion of a segment was interrupted. The segment must not be the last one.
+/// A segment's manifest is written before the next segment begins, and is the first file to be
 /// deleted. A folder with other files is kept.
 fn is_partly_deleted(segment: &Path) -> bool {
     let is_thread = |entry: io::Result<fs::DirEntry>| {

@@ -207,7 +207,7 @@ fn label(name: &str, width: f64) -> String {
     }
 }
 
-/// A frame's times, below its name.
+/// The lines of a frame's tooltip below its name: the frame's times.
 struct Tip<'t> {
     node: &'t Node,
     all_ns: u64,

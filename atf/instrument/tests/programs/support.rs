@@ -175,7 +175,7 @@ impl Trace {
         }
     }
 
-    /// Asserts that no MUST and no SHOULD of the format is broken.
+    /// Asserts that no MUST or SHOULD rule is broken.
     #[track_caller]
     pub(crate) fn accepted(self) -> Self {
         struct Findings(Vec<String>);

@@ -13,7 +13,7 @@ use tracing_subscriber::prelude::*;
 
 use crate::{CALL, RETURN, is_clean, layer, within};
 
-/// Records what `program` does, once and as its own thread, and returns each event with its fields.
+/// Runs `program`, records its spans, and returns each event with its fields.
 fn recorded(folder: &Path, program: impl FnOnce()) -> Vec<(EventKind, Option<String>)> {
     let (layer, guard) = layer(folder, false);
     let layer = layer.record_fields();

@@ -25,7 +25,7 @@ fn outer() {
     });
 }
 
-/// Counts what one of the program's own layers receives.
+/// A layer of the program's own that counts the calls of its methods.
 #[derive(Clone, Default)]
 struct Counter {
     enters: Arc<AtomicU64>,
