@@ -563,7 +563,7 @@ typedef struct AtfThreadReader AtfThreadReader;
 typedef struct AtfSessionReader AtfSessionReader;
 
 /**
- * Maps files, which is faster for random access. The files must not change or shrink while a reader
+ * Maps files. This is faster for random access. The files must not change or shrink while a reader
  * is open: a file that shrinks kills the process with SIGBUS.
  */
 #define ATF_OPEN_MAPPED 1u

@@ -54,7 +54,7 @@ impl From<atf::Error> for Failure {
 /// The outcome of a subcommand.
 pub(crate) type Outcome = Result<State, Failure>;
 
-/// Whether a subcommand found problems, which determines the exit status.
+/// Whether a subcommand found problems. This determines the exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// No problem: exit status 0.

@@ -63,7 +63,7 @@ pub(crate) struct Raw {
     pub(crate) strings: Vec<u8>,
 }
 
-/// A function's name, in the file's order.
+/// A named function. [`Raw`] contains them in the order of the file.
 pub(crate) struct Symbol {
     /// The offset of the function's first byte from the base address.
     pub(crate) start: u64,

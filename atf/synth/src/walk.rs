@@ -1,4 +1,4 @@
-//! A thread's walk through the program, which decides which functions are called and when they end.
+//! A thread's walk through the program: which functions are called, and when their calls end.
 
 use std::sync::Arc;
 

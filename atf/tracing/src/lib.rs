@@ -97,7 +97,7 @@
 //! [`Overflow`](atf::record::Overflow) decides; by default, the event is recorded without it, and
 //! the manifest counts the loss.
 //!
-//! `#[instrument]` makes fields of all arguments, which takes time even if nothing records them;
+//! `#[instrument]` turns all arguments into fields. This takes time even if nothing records them;
 //! `#[instrument(skip_all)]` avoids this cost.
 //!
 //! # What it costs

@@ -93,8 +93,8 @@ impl Shared {
         recording
             .session()
             .add_symbol(Symbol::new(function_id, name));
-        // Without `survives_kill`, a kill loses the rings as well, and the recording writes the
-        // manifest soon enough.
+        // Without `survives_kill`, a kill would lose the events in the rings anyway, and the
+        // recording writes the manifest within about a second.
         if self.survives_kill
             && let Err(error) = recording.write_manifest()
         {

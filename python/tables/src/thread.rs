@@ -18,7 +18,7 @@ pub(crate) struct ThreadEvents {
 }
 
 enum Events {
-    /// A merge of one thread, which is used because a merge verifies its events and outlives its
+    /// A merge of a single thread. It is used because a merge verifies its events and outlives its
     /// reader.
     Merged(Box<Merged<'static>>),
     /// A range of events.

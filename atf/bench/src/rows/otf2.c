@@ -1,6 +1,6 @@
 /*
  * Writes the events of index files as an OTF2 archive, or reads such an archive in time order.
- * Prints the CPU time in nanoseconds, which excludes reading the index files.
+ * Prints the CPU time in nanoseconds, not counting the time for reading the index files.
  *
  *   otf2 write ARCHIVE INDEX_FILE...
  *   otf2 read ARCHIVE THREADS EVENTS

@@ -26,7 +26,8 @@ use crate::table::{Amount, Row};
 
 /// The number of events, in all threads.
 const EVENTS: u64 = 4_000_000;
-/// A smaller number for Babeltrace, which takes microseconds per event.
+/// The number of events for Babeltrace. It is smaller because Babeltrace takes microseconds per
+/// event.
 const FEWER_EVENTS: u64 = 200_000;
 const THREADS: u32 = 16;
 /// The number of spans, each an enter and an exit.

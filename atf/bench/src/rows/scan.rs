@@ -1,4 +1,4 @@
-//! One pass over all events of a file, which checks the checksum, the order and the kinds.
+//! A single pass that checks the checksum, the order and the kinds of all events of a file.
 
 use std::hint::black_box;
 use std::num::NonZero;

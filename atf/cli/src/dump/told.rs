@@ -76,8 +76,8 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
     }
 }
 
-/// Reports a process's losses, which its segments' manifests contain, for the threads for which
-/// `name_of` returns a name. Converts timestamps with `time`.
+/// Reports a process's losses, as listed in the manifests of its segments, for the threads for
+/// which `name_of` returns a name. Converts timestamps with `time`.
 pub(crate) fn tell_losses_of(
     manifests: &[&Manifest],
     times: &RangeInclusive<u64>,

@@ -43,7 +43,7 @@ impl fmt::Display for ThreadName {
     }
 }
 
-/// A thread of a session, which may be unreadable.
+/// A thread of a session. The thread may be unreadable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadPlace {
     /// The index of the thread's session in the trace.

@@ -167,8 +167,8 @@ fn sort<T>(
     }
 }
 
-/// Returns the functions in these pairs that match a pattern, starting with the function of the
-/// longest pair.
+/// Returns the functions in these pairs that match a pattern, in the order of the pairs in which
+/// they first occur.
 fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     let ids = pairs

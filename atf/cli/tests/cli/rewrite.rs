@@ -404,7 +404,7 @@ fn a_manifest_without_names_is_refused_and_a_faulty_one_is_partly_used() {
     );
 }
 
-/// Runs as `nobody`, who cannot read files of root.
+/// Runs as `nobody`, who cannot read root's files.
 #[test]
 #[cfg(unix)]
 fn unreadable_files_do_not_prevent_recovery_of_others() {
