@@ -1,4 +1,4 @@
-//! Passes each call in a trace to a visitor, when it starts and when it ends.
+//! Passes the start and the end of each call in a trace to a visitor.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -26,8 +26,8 @@ pub trait CallVisitor {
     /// The visitor's errors.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
 
-    /// Receives a folder of the thread. The calls and returns that follow are in its files. An
-    /// earlier folder is passed again if a call that started in it is open at the start of the time
+    /// Receives one of the thread's folders; the calls and returns that follow are in its files. A
+    /// folder is passed again if a call that started in it is still open at the start of the time
     /// range.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ pub trait CallVisitor {
     fn unmatched(&mut self, unmatched: &Unmatched, now_ns: u64) -> Result<(), Self::Error>;
 
     /// Receives a thread's totals and its problems, which show how its events differ from what the
-    /// tracer wrote. There are no totals if the thread could not be opened.
+    /// tracer wrote. `totals` is `None` if the thread could not be opened.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ pub trait CallVisitor {
     ) -> Result<(), Self::Error>;
 }
 
-/// A thread whose calls follow.
+/// The thread whose calls the visitor receives next.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadStart<'a> {
     unit: &'a Unit<'a>,
@@ -96,7 +96,7 @@ impl ThreadStart<'_> {
     }
 }
 
-/// A folder of a thread. A thread has one per [segment](crate::session::Segments).
+/// One of a thread's folders. A thread has one folder per [segment](crate::session::Segments).
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadFolder<'a>(&'a Files<'a>);
 
@@ -123,7 +123,7 @@ impl ThreadFolder<'_> {
 pub struct CallStart {
     /// The call's event.
     pub event: IndexEvent,
-    /// The time in nanoseconds, clipped to the time range; times never decrease.
+    /// The start time in nanoseconds, clipped to the time range. Times never decrease.
     pub start_ns: u64,
     /// The call's depth among the open calls.
     pub depth: Depth,
@@ -139,10 +139,10 @@ pub struct CallEnd {
     pub event: Option<IndexEvent>,
     /// The start time, as in the [`CallStart`].
     pub start_ns: u64,
-    /// The time in nanoseconds, clipped to the time range; times never decrease. If no event ended
-    /// the call, it is the time of the thread's last event.
+    /// The end time in nanoseconds, clipped to the time range. Times never decrease. If no event
+    /// ended the call, this is the time of the thread's last event.
     pub end_ns: u64,
-    /// How long the call was the innermost open one, in nanoseconds.
+    /// The time during which this call was the innermost open call, in nanoseconds.
     pub self_ns: u64,
     /// The call's depth among the open calls.
     pub depth: Depth,
@@ -166,7 +166,7 @@ pub struct CallEnd {
 /// # Errors
 ///
 /// The visitor's errors, and [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are
-/// among the problems.
+/// reported as problems instead.
 pub fn calls<'a, V: CallVisitor>(
     threads: impl Into<Threads<'a>>,
     options: &Options,
@@ -202,12 +202,12 @@ struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
     /// The folders so far.
     folders: Vec<Files<'a>>,
-    /// The index of the folder that the visitor saw last.
+    /// The index of the folder that the visitor received last.
     folder: usize,
-    /// The open calls, outermost first: those that the visitor has seen, followed by those from
-    /// before the time range.
+    /// The open calls, outermost first: those that the visitor has received, followed by those that
+    /// started before the time range.
     open: VecDeque<Open>,
-    /// How many of the open calls the visitor has seen.
+    /// How many of the open calls the visitor has received.
     seen: usize,
     /// The number of the next call.
     next: u64,
@@ -252,7 +252,7 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         self.visitor.folder(&ThreadFolder(&files))
     }
 
-    /// Shows the visitor a folder, unless the visitor saw that folder last.
+    /// Passes a folder to the visitor, unless it is the folder that the visitor received last.
     fn show_folder(&mut self, folder: usize) {
         if let Some(files) = self.folders.get(folder).copied()
             && folder != self.folder
@@ -262,8 +262,8 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         }
     }
 
-    /// Shows the visitor the calls that were open before the time range. They may have started in
-    /// earlier folders.
+    /// Passes the calls that were open before the time range to the visitor. They may have started
+    /// in earlier folders.
     fn show_all(&mut self) {
         while let Some(call) = self.open.get(self.seen) {
             let (start, folder) = (call.start, call.folder);
@@ -345,7 +345,7 @@ impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
 }
 
 impl<V: CallVisitor> Calls<'_, '_, V> {
-    /// Gives up the outermost call, which ends after all calls inside it.
+    /// Gives up the outermost call. Ends all calls inside it first.
     fn give_up(&mut self, number: u64, ended: &Ended) {
         if self.open.front().is_none_or(|call| call.number != number) {
             return;

@@ -20,7 +20,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Subject {
-    /// A named function. Includes all functions of that name in modules with that file name.
+    /// A named function: all functions with this name in modules with this file name.
     Named {
         /// Its name.
         name: String,
@@ -97,8 +97,9 @@ pub struct Spread {
 /// - With several runs on a side, a difference is noise if the two sides' ranges, from the least to
 ///   the greatest value, overlap. [`luck`](Diff::luck) returns how often ranges are disjoint by
 ///   chance.
-/// - With a single run on each side, how much runs vary is unknown. A difference is noise if it is
-///   at most `noise_percent` of the greater value: an assumption, not a measurement.
+/// - With a single run on each side, the variation between runs is unknown. A difference is then
+///   noise if it is at most `noise_percent` of the greater value. This limit is an assumption, not
+///   a measurement.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -186,9 +187,9 @@ impl Diff {
     /// Returns how often the ranges of an unchanged function are disjoint by chance: in at most
     /// `.0` out of `.1` cases. The second number saturates.
     ///
-    /// The numbers come from counting: if nothing changed, every order of the runs' values is
-    /// equally likely. In 2 of the C(n + m, n) ways to choose n out of n + m values, the n values
-    /// are the smallest or the greatest.
+    /// If nothing changed, every order of the runs' values is equally likely. There are C(n + m, n)
+    /// ways to choose n out of n + m values, and in 2 of them, the n values are the smallest or the
+    /// greatest.
     #[must_use]
     pub fn luck(&self) -> (u64, u64) {
         let (before, after) = (self.before.len() as u64, self.after.len() as u64);
@@ -247,7 +248,7 @@ impl Subject {
     }
 }
 
-/// Displays like [`Function`]: a named function appears without its module.
+/// Like [`Function`], displays a named function without its module.
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,7 +4,7 @@
 /// There are `1 << BITS` buckets per power of two.
 const BITS: u32 = 5;
 const BUCKETS: u64 = 1 << BITS;
-/// The bits of a bucket's count.
+/// The number of bits that store a bucket's count.
 const COUNT_BITS: u32 = 53;
 const MOST: u64 = (1 << COUNT_BITS) - 1;
 
@@ -59,7 +59,7 @@ impl Durations {
     }
 
     /// Returns the duration in nanoseconds that `permille` thousandths of the calls do not exceed:
-    /// 500 for the median, 990 for the 99th percentile. `None` without durations.
+    /// 500 for the median, 990 for the 99th percentile. Returns `None` without durations.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -142,7 +142,7 @@ impl Durations {
         self.widen(ns, ns, times);
     }
 
-    /// If all durations so far have been equal, adds their bucket.
+    /// If all durations so far have been equal, creates the bucket that counts them.
     fn spread(&mut self) {
         if self.buckets.is_empty() && self.count > 0 {
             self.count_in(bucket_of(self.min_ns), self.count);

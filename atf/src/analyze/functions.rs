@@ -33,9 +33,9 @@ pub struct FunctionTimes {
     pub function_id: u64,
     /// Its calls and their times.
     pub times: Times,
-    /// The durations of calls that an event ended.
+    /// The durations of the calls that were ended by an event.
     pub durations: Durations,
-    /// The number of returns without a call. The call was lost, or came before the trace began.
+    /// The number of returns whose call was lost or came before the trace began.
     pub unmatched: u64,
 }
 
@@ -49,8 +49,8 @@ impl Functions {
 
 /// Returns the functions in a trace with their calls, times and durations, hottest first.
 ///
-/// Memory for each thread read in parallel: per function, about 150 bytes plus its [`Durations`],
-/// usually less than 1 KiB and at most 15 KiB; and 28 MiB for 262,144 open calls. At most
+/// Memory for each thread read in parallel: about 150 bytes per function, plus its [`Durations`]
+/// (usually less than 1 KiB, at most 15 KiB), plus 28 MiB if 262,144 calls are open. At most
 /// [`max_functions`](Options::max_functions) functions are listed separately.
 ///
 /// ```

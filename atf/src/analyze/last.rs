@@ -28,7 +28,7 @@ pub struct Last {
 pub struct LastOfThread {
     /// The id in the folder's name, or in a single file's header.
     pub thread: u32,
-    /// How its file ended. With [segments](crate::session::Segments), this is the last file.
+    /// How its file ended; with [segments](crate::session::Segments), its last file.
     pub completeness: Completeness,
     /// The number of events.
     pub event_count: u64,
@@ -43,7 +43,8 @@ pub struct LastOfThread {
     /// How many of the open calls were given up because too many were [open](CallStack::LIMIT).
     /// They may have returned.
     pub given_up: u64,
-    /// The outermost open call that was not given up. It may be missing from `open`.
+    /// The outermost open call that was not given up. `open` does not include it if more calls are
+    /// open than requested.
     pub outermost: Option<Span>,
     /// The last events with their positions, in order, up to the requested number.
     pub events: Vec<(u64, IndexEvent)>,
@@ -66,8 +67,8 @@ impl LastOfThread {
 /// Returns how each thread ended: its open calls, its last `events` events, and what is missing.
 /// Returns at most `calls` open calls, the innermost ones.
 ///
-/// All events are read, whatever the time range in `options`. Memory: 28 MiB for 262,144 open
-/// calls, for each thread read in parallel, plus the result.
+/// Reads all events, whatever the time range in `options`. Memory: 28 MiB for 262,144 open calls,
+/// for each thread read in parallel, plus the result.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();

@@ -3,10 +3,10 @@
 //! | question | answer |
 //! |---|---|
 //! | which functions are hot, and how long do their calls take | [`functions()`] |
-//! | under which callers | [`tree()`] |
+//! | under which callers are they hot | [`tree()`] |
 //! | who calls a function, and what does it call | [`pairs()`] |
 //! | what was running when the trace ended | [`last()`] |
-//! | each call, in the order of the events | [`calls()`] |
+//! | what are the individual calls, in the order of the events | [`calls()`] |
 //! | what changed between runs of a program | [`diff()`] |
 //!
 //! Each function except [`diff()`] takes a [`SessionReader`], the [`Segments`] of a process, a
@@ -28,8 +28,8 @@
 //! - Over [`Segments`], a call may start in one segment and end in a later one. If a segment is
 //!   missing, or a thread cannot be read in it, the thread's open calls end at its last event
 //!   before the gap, and count as open.
-//! - If a thread's timestamps decrease, its clock stands still until they catch up. Each decrease is
-//!   counted: [`out_of_order`](ThreadTotals::out_of_order).
+//! - If a thread's timestamps decrease, the greatest one so far is used until they catch up. Each
+//!   decrease is counted in [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time inside the range counts.
 //! - With a recording's clock ([`Options::clock`]), all times and durations are on that clock.
@@ -43,10 +43,10 @@
 //!
 //! # Cost
 //!
-//! About 60 ns per event on one core. Threads share the cores, but a single thread uses only one
-//! core, however large it is: a call can only be paired once all earlier events are known. Memory
-//! does not grow with the number of events. Each function documents its memory use. At any one
-//! time, the results of about five threads per core are in memory.
+//! An analysis takes about 60 ns per event on one core. Threads are read in parallel, but each
+//! thread on a single core, however large it is: a call can only be paired once all earlier events
+//! are known. Memory does not grow with the number of events; each function documents its own use.
+//! At any one time, the results of about five threads per core are in memory.
 
 mod calls;
 mod diff;
@@ -94,7 +94,7 @@ pub struct Options {
     pub threads: BTreeSet<u32>,
     /// The start of the time range in nanoseconds; 0 by default.
     pub from_ns: u64,
-    /// The end of the time range in nanoseconds, inclusive; the greatest time by default.
+    /// The end of the time range in nanoseconds, inclusive; [`u64::MAX`] by default.
     pub to_ns: u64,
     /// How many functions to list separately; 2²⁰ by default. The rest share one entry.
     pub max_functions: usize,
@@ -213,7 +213,7 @@ impl Threads<'_> {
     }
 }
 
-/// Totals of a thread that an analysis read, within the time range.
+/// A thread's totals within the time range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadTotals {
@@ -235,13 +235,13 @@ pub struct ThreadTotals {
     pub first_out_of_order: Option<u64>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
-    /// How long calls were open, in nanoseconds.
+    /// The time during which at least one call was open, in nanoseconds.
     pub busy_ns: u64,
     /// How many calls were given up, at any time, because too many
     /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)) were open. They count as open, and
     /// the thread has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
     pub given_up: u64,
-    /// The tracer's losses in the whole thread, from the manifest.
+    /// How many events the tracer lost in the whole thread, according to the manifest.
     pub lost_events: Option<Loss>,
 }
 
@@ -274,8 +274,8 @@ pub struct Totals {
     pub first_out_of_order: Option<(u32, u64)>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
-    /// How long calls were open, in nanoseconds, added up over threads; saturates at [`u64::MAX`],
-    /// which only damaged times reach.
+    /// The time during which calls were open, in nanoseconds, added up over threads. Saturates at
+    /// [`u64::MAX`], which only damaged timestamps can reach.
     pub busy_ns: u64,
     /// How many calls were given up because too many were open.
     pub given_up: u64,
@@ -324,7 +324,7 @@ const fn problem(thread: Option<u32>, error: Error) -> Problem {
     }
 }
 
-/// A thread that was read, if it could be opened.
+/// An analysed thread: its result, unless it could not be opened, and its problems.
 struct Analysed<R> {
     result: Option<R>,
     problems: Vec<Problem>,

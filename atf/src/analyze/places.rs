@@ -1,4 +1,4 @@
-//! Finds rows by key in a fifth of the memory of a `HashMap`, which would store the keys again.
+//! Finds rows by key, with a fifth of the memory of a `HashMap`, which would store each key again.
 
 use std::hash::{BuildHasher as _, Hash, RandomState};
 
@@ -13,7 +13,8 @@ pub(super) trait Keyed {
 #[derive(Debug, Default)]
 pub(super) struct Places {
     hasher: RandomState,
-    /// One more than a row's position; 0 for an empty slot. The length is 0 or a power of two.
+    /// Each slot holds a row's position plus one, or 0 if it is empty. The length is 0 or a power
+    /// of two.
     slots: Vec<u32>,
 }
 
@@ -55,7 +56,7 @@ impl Places {
         }
     }
 
-    /// Returns the slots in which the key may be, in the order of the search.
+    /// Returns the slots in which the key may be, in search order.
     fn probe<K: Hash>(&self, key: &K) -> impl Iterator<Item = usize> + use<K> {
         let mask = self.slots.len().wrapping_sub(1);
         // A table has fewer than 2³² slots.

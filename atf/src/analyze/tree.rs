@@ -60,10 +60,10 @@ impl Tree {
 /// `options`.
 ///
 /// Memory: about 130 bytes per node of the result (at most [`max_nodes`](Options::max_nodes)
-/// nodes), and 20 MB for all threads that are being read, which merge their nodes into the result
-/// as they go. Only open calls add to this: 30 MB per core for 262,144. If the tree reaches its
-/// limit, the trace is read again, one thread after another, so that the nodes do not depend on the
-/// number of cores.
+/// nodes), plus 20 MB in total for the threads being read, which merge their nodes into the result
+/// as they go. Only open calls add to this: 30 MB per core if 262,144 are open. If the tree reaches
+/// its limit, the trace is read again, one thread after another, so that the nodes do not depend on
+/// the number of cores.
 ///
 /// # Errors
 ///
@@ -79,7 +79,7 @@ pub fn tree<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Tr
     Ok(tree)
 }
 
-/// Reads the tree, and returns whether calls lack a node because of the limit.
+/// Builds the tree. Also returns whether calls lack a node because of the limit.
 fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Result<(Tree, bool)> {
     let all = Mutex::new(Growing::new(options.max_nodes));
     let least = NODES_OF_THREADS.min(options.max_nodes) / jobs;
@@ -101,7 +101,8 @@ fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Resul
     Ok((tree, is_full))
 }
 
-/// How many nodes all threads that are being read keep before they merge them into the result.
+/// The total number of nodes that the threads being read may hold before they merge them into the
+/// result.
 const NODES_OF_THREADS: usize = 1 << 17;
 
 /// A tree to which calls are added.
@@ -209,7 +210,7 @@ impl Growing {
         next
     }
 
-    /// Adds the nodes of another tree that has no limit.
+    /// Adds the nodes of `other`, which has no limit.
     #[expect(clippy::indexing_slicing, reason = "each node is after its parent")]
     fn merge(&mut self, other: &Self) {
         let mut places = vec![ROOT];
@@ -277,12 +278,12 @@ impl Growing {
     }
 }
 
-/// The maximum limit, because the positions of all nodes, including those for the remaining calls,
-/// are 32-bit numbers.
+/// The greatest limit for which the positions of all nodes, including those for the remaining
+/// calls, fit in 32 bits.
 const MOST_NODES: usize = 1 << 30;
 
-/// Adds a thread's calls to a tree of its own, and merges it into the tree of all threads whenever
-/// it has many nodes.
+/// Adds a thread's calls to a tree of its own, and merges that tree into the tree of all threads
+/// whenever it has many nodes.
 struct Merging<'a> {
     all: &'a Mutex<Growing>,
     own: Growing,

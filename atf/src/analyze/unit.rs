@@ -28,7 +28,7 @@ pub(super) enum Files<'a> {
 
 /// A step through a thread.
 pub(super) enum Step<'s, 'a> {
-    /// The events that follow are from these files.
+    /// The following events come from these files.
     Files(&'s Files<'a>),
     /// Events are missing here.
     Gap,
@@ -36,7 +36,7 @@ pub(super) enum Step<'s, 'a> {
     Event(u64, &'s IndexEvent),
 }
 
-/// The end of the last files that could be read.
+/// The state at the end of the last files that could be read.
 #[derive(Debug)]
 pub(super) struct End<'a> {
     files: Files<'a>,

@@ -14,7 +14,7 @@ pub(super) trait Observer {
     /// The observer's own data about an open call.
     type Place: Copy;
 
-    /// Records the start of a call inside `caller`, and returns its place.
+    /// Records the start of a call inside `caller`, and returns the new call's place.
     fn call(&mut self, caller: Option<Self::Place>, call: &Began<'_>) -> Self::Place;
 
     /// Adds `ns` nanoseconds to the self time of the innermost call.
@@ -66,11 +66,11 @@ pub(super) struct Walk<'o, O: Observer> {
     options: &'o Options,
     observer: O,
     stack: CallStack,
-    /// Outermost first, as on the stack.
+    /// One frame per open call, outermost first, in the order of `stack`.
     frames: VecDeque<Frame<O::Place>>,
     /// The greatest timestamp so far.
     clock_ns: Option<u64>,
-    /// The previous event's time.
+    /// The previous event's own time, which may be less than the clock.
     before_ns: u64,
     totals: ThreadTotals,
 }

@@ -46,7 +46,7 @@ pub struct Finding {
     pub message: String,
     /// The number of places in the file.
     pub count: u64,
-    /// The next few places where it is broken.
+    /// The next few places where the rule is broken.
     pub more: Vec<Place>,
 }
 
@@ -171,7 +171,7 @@ impl FileReport {
         self.findings.is_empty()
     }
 
-    /// Returns the findings, the strictest first.
+    /// Returns the findings, strictest first.
     #[must_use]
     pub fn findings(&self) -> Vec<&Finding> {
         let mut findings: Vec<&Finding> = self.findings.values().collect();

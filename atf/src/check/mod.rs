@@ -77,7 +77,7 @@ pub fn check(path: &Path, output: &mut dyn Output) {
     });
 }
 
-/// Returns the finding on an index whose header has another thread id than the name of its folder.
+/// Returns a finding if an index header's thread id differs from the id in its folder's name.
 #[must_use]
 pub fn wrong_thread_id(header: &IndexHeader, folder: &Path) -> Option<Finding> {
     let mut finding = None;

@@ -2,8 +2,8 @@
 //! once.
 //!
 //! The check covers details that break no rule and are linked in order. It needs memory for one
-//! block of each file. It ends at the first other detail; the details are then read again to report
-//! their findings.
+//! block of each file. It ends at the first detail that breaks a rule or is out of order; the
+//! details are then read again to report their findings.
 
 use std::path::Path;
 
@@ -97,13 +97,13 @@ impl OnePass {
             Ok(Some(record)) => record,
             Ok(None) => return false,
             Err(_) => {
-                // The error recurs when the events are read again from the start.
+                // Drop the error: it recurs when the events are read again from the start.
                 self.events = None;
                 return false;
             }
         };
         let event = IndexEvent::decode(index.wire(), index.header().thread_id, record);
-        // Zeros may be a hole.
+        // An event of zeros may be a hole.
         let is_linked = event.detail_seq == Some(detail.seq) && *record != [0; IndexEvent::SIZE];
         let function = payload.and_then(FunctionPayload::split);
         let function = function.map(|(numbers, _)| numbers);

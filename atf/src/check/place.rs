@@ -84,7 +84,7 @@ impl At {
         self.offset.saturating_add(self.record.size() as u64)
     }
 
-    /// Returns the place of a field, or of the record if the wire version lacks the field.
+    /// Returns the place of a field, or of the whole record if the wire version lacks the field.
     pub(crate) fn field(&self, name: &str) -> Place {
         let field_in = |wire: Wire| self.record.field(wire, name);
         debug_assert!(

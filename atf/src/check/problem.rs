@@ -44,7 +44,7 @@ pub fn rule_of(kind: Kind, problem: &Error) -> Option<&'static Rule> {
     }
 }
 
-/// A fact that readers return as data, although it breaks a rule.
+/// A fact that readers report as data rather than as an error, although it breaks a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fact {
@@ -54,7 +54,7 @@ pub enum Fact {
     IeeeChecksum,
     /// An event is earlier than its predecessor.
     TimeGoesBack,
-    /// An event links to one that links elsewhere.
+    /// An index event links to a detail event that links to another event.
     LinksElsewhere,
 }
 

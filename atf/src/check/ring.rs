@@ -11,8 +11,8 @@ use super::problem::rule_of;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// Checks the ring in a thread's folder, if there is one. The reports on the other two files count
-/// the ring's events.
+/// Checks the ring in a thread's folder, if there is one. Its events are counted in the reports on
+/// the other two files.
 pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
     let path = thread.path().join(RING_FILE);
     let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);

@@ -28,7 +28,7 @@ pub(super) struct Session {
     news: Condvar,
 }
 
-/// A checked thread.
+/// The result of a thread's check.
 #[derive(Debug)]
 enum Found {
     /// The manifest lists the thread, but it has no folder.

@@ -40,8 +40,8 @@ impl Unit {
     }
 }
 
-/// Passes each unit at a path to `take` until `take` returns `false`. Returns the last result of
-/// `take`.
+/// Passes each unit at a path to `take`, until `take` returns `false`. Returns the last value that
+/// `take` returned.
 pub(super) fn units(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let own = || path.to_owned();
     match fs::metadata(path) {

@@ -1,6 +1,6 @@
 //! The conformance rules, as the spec states them.
 
-// Generated; its generator formats it.
+// Do not format generated code; its generator does.
 #[rustfmt::skip]
 pub mod table;
 
@@ -68,7 +68,7 @@ pub struct Edition {
     pub digest: &'static str,
 }
 
-/// How strict a rule is. Exhaustive: the spec uses two words of RFC 2119 and a weaker one.
+/// How strict a rule is. Exhaustive: the spec uses MUST and SHOULD as in RFC 2119, and advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// A hint: a file that does not follow it is still correct.
@@ -91,8 +91,8 @@ pub enum Party {
     Validator,
 }
 
-/// The reaction of a reader to a file that breaks a rule; the strictest comes last. Exhaustive, so
-/// that the compiler makes every program handle each reaction.
+/// A reader's reaction to a file that breaks a rule, from the most lenient to the strictest.
+/// Exhaustive, so that the compiler makes every program handle each reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReaderDoes {
     /// Ignores the broken rule.
@@ -160,7 +160,7 @@ impl Rule {
     pub fn verdicts(&self) -> BTreeSet<Verdict> {
         let own: &[Verdict] = match self.reader {
             ReaderDoes::Ignore => &[Verdict::Accept],
-            // The reader continues and reports the broken rule, in the verdict or elsewhere.
+            // The reader continues, and may report the broken rule in the verdict or elsewhere.
             ReaderDoes::Warn => &[Verdict::Accept, Verdict::Recover],
             ReaderDoes::Recover => &[Verdict::Recover],
             ReaderDoes::Reject => &[Verdict::Reject],
