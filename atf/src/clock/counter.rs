@@ -8,24 +8,25 @@ use std::time::Duration;
 use super::now_ns;
 use crate::sys::{is_invariant, ticks};
 
-/// How long the first measurement of the rate takes.
+/// The duration of the first rate measurement.
 const FIRST: Duration = Duration::from_millis(1);
 /// The longest time between adjustments, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000;
-/// If the counter's time is this many nanoseconds behind the clock's, the machine slept, and the
-/// counter's time jumps ahead.
+/// If the counter's time is this many nanoseconds behind the clock's, the machine was asleep, and
+/// the counter's time jumps ahead.
 const JUMP_NS: u64 = 1_000_000;
-/// How many times to read both clocks for one comparison.
+/// How many times both clocks are read for one comparison.
 const READINGS: u32 = 8;
 /// The number of bits after the binary point in a rate.
 const FRACTION: u32 = 32;
 
-/// The processor's time-stamp counter, converted to the timeline of [`now_ns`], which is slower to
-/// read.
+/// A clock on the timeline of [`now_ns`] that is faster to read, because it uses the processor's
+/// time-stamp counter.
 ///
-/// The rate is measured at the start and at each [`adjust`](Self::adjust). Adjusting also corrects
-/// any difference: it lets the counter's time run slightly faster or slower. So the counter's time
-/// never jumps back, and jumps ahead only after the machine has slept.
+/// The rate is measured at the start and at each [`adjust`](Self::adjust). An adjustment also
+/// corrects any difference from [`now_ns`] by letting the counter's time run slightly faster or
+/// slower. So the counter's time never jumps back, and jumps ahead only after the machine has
+/// slept.
 ///
 /// ```
 /// use atf::clock::{CounterClock, now_ns};
@@ -40,7 +41,7 @@ const FRACTION: u32 = 32;
 /// ```
 #[derive(Debug)]
 pub struct CounterClock {
-    /// How many times the line was replaced. Modulo 2, this is the index of the current line.
+    /// How many times the line was replaced. The lowest bit is the index of the current line.
     generation: AtomicU64,
     lines: [Line; 2],
     /// The largest measured difference between the two clocks.
@@ -122,8 +123,8 @@ impl CounterClock {
     }
 
     /// Compares the two clocks if a comparison is due: the first one after a millisecond, the next
-    /// after twice that, and so on up to one per second. A tracer's thread may call this as often
-    /// as it likes.
+    /// after twice that, and so on up to one per second. A tracer's thread may call this at any
+    /// rate.
     pub fn adjust(&self) {
         let mut calibration = self.calibration();
         if ticks() >= calibration.due_ticks {
@@ -148,8 +149,8 @@ impl CounterClock {
     }
 
     /// Steers the line towards a moment on both clocks. `begin` returns the tick at which the line
-    /// is replaced. It is called as late as possible, because the old line applies until then, even
-    /// if this thread was paused for a while.
+    /// is replaced. It is called as late as possible, because the old line remains in use until
+    /// then, even if this thread is paused for a while.
     fn follow(
         &self,
         calibration: &mut Calibration,
@@ -164,7 +165,8 @@ impl CounterClock {
 
         calibration.interval_ns = calibration.interval_ns.saturating_mul(2).min(LONGEST_NS);
         if calibration.interval_ns == LONGEST_NS {
-            // Measure the rate from here on, because the system adjusts the clock's rate over time.
+            // Measure the next rate from this moment, because the system adjusts the clock's rate
+            // over time.
             calibration.reference = now;
         }
         let interval = calibration.interval_ns;
@@ -260,7 +262,7 @@ fn in_ticks(ns: u64, rate: u64) -> Option<u64> {
     u64::try_from(ticks).ok()
 }
 
-/// Returns a rate; `None` if it does not fit in 64 bits.
+/// Returns `ns / ticks` as a rate; `None` if it does not fit in 64 bits.
 fn divided(ns: u64, ticks: u64) -> Option<u64> {
     let rate = (u128::from(ns) << FRACTION).checked_div(ticks.into())?;
     u64::try_from(rate).ok()

@@ -74,11 +74,12 @@ impl MediaClock {
         check_timescales(self.timescale, other.timescale)
     }
 
-    /// Converts the first timestamp of a trace that will be shown on this clock.
+    /// Converts a trace's first timestamp, for output that shows the trace on this clock.
     ///
     /// # Errors
     ///
-    /// If it is before the recording's time 0, because no output can show such times.
+    /// If the timestamp is before the recording's time 0, because such output cannot show earlier
+    /// times.
     pub fn start_ns(&self, first_ns: u64) -> Result<u64, MediaClockError> {
         let start_ns = self.to_media_ns(first_ns);
         start_ns.ok_or_else(|| MediaClockError::EventsBefore {

@@ -9,9 +9,9 @@
 //! | others | [`std::time::Instant`], from its first reading | `Clock(0)`, which no source defines |
 //!
 //! All threads on a machine read the same clock, so their timestamps are comparable. Timestamps
-//! from different machines or different boots are not. [`TimingAnchor`] ties the clock to the clock
-//! of a sound or screen recording. [`CounterClock`] computes the same times from the processor's
-//! counter, which is faster to read.
+//! from different machines or different boots are not. A [`TimingAnchor`] relates this clock to the
+//! clock of a sound or screen recording. [`CounterClock`] computes the same times from the
+//! processor's counter, which is faster to read.
 
 mod anchor;
 mod counter;

@@ -50,9 +50,9 @@ impl Timebase {
     #[inline]
     pub fn to_ns(self, ticks: u64) -> u64 {
         let numer = self.numer.get();
-        // ticks = whole * denom + rest, so ticks * numer / denom is whole * numer plus the rest's
-        // part, which is less than numer. With existing clocks no product exceeds 64 bits for
-        // centuries, and dividing by a u64 is cheaper than by a u128.
+        // With ticks = whole * denom + rest, the result is whole * numer + rest * numer / denom,
+        // where the last term is less than numer. With existing clocks, no product exceeds 64 bits
+        // for centuries, and dividing a u64 is cheaper than dividing a u128.
         let (whole, rest) = (ticks / self.denom, ticks % self.denom);
         let part = match rest.checked_mul(numer) {
             Some(product) => product / self.denom,

@@ -19,8 +19,8 @@ impl DetailEventHeader {
         }
     }
 
-    /// Decodes an event's header, from a file whose header states this wire version and thread.
-    /// Accepts any bytes: whether `total_length` is possible depends on the file.
+    /// Decodes an event's header. The file's header supplies `wire` and `thread_id`. Accepts any
+    /// bytes: whether `total_length` is possible depends on the file.
     #[must_use]
     #[inline]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {

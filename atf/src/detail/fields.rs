@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 /// [`FunctionPayload`](super::FunctionPayload).
 pub const LARGEST_FIELDS: usize = 4096;
 
-/// Returns the fields of a call, a JSON object, if the payload contains one.
+/// Returns the fields of a call as a JSON object, if the payload contains one.
 ///
 /// For example, `atf-tracing` records the fields of spans in this way. Only the manifest's
 /// [`detail_fields`](crate::manifest::Manifest::detail_fields) states that a session's details have

@@ -14,7 +14,7 @@ use crate::window::{Window, end_without_zeros};
 use crate::wire::offset;
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// How many bytes the checksum processes ahead of the walk, so that the walk finds them in the
+/// How many bytes the checksum is computed ahead of the walk, so that the walk finds them in the
 /// cache.
 const BLOCK: u64 = 64 << 10;
 
@@ -40,9 +40,8 @@ pub(super) struct EventOffsets {
 
 impl EventOffsets {
     /// Searches every place where a footer may be, and walks the events up to the footer. Without a
-    /// footer, walks up to the end of the file.
-    ///
-    /// If there is a verified footer, the bytes of the events are passed to `tap`.
+    /// footer, walks up to the end of the file. With a verified footer, passes the bytes of the
+    /// events to `tap`.
     pub(super) fn find(input: &Input, header: &DetailHeader, tap: Tap<'_>) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
@@ -86,7 +85,7 @@ impl EventOffsets {
     }
 }
 
-/// Returns the footer at the place stated in the header, or else at the end of the file.
+/// Returns the footer at the offset stated in the header, or otherwise at the end of the file.
 pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<DetailFooter>> {
     let events = header.events_offset;
     let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
@@ -109,10 +108,10 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
     }
 }
 
-/// Returns whether an apparent footer is part of an event that begins before it and ends after it:
-/// a payload is program memory and may contain anything. If the footer's numbers match, the events
-/// must also reach the end of the file or the zeros before it; otherwise a length is damaged and
-/// the footer is genuine (silence `footer.framed`).
+/// Returns whether an apparent footer is inside an event's payload, which is program memory and may
+/// contain anything. That is the case if an event begins before it and ends after it. If the
+/// footer's numbers match, the events must also reach the end of the file or the zeros before it;
+/// otherwise a length is damaged and the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
     let hop = EventWalker::new(input, header, input.size(), false, &mut |_| ())?;
     let spans = hop.end > at && hop.offsets.binary_search(&at).is_err();
@@ -136,7 +135,7 @@ pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u
     })
 }
 
-/// Returns the length of an event of any wire version.
+/// Returns an event's length, which is at the same offset in both wire versions.
 fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
     const OFFSET: usize = offset!(DetailEventHeader.total_length);
     let (_, rest) = bytes.split_at(OFFSET);
@@ -144,9 +143,9 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the damaged footer at an offset proven by a rewritten header. The bytes at that offset
-/// cannot be an event. Zeros in place of unwritten blocks and a truncated footer do not count as
-/// damage.
+/// Returns the damaged footer at `at`, if there is room for one. A rewritten header proves that the
+/// bytes at that offset are not an event. Zeros in place of unwritten blocks and a truncated footer
+/// do not count as damage.
 fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
     let has_room = |at: &u64| input.size().saturating_sub(*at) >= FOOTER_SIZE as u64;
     let Some(at) = at.filter(has_room) else {
@@ -232,7 +231,7 @@ impl EventWalker {
             }
             let event = DetailEventHeader::decode(header.wire, header.thread_id, bytes);
             let place = hop.end..hop.end.saturating_add(EVENT_HEADER_SIZE);
-            // Part of the length may be missing.
+            // Some bytes of the length may be unreadable.
             let found = if input.unreadable().overlaps(&place) {
                 0
             } else {
@@ -428,8 +427,8 @@ impl EventWalker {
     }
 }
 
-/// Returns whether the last `rest` bytes begin a footer, judging by their magic or by the offset
-/// stated in the header.
+/// Returns whether the last `rest` bytes are the beginning of a footer, judging by their magic or
+/// by the offset stated in the header.
 fn begins_footer(input: &Input, at: u64, rest: u64, stated: Option<u64>) -> Result<bool> {
     if rest == 0 || rest >= FOOTER_SIZE as u64 {
         return Ok(false);

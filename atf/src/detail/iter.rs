@@ -19,15 +19,15 @@ impl DetailReader {
     /// Iterates over all events in file order.
     ///
     /// After the last event, the iterator returns an `Err` for each of the
-    /// [`problems`](Self::problems): the returned events are in the file, but others may be
+    /// [`problems`](Self::problems). The returned events are all in the file, but others may be
     /// missing, and some may have changed. [`events_in`](Self::events_in) does not verify.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::verifying(self)
     }
 
-    /// Iterates over the events at these positions without verifying them. Positions after the last
-    /// event are ignored.
+    /// Iterates over the events at these positions, without verifying them. Ignores positions after
+    /// the last event.
     #[must_use]
     pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
         Events::new(self, clamp(seqs, self.event_count()))
@@ -89,8 +89,8 @@ impl<'a> DetailCursor<'a> {
             .transpose()
     }
 
-    /// Returns the payload of an event. The event's length must have been checked against the file
-    /// and be small.
+    /// Returns the payload of an event. The event's length must have been checked against the file,
+    /// and must be small.
     ///
     /// # Errors
     ///

@@ -9,9 +9,9 @@ use crate::wire::{DetailFunctionPayload, OutOfRange};
 
 /// Registers and stack at a call or a return.
 ///
-/// The sources describe it for arm64 (S1, S4). Existing tracers write the same shape on `x86_64`,
-/// so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by its shape:
-/// the event is exactly as long as its headers and `stack_size` together. Any other payload is
+/// The sources describe it for arm64 (S1, S4). Existing tracers write the same layout on `x86_64`,
+/// so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by its size:
+/// the event must be exactly as long as its headers and `stack_size` together. Any other payload is
 /// opaque.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -88,8 +88,9 @@ impl DetailReader {
         self.framing.offsets.len() as u64
     }
 
-    /// Returns why the events stop before the end of their section: [`ErrorKind::BadTotalLength`]
-    /// or [`ErrorKind::EventCutShort`] at the [`offset`](Error::offset) where they stop.
+    /// Returns why the walk stopped before the end of the events section:
+    /// [`ErrorKind::BadTotalLength`] or [`ErrorKind::EventCutShort`] at the
+    /// [`offset`](Error::offset) where it stopped.
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
         self.framing.problem.as_ref()
@@ -123,8 +124,8 @@ impl DetailReader {
     ///
     /// [`ErrorKind::Io`]; [`ErrorKind::UnexpectedEnd`] or [`ErrorKind::BadTotalLength`] at the
     /// event's offset if the file changed after it was opened.
-    // Inlined: otherwise, the caller would have to wait for the stores to the returned event before
-    // it could copy the event.
+    // Inlined: otherwise, the caller would have to wait until the returned event is stored before
+    // it could copy it.
     #[inline(always)]
     pub fn get(&self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.place(seq) else {
@@ -191,8 +192,8 @@ impl DetailReader {
         Ok(size)
     }
 
-    /// Returns the payload of an event without copying, or `None` if the file is not in memory
-    /// (only bytes and mapped files are).
+    /// Returns the payload of an event without copying it. Returns `None` unless the file is in
+    /// memory, which only bytes and mapped files are.
     #[must_use]
     pub fn payload_bytes(&self, event: &DetailEvent) -> Option<&[u8]> {
         let start = event.payload_offset();
@@ -200,7 +201,7 @@ impl DetailReader {
             .slice(start, start.checked_add(event.payload_size())?)
     }
 
-    /// Returns the whole payload of an event. It must be at most `limit` bytes, because a payload
+    /// Returns the whole payload of an event. Fails if it exceeds `limit` bytes, because a payload
     /// can be as large as the file.
     ///
     /// # Errors
@@ -221,7 +222,7 @@ impl DetailReader {
         }
         let size = usize::try_from(found).unwrap_or(limit);
         let mut payload = Vec::new();
-        // On 32-bit machines, a payload of 2 GiB exceeds the largest vector.
+        // On 32-bit machines, a payload of 2 GiB exceeds a vector's maximum size.
         if payload.try_reserve_exact(size).is_err() {
             let error = Error::out_of_memory().with_path(self.input.path());
             return Err(error.with_offset(event.payload_offset()));
@@ -245,8 +246,9 @@ impl DetailReader {
             .with(&self.input, event.payload_offset(), size, decode)
     }
 
-    /// Compares all events with the footer's checksum. Opening the file already computed the
-    /// checksum, unless the walk stopped before the footer. In that case, this reads all events.
+    /// Compares all events with the footer's checksum. The checksum was already computed when the
+    /// file was opened, unless the walk stopped before the footer. In that case, this reads all
+    /// events.
     ///
     /// # Errors
     ///

@@ -61,7 +61,7 @@ impl Scan {
 
     fn add_link(&mut self, event: &DetailEvent, index: &IndexReader, record: &Record) {
         let linking = IndexEvent::decode(index.wire(), index.header().thread_id, record);
-        // Zeros do not count as a link to the first detail.
+        // A record of zeros does not count as a link to detail 0.
         let is_link = event.seq > 0 || *record != [0; IndexEvent::SIZE];
         let is_linked = is_link && linking.detail_seq == Some(event.seq);
         self.linked = self.linked.saturating_add(is_linked.into());
@@ -86,8 +86,8 @@ impl Scan {
 }
 
 /// Scans the details and their index while the details are opened, so that each byte is read once.
-/// Reads index events only up to the last linked one, and looks up the target of a link that leads
-/// far back.
+/// Reads index events only up to the last linked one. If a link leads far back, reads its target
+/// separately.
 #[derive(Debug, Default)]
 pub(crate) struct BothScans {
     begun: Option<Begun>,
@@ -138,7 +138,7 @@ impl BothScans {
     /// details of the reader.
     pub(crate) fn finish(self, index: &IndexReader, reader: &DetailReader) -> Option<Scan> {
         let mut begun = self.begun.filter(|_| !self.is_over)?;
-        // If this fails, the error recurs when the caller requests the scan.
+        // An error here recurs when the caller requests the scan.
         while matches!(begun.index.next_block(index), Ok((_, block)) if !block.is_empty()) {}
         begun.details.is_all_of(reader).then_some(begun.scan)
     }

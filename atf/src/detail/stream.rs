@@ -71,8 +71,8 @@ impl EventStream {
         }
     }
 
-    /// Passes on the event that begins with these bytes and returns how many of them it used. If
-    /// there are too few bytes, returns how many it needs.
+    /// Passes on the event that begins with these bytes, and returns how many of them it used. If
+    /// there are too few bytes, returns how many are needed.
     fn event(
         &mut self,
         header: &DetailHeader,

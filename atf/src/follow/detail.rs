@@ -14,9 +14,9 @@ use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// How many bytes after an event to search for later data.
+/// The number of bytes after an event that are searched for later data.
 const BEHIND: u64 = 32;
-/// Bytes to read ahead.
+/// The number of bytes to read ahead.
 const AHEAD: u64 = 16 << 10;
 
 /// Follows a `detail.atf` of either wire version while it is being written.
@@ -28,12 +28,12 @@ const AHEAD: u64 = 16 << 10;
 pub struct DetailFollower {
     file: Growing,
     head: Head<DetailHeader>,
-    /// The file as last examined, until all events found are returned.
+    /// The file as last examined; `None` once all events found in it have been returned.
     look: Option<Look>,
     next_seq: u64,
     /// The offset after the last event returned.
     end: u64,
-    /// That event's offset and header, to check that it does not change.
+    /// The offset and header of the last event returned, to check that it does not change.
     last: Option<(u64, [u8; DetailEventHeader::SIZE])>,
     /// The file's size when it last ended in zeros.
     zeros_end: u64,
@@ -51,7 +51,7 @@ struct Look {
     header: DetailHeader,
     /// The footer, once header and footer are complete.
     footer: Option<Placed<DetailFooter>>,
-    /// Some of the file's bytes, and their offset.
+    /// Some of the file's bytes, beginning at offset `start`.
     buffer: Vec<u8>,
     start: u64,
 }
@@ -98,7 +98,7 @@ impl DetailFollower {
     }
 
     /// Returns whether a verified footer follows the returned events. If the header is never
-    /// rewritten after that, the writer died in between, and all events are there.
+    /// rewritten, the writer died after it wrote the footer, and all events are in the file.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
@@ -130,7 +130,7 @@ impl DetailFollower {
         if self.finalized.is_some() {
             return self.over();
         }
-        // First return the events found by an earlier poll, however long ago that was.
+        // First return the events that an earlier poll found.
         if let Some(look) = self.look.take()
             && let Some(event) = self.step(look)?
         {
@@ -322,7 +322,7 @@ impl DetailFollower {
     fn step_ahead(&mut self, look: &mut Look) -> Result<Option<Stepped>> {
         self.has_footer = false;
         let (place, size) = (self.end, look.input.size());
-        // Only a footer proves that events begin elsewhere.
+        // Events that do not directly follow the header are certain only with a footer.
         if look.header.events_offset != HEADER_SIZE as u64 {
             return Ok(None);
         }
@@ -438,8 +438,8 @@ impl Look {
     }
 }
 
-/// Returns the verified footer of a file with a rewritten header. A header that disagrees may be
-/// half-written, so it only counts if the previous poll read the same header.
+/// Returns the verified footer of a file with a rewritten header. A header that disagrees with the
+/// footer may be half-written, so it counts only if the previous poll read the same header.
 fn final_footer(
     input: &Input,
     header: &DetailHeader,
@@ -447,7 +447,7 @@ fn final_footer(
     count: u64,
 ) -> Result<Option<Placed<DetailFooter>>> {
     let is_placeholder = header.is_placeholder();
-    // A finalized file without events has a placeholder.
+    // In a finalized file without events, the header is still a placeholder.
     if is_placeholder && count > 0 {
         return Ok(None);
     }

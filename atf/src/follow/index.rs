@@ -52,7 +52,7 @@ pub struct IndexFollower {
     head: Head<IndexHeader>,
     /// The certain events, including those already returned.
     buffer: Vec<u8>,
-    /// How many bytes of the buffer were returned.
+    /// How many bytes of the buffer have been returned.
     given: usize,
     /// How many events are certain, including those in the buffer.
     count: u64,
@@ -62,8 +62,8 @@ pub struct IndexFollower {
     last: Option<Record>,
     /// The file's size when it last ended in zeros.
     zeros_end: u64,
-    /// Whether the header ever lacked the footer's offset. This offset is all that changes in the
-    /// header when an empty file is finalized.
+    /// Whether the header ever lacked the footer's offset, the only header field that changes when
+    /// an empty file is finalized.
     had_no_offset: bool,
     crc: Crc32c,
     has_footer: bool,
@@ -122,7 +122,7 @@ impl IndexFollower {
     }
 
     /// Returns whether a verified footer follows the certain events. If the header is never
-    /// rewritten after that, the writer died in between, and all events are there.
+    /// rewritten, the writer died after it wrote the footer, and all events are in the file.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
@@ -223,8 +223,8 @@ impl IndexFollower {
             return Err(error.with_offset(input.size()));
         }
         self.had_no_offset |= header.footer_offset == 0;
-        // If the file ended in zeros, a footer without a header may be a half-written event, unless
-        // the writer has truncated the zeros or written the footer's offset to the header.
+        // If the file ended in zeros, a footer that no header confirms may be a half-written event,
+        // unless the writer has truncated the zeros or written the footer's offset to the header.
         let is_cut = input.size() < self.zeros_end;
         let footer = final_footer(input, &header, is_same, self.count)?.filter(|found| {
             let is_stated = self.had_no_offset && header.footer_offset == found.offset;
@@ -241,7 +241,7 @@ impl IndexFollower {
             let problem = (kind, "footer.event_count", offset);
             return Err(footer::error(input, found.offset, problem));
         }
-        // Events begin elsewhere only if a footer proves it.
+        // Events that do not directly follow the header are certain only with a footer.
         if footer.is_some() || header.events_offset == HEADER_SIZE as u64 {
             self.read(input, &header, end, footer.as_ref())?;
         }
@@ -261,7 +261,7 @@ impl IndexFollower {
         Ok(())
     }
 
-    /// Reads the certain events at `end` and after it into the buffer.
+    /// Reads the certain events from offset `end` on into the buffer.
     fn read(
         &mut self,
         input: &Input,
@@ -278,7 +278,7 @@ impl IndexFollower {
         let size = stop.saturating_sub(start).min(READ);
         let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
         let read = input.read(start, &mut bytes)?;
-        // A file truncated in the meantime ends where the read ended.
+        // If the read was short, the file was truncated in the meantime and ends there.
         let stop = if (read as u64) < size {
             start.saturating_add(read as u64)
         } else {
@@ -413,8 +413,8 @@ fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> 
         || number(COUNT) == Some(seq) && number(TIME) == first_timestamp
 }
 
-/// Returns the verified footer of a file with a rewritten header. A header that disagrees may be
-/// half-written, so it only counts if the previous poll read the same header.
+/// Returns the verified footer of a file with a rewritten header. A header that disagrees with the
+/// footer may be half-written, so it counts only if the previous poll read the same header.
 fn final_footer(
     input: &Input,
     header: &IndexHeader,
@@ -422,7 +422,7 @@ fn final_footer(
     count: u64,
 ) -> Result<Option<Placed<IndexFooter>>> {
     let is_placeholder = header.is_placeholder();
-    // A finalized file without events can have a placeholder.
+    // In a finalized file without events, the header can still be a placeholder.
     if is_placeholder && count > 0 {
         return Ok(None);
     }

@@ -28,16 +28,15 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!
-//! Poll a follower at any pace: `poll` never waits, and returns what has become certain since the
-//! last call ([`Polled`]). Over time, it returns exactly the events that a reader of the finished
-//! file returns, once each and in the same order. To guarantee this, it holds back
-//!
+//! A follower can be polled at any rate: `poll` never waits, and returns what has become certain
+//! since the last call ([`Polled`]). Over time, it returns exactly the events that a reader of the
+//! finished file returns, once each and in the same order. To guarantee this, it holds back
 //! - an incomplete event, and a detail whose length or end is not written yet;
 //! - bytes that could begin a footer, until later bytes show whether they do;
-//! - zeros, which mean "not yet", and an event followed only by zeros, which may be half-written in
-//!   a preallocated file. Zeros that remain when the file is finalized are a hole, which a reader
-//!   also returns. One case is undecidable: a half-written event that is the last one to fit into
-//!   the preallocated space;
+//! - zeros, which may not be written yet, and an event followed only by zeros, which may be
+//!   half-written in a preallocated file. Zeros that remain when the file is finalized are a hole,
+//!   which a reader also returns. One case cannot be detected: a half-written event at the very end
+//!   of the preallocated space;
 //! - all events that do not directly follow the header, because only the footer proves where they
 //!   begin.
 //!
@@ -70,7 +69,7 @@ pub use thread::{ThreadEvent, ThreadFollower};
 /// will never have another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polled<T> {
-    /// New data that has become certain. More may be available: poll again before waiting.
+    /// New data that has become certain. There may be more: poll again before waiting.
     New(T),
     /// Nothing new is certain yet.
     NotYet,

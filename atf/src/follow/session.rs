@@ -130,7 +130,7 @@ impl SessionFollower {
     /// [`SessionReader::manifest`](crate::session::SessionReader::manifest).
     pub fn poll_manifest(&mut self) -> Result<bool> {
         let path = self.path.join(MANIFEST_FILE);
-        // Examine the file before reading it, so that a change in between is noticed the next time.
+        // Examine the file before reading it, so that the next poll detects a change in between.
         let version = match fs::symlink_metadata(&path) {
             Ok(metadata) => Some(Version::of(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,

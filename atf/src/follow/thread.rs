@@ -145,7 +145,7 @@ impl ThreadFollower {
         };
         self.waiting = Some(event);
         match self.find(detail_seq)? {
-            // A finalized thread without a detail file never gets one.
+            // A finalized thread without a detail file will never get one.
             None if self.index.footer().is_none() || self.detail.header().is_some() => {
                 Ok(Polled::NotYet)
             }

@@ -13,7 +13,7 @@ const READ: usize = (256 << 10) / IndexEvent::SIZE;
 
 impl IndexReader {
     /// Returns the events at these positions in blocks of about 2000. This is the fastest way to
-    /// read a file, whether or not it is in memory. Positions after the last event are ignored.
+    /// read a file, whether or not it is in memory. Ignores positions after the last event.
     #[must_use]
     pub fn blocks(&self, seqs: impl RangeBounds<u64>) -> EventBlocks<'_> {
         EventBlocks::new(self, clamp(seqs, self.event_count()))

@@ -8,7 +8,7 @@ pub use crate::wire::decoded::IndexEvent;
 /// The size of an event in bytes, in the type of file offsets.
 pub(super) const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
-/// Returns the timestamp of an event of any wire version.
+/// Returns an event's timestamp, which is at the same offset in both wire versions.
 #[inline]
 pub(crate) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
     const OFFSET: usize = offset!(IndexEvent.timestamp_ns);
@@ -84,8 +84,8 @@ impl IndexEvent {
         }
     }
 
-    /// Decodes an event from a file whose header states this wire version and thread. Any bytes are
-    /// a valid event.
+    /// Decodes an event. The file's header supplies `wire` and `thread_id`. Any bytes are a valid
+    /// event.
     #[must_use]
     #[inline]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {

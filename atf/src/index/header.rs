@@ -70,8 +70,8 @@ impl IndexHeader {
             && (self.footer_offset == 0 || self.footer_offset == Self::SIZE as u64)
     }
 
-    /// Returns whether the `flags` announce a `detail.atf` next to the file. In an unfinalized
-    /// file, the flag is meaningless.
+    /// Returns whether the `flags` state that there is a `detail.atf` next to the file. In an
+    /// unfinalized file, the flag is meaningless.
     #[must_use]
     pub fn has_detail_file(&self) -> bool {
         self.flags.contains(IndexFlags::HAS_DETAIL_FILE)

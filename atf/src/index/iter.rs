@@ -161,7 +161,7 @@ impl<'a> Events<'a> {
     }
 
     /// Buffers the events after the block, or returns the next problem. Does not return an event,
-    /// so that `next` can keep events in registers.
+    /// because `next` could then no longer keep events in registers.
     #[cold]
     #[inline(never)]
     fn after_block(&mut self) -> Option<Result<()>> {

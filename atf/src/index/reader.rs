@@ -136,7 +136,7 @@ impl IndexReader {
         if seq >= self.event_count() {
             return Ok(None);
         }
-        // No overflow for events in the file; any other offset is bounds-checked.
+        // This cannot overflow for events in the file; any other offset is bounds-checked.
         let offset = seq
             .wrapping_mul(EVENT_SIZE)
             .wrapping_add(self.header.events_offset);
@@ -147,8 +147,8 @@ impl IndexReader {
         }
     }
 
-    /// Returns the events at these positions without copying, or `None` if the file is not in
-    /// memory (only bytes and mapped files are). Positions after the last event are ignored.
+    /// Returns the events at these positions without copying them. Returns `None` unless the file
+    /// is in memory, which only bytes and mapped files are. Ignores positions after the last event.
     #[must_use]
     #[inline]
     pub fn slice(&self, seqs: impl RangeBounds<u64>) -> Option<EventSlice<'_>> {

@@ -169,8 +169,8 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<I
     Ok(None)
 }
 
-/// Returns a torn footer, truncated or partly zeros, and the number of events before it. Otherwise,
-/// its first 32 to 63 bytes, or its last 32, could be mistaken for an event.
+/// Returns a torn footer (truncated or partly zeros) and the number of events before it. Without
+/// this check, its first 32 to 63 bytes, or its last 32, could be mistaken for an event.
 fn partial_footer(
     input: &Input,
     header: &IndexHeader,

@@ -22,8 +22,8 @@ pub struct EventSlice<'a> {
 }
 
 impl<'a> EventSlice<'a> {
-    /// Creates a slice of the whole events in `bytes`, from a file whose header states this wire
-    /// version and thread. Ignores a partial event at the end. Any bytes are valid events.
+    /// Creates a slice of the whole events in `bytes`, and ignores a partial event at the end. The
+    /// file's header supplies `wire` and `thread_id`. Any bytes are valid events.
     #[must_use]
     pub fn new(wire: Wire, thread_id: u32, bytes: &'a [u8]) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl<'a> EventSlice<'a> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// Returns the events at these positions; positions after the last event are ignored.
+    /// Returns the events at these positions. Ignores positions after the last event.
     #[must_use]
     pub fn slice(&self, positions: impl RangeBounds<usize>) -> Self {
         let bound = |bound: Bound<&usize>| bound.map(|position| *position as u64);

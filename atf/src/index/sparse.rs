@@ -48,7 +48,7 @@ impl SparseIndex {
         self.times.append(&mut next.times);
     }
 
-    /// Returns the last sample before `key` and the first at or after it, if the events are in
+    /// Returns the last sample before `key` and the first one at or after it. The events must be in
     /// order.
     pub(super) fn around(&self, key: u64) -> (Option<Known>, Option<Known>) {
         let after = self.times.partition_point(|time| *time < key);

@@ -274,8 +274,8 @@ struct Search {
 }
 
 impl Search {
-    /// Creates a search between two known events, or after the last known event, where few events
-    /// remain.
+    /// Creates a search between two known events or, after the last known event, up to the end of
+    /// the file, where few events remain.
     fn new(key: u64, (low, high): (Option<Known>, Option<Known>), end: Known) -> Self {
         let high = high.unwrap_or(end);
         Self { key, low, high }
