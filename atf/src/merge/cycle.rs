@@ -4,9 +4,9 @@ use super::key::Key;
 
 /// Threads that take turns: each has had one turn, and then another in the same order.
 ///
-/// While the order holds, a single comparison replaces a tournament. It holds as long as each
-/// thread's following event comes after the next events of the threads in the cycle, and before
-/// those of all other threads.
+/// While that order holds, each turn needs one check instead of a tournament. It holds as long as
+/// each thread's following event comes after the next events of the threads in the cycle, and
+/// before those of all other threads.
 #[derive(Debug)]
 pub(super) struct Cycle {
     /// The keys of the threads' next events, ascending from `first` and wrapping around at the end.

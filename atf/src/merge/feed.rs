@@ -1,4 +1,4 @@
-//! The events of one thread, in stretches.
+//! Supplies the selected events of one thread, a run of consecutive events at a time.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -13,8 +13,8 @@ pub(super) type Failure = (usize, Error);
 
 /// Repeatedly takes the earliest event, breaking ties by thread.
 ///
-/// Finds many turns before it returns their events: finding a turn has to wait for the previous
-/// one, but returning events does not.
+/// Finding a turn has to wait for the result of the previous one, but returning events does not. So
+/// many turns are found before their events are returned.
 #[derive(Debug)]
 pub(super) struct Lanes<'m> {
     lanes: Vec<Lane<'m>>,

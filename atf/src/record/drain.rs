@@ -33,12 +33,13 @@ pub struct Drain {
 struct Outlet {
     payloads: Payloads,
     losses: Arc<Losses>,
-    /// The details, or whole events, that were discarded because they are outside every window.
+    /// The times of the details, or whole events, that were discarded because they are outside
+    /// every window.
     let_go: LetGo,
     totals: Drained,
 }
 
-/// How many events and payload bytes must leave the ring until it is at most half full.
+/// How many events and payload bytes must leave the ring for it to be at most half full.
 #[derive(Debug)]
 struct Crowd {
     events: usize,
@@ -194,7 +195,7 @@ impl Drain {
         }
     }
 
-    /// Discards all held events. Counts them and the events discarded early as lost, because no
+    /// Discards all held events. Counts these and the events discarded earlier as lost, because no
     /// trigger can request them any more.
     pub(super) fn release(&mut self, target: &mut impl Target, windows: &Windows) -> Result<()> {
         let mut crowd = Crowd {
@@ -270,9 +271,9 @@ impl Drain {
         self.events.is_empty() && last.is_none_or(|last| windows.is_decided(last))
     }
 
-    /// Takes the events that are in the ring now, up to the first one to hold. Events recorded in
-    /// the meantime wait for the next call, so one busy thread does not keep the drain from the
-    /// other rings.
+    /// Takes the events that are in the ring now, up to the first one that a later trigger may
+    /// request. Events recorded in the meantime wait for the next call, so one busy thread does not
+    /// keep the drain from the other rings.
     fn take_all(&mut self, target: &mut impl Target, windows: Option<&Windows>) -> Result<()> {
         let mut crowd = self.crowd();
         let mut left = self.events.slots();

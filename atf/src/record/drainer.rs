@@ -155,13 +155,13 @@ impl Drainer {
     }
 
     fn take_requests(&self) -> Requests {
-        // Read this before the pass's time: the recorded events that these triggers request are
-        // then earlier than that time, so the pass does not hold them.
+        // Read this before the pass's time. The events that these triggers request are then earlier
+        // than that time, so the pass does not hold them.
         let fired = self.shared.triggers.fired();
         Requests::take(&mut self.shared.lock(), fired)
     }
 
-    /// Updates the windows before any event is judged.
+    /// Updates the windows before deciding on any event.
     fn look_at_triggers(&mut self, requests: &mut Requests) {
         let triggers = &self.shared.triggers;
         if let Some(windows) = &mut self.windows {
@@ -257,7 +257,7 @@ impl Drainer {
                 outputs,
             }),
             Err(error) => {
-                // Return the first error.
+                // Ignore this error, because the first one is returned.
                 let _ = session.files_of(threads).delete();
                 Err(error)
             }
@@ -315,7 +315,7 @@ impl Drainer {
         }
         if is_asked && is_over && self.shared.lock().error.is_none() {
             self.session.set_unwritten_events(None);
-            // Any error is reported at the end.
+            // Any error is reported when the recording stops.
             let _ = self.store_manifest();
         }
     }
@@ -324,7 +324,7 @@ impl Drainer {
     fn list_new_threads(&mut self) {
         let is_complete = self.session.thread_count() == self.listed_threads;
         if !is_complete && self.manifest_size <= MOST_LISTED_AT_ONCE {
-            // Any error is reported at the end.
+            // Any error is reported when the recording stops.
             let _ = self.store_manifest();
         }
     }
@@ -334,7 +334,7 @@ impl Drainer {
         let now = Instant::now();
         if self.updates.are_due(now) {
             self.shared.update();
-            // Any error is reported at the end.
+            // Any error is reported when the recording stops.
             let _ = self.store_manifest();
             self.updates.took(now.elapsed());
         }
@@ -367,7 +367,7 @@ impl Drainer {
             self.session.set_unwritten_events(unwritten);
         }
         if requests.is_manifest || is_due {
-            // Any error is reported at the end.
+            // Any error is reported when the recording stops.
             let _ = self.store_manifest();
         }
     }
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn of_threads_that_have_ended_the_sums_of_their_losses_are_kept() -> Result<()> {
+    fn the_losses_of_ended_threads_are_added_up() -> Result<()> {
         let memory = Memory::new();
         let mut drainer = drainer_on(&memory)?;
         let mut counters = Vec::new();
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_that_is_given_away_counts_what_later_triggers_might_have_asked_for() -> Result<()> {
+    fn released_rings_count_events_that_later_triggers_could_have_requested() -> Result<()> {
         let capacity = Capacity::default().events.saturating_mul(3) / 4;
         for (pre_roll, lost) in [(1 << 40, capacity), (u64::MAX, capacity / 3 * 2), (0, 0)] {
             let window = Window::default().lanes(Lanes::Both);
@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_waits_for_its_last_trigger_is_not_thought_to_live_on() -> Result<()> {
+    fn a_process_that_waits_for_its_last_trigger_is_not_expected_to_continue() -> Result<()> {
         let mut drainer = drainer()?;
         let requests = drainer.take_requests();
         Trigger::new(Arc::clone(&drainer.shared.triggers)).fire_last();

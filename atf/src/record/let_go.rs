@@ -16,7 +16,7 @@ pub(super) struct LetGo {
     /// The latest times, in order, grouped into runs.
     runs: VecDeque<Loss>,
     limit: usize,
-    /// The number of times in a new run: more than 1 only after the limit was exceeded.
+    /// How many times a new run groups: more than 1 only after the limit was exceeded.
     each: u64,
     /// Older times, merged into one entry. Only a trigger that is reported late can request them.
     older: Option<Loss>,
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_is_exact_for_the_time_that_it_names_which_is_hardly_more_than_was_asked_for() {
+    fn a_loss_is_exact_for_its_times_which_extend_hardly_beyond_the_claimed_range() {
         for (events, limit) in [(100, 100), (100_000, 100), (100_003, 64), (1_000, 1)] {
             let mut let_go = LetGo::new(limit);
             (0..events).for_each(|n| let_go.add(10 * n));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_forgotten_is_claimed_by_no_later_time_and_only_as_a_sum() {
+    fn forgotten_times_are_claimed_only_as_a_sum_and_only_by_late_triggers() {
         let second = 1_000_000_000;
         let mut let_go = LetGo::new(10);
         (0..1000).for_each(|n| let_go.add(n));

@@ -12,7 +12,7 @@ pub(super) struct Losses {
     pub(super) details: Lane,
     /// Whether draining has ended. If so, every further event is lost.
     is_closed: AtomicBool,
-    /// The recording process. A forked child has no drain.
+    /// The id of the recording process. A forked child has another id, and no drain.
     pub(super) process: u32,
 }
 

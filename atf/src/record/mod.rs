@@ -20,8 +20,8 @@
 //!     for _ in 0..2 {
 //!         scope.spawn(|| {
 //!             for event_kind in [EventKind::CALL, EventKind::RETURN] {
-//!                 // The thread is registered with its first event. What is lost is counted: a
-//!                 // tracer has nothing else to do about it.
+//!                 // The first event registers the thread. Losses are counted, so a tracer can
+//!                 // ignore them.
 //!                 let _ = recording.record(&Event::new(now_ns(), 7, event_kind, 1));
 //!             }
 //!         });
@@ -214,13 +214,13 @@ fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()
     Err(Error::new(ErrorKind::OutOfRange { found, min, max }).with_field(field))
 }
 
-/// Fails if `size` bytes, and some for everything else, cannot be allocated now. Without this check,
-/// creating a ring could abort the traced process.
+/// Fails if `size` bytes, plus a reserve for everything else, cannot be allocated now. Without this
+/// check, creating a ring could abort the traced process.
 fn check_memory(size: usize) -> Result<()> {
     const REST: usize = 4 << 20;
     let mut probe = Vec::<u8>::new();
     let found = probe.try_reserve_exact(size.saturating_add(REST));
-    // Otherwise, the compiler may assume that an unused allocation succeeds.
+    // Without this, the compiler may assume that an unused allocation succeeds.
     std::hint::black_box(&mut probe);
     found.map_err(|_| Error::out_of_memory())
 }

@@ -221,7 +221,7 @@ impl Recording {
         self.shared.triggers.fire_at(timestamp_ns);
     }
 
-    /// See [`Trigger::wait`].
+    /// Waits for the triggers fired so far; see [`Trigger::wait`].
     #[must_use]
     pub fn wait_for_triggers(&self, deadline: Duration) -> bool {
         self.trigger_handle().wait(deadline)

@@ -93,7 +93,7 @@ impl State {
     }
 }
 
-/// The number of the next recording, which tells recordings apart.
+/// The number of the next recording. Each recording has its own number.
 static RECORDINGS: AtomicU64 = AtomicU64::new(0);
 
 impl Shared {

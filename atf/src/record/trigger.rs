@@ -25,7 +25,7 @@ pub(super) struct Triggers {
     /// How many calls are reading the clock. Until these calls end, the drain does not decide on
     /// recent events.
     pub(super) begun: AtomicU32,
-    /// Times; [`NEVER`] in free slots.
+    /// The times of triggers; [`NEVER`] in free slots.
     slots: [AtomicU64; SLOTS],
     /// The earliest time of the triggers without a slot, or [`NEVER`].
     first_ns: AtomicU64,
@@ -43,14 +43,14 @@ pub(super) struct Triggers {
 /// example because a signal handler jumped out of it.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The calls that are reading the clock, as the drain sees them.
+/// The drain's record of the calls that are reading the clock.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// How many calls were abandoned and are assumed never to end.
     left: u32,
     /// The number of calls at the last pass.
     begun: u32,
-    /// Since when this number has been unchanged.
+    /// The time since which the number is known to be unchanged.
     since: Option<Instant>,
 }
 
@@ -62,15 +62,16 @@ impl Trigger {
         Self(triggers)
     }
 
-    /// See [`Recording::trigger`](super::Recording::trigger).
+    /// Fires now and returns the time; see [`Recording::trigger`](super::Recording::trigger).
     pub fn fire(&self) -> u64 {
         self.0.fire()
     }
 
-    /// Like [`fire`](Self::fire), in a process that may end once the trigger is served, for example
-    /// in the handler of a fatal signal. The manifest has no `unwritten_events` once all requested
-    /// events have been written or counted as lost, provided the trigger requests nothing later. If
-    /// the process keeps running, `unwritten_events` is back in the manifest about a second later.
+    /// Like [`fire`](Self::fire), but for a process that may end once the trigger is served, for
+    /// example in the handler of a fatal signal. The manifest has no `unwritten_events` once all
+    /// requested events have been written or counted as lost, provided the trigger requests nothing
+    /// later. If the process keeps running, `unwritten_events` is back in the manifest about a
+    /// second later.
     pub fn fire_last(&self) -> u64 {
         // Stored before the trigger is fired, so that the drain reads it when it serves the
         // trigger.
@@ -87,7 +88,7 @@ impl Trigger {
         self.0.fire_with(read_clock)
     }
 
-    /// See [`Recording::trigger_at`](super::Recording::trigger_at).
+    /// Fires at a given time; see [`Recording::trigger_at`](super::Recording::trigger_at).
     pub fn fire_at(&self, timestamp_ns: u64) {
         self.0.fire_at(timestamp_ns);
     }

@@ -204,6 +204,6 @@ impl Windows {
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
-    // A `u64` of nanoseconds covers 584 years.
+    // A `u64` of nanoseconds does not overflow for 584 years.
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

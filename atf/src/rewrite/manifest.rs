@@ -16,8 +16,8 @@ use crate::wire::Clock;
 pub(super) struct Facts {
     /// By thread id: whether the thread has details.
     pub(super) threads: BTreeMap<u32, bool>,
-    /// The omitted threads, by id, and whether their files could not be read. The writers of the
-    /// others wrote nothing.
+    /// The omitted threads, by id: `true` if the thread's files could not be read, `false` if its
+    /// writer wrote nothing.
     left_out: BTreeMap<u32, bool>,
     /// The earliest and the latest timestamp over all threads.
     pub(super) time_range: Option<(u64, u64)>,

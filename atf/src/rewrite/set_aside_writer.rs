@@ -1,4 +1,4 @@
-//! Writes the files for events that were set aside: they belong to a trace, but fit into neither
+//! Writes the files for events that were set aside: they are part of a trace, but belong in neither
 //! `index.atf` nor `detail.atf`.
 
 use std::fs::File;

@@ -198,7 +198,7 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
 fn reason(failure: Failure) -> Result<String> {
     match failure {
         Failure::Read(error) => Ok(unreadable(&error)),
-        // The new path is longer than the original.
+        // The new path may be longer than the original, and therefore too long.
         Failure::Write(error) => match error.kind() {
             ErrorKind::Io(io::ErrorKind::InvalidFilename) => {
                 Ok("cannot be copied: the new path would be too long".to_owned())

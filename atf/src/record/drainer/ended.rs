@@ -28,7 +28,7 @@ pub(super) struct Ended {
 #[derive(Debug)]
 struct Kept {
     ring: Ring,
-    /// When the drain noticed that the thread had ended.
+    /// When the drain found that the thread had ended.
     ended_ns: u64,
     /// The ring's memory size in bytes.
     size: usize,
@@ -142,7 +142,8 @@ impl Drainer {
     }
 
     /// Discards the events of the threads that ended first if all ended threads together use too
-    /// much memory or too many open files. A program may start a thread for each piece of work.
+    /// much memory or too many open files. Without this limit, a program that starts a thread for
+    /// each piece of work would use more and more of both.
     pub(super) fn release_ended(&mut self) {
         while let Some(windows) = &self.windows
             && let Some(mut kept) = self.ended.take_excess()
@@ -178,7 +179,7 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(3600);
 
     #[test]
-    fn threads_that_have_ended_take_the_memory_of_their_events_and_the_oldest_give_them_up()
+    fn ended_threads_take_the_memory_of_their_events_and_the_oldest_events_are_discarded()
     -> Result<()> {
         for lanes in [Lanes::Both, Lanes::Details] {
             let window = Window::default().lanes(lanes).pre_roll(HOUR);

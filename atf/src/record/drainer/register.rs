@@ -78,7 +78,7 @@ impl Drainer {
         let (recorder, drain) = loop {
             match channel_for(capacity, options.overflow, is_judged) {
                 Ok(made) => break made,
-                // There is not enough memory.
+                // The system has no memory for this ring, so try one of half the capacity.
                 Err(_) if !capacity.is_least(options.capacity) => {
                     capacity = capacity.half(options.capacity);
                 }
@@ -99,7 +99,7 @@ impl Drainer {
     }
 }
 
-/// The number and the memory of the rings so far.
+/// The number of rings so far, and the memory that they take.
 struct RingSizes {
     count: usize,
     taken: usize,

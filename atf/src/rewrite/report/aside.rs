@@ -86,7 +86,7 @@ pub enum DropReason {
     ZeroTail,
     /// The bytes are zeros among the events: blocks that never reached the disk.
     Hole,
-    /// The bytes are events after a hole. Which events the hole lost is unknown.
+    /// The bytes are events after a hole. It is unknown which events the hole contained.
     BehindHole,
     /// The bytes start where no event can start.
     BehindFramingProblem,

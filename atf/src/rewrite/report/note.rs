@@ -91,7 +91,7 @@ impl Notes {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Counts a place. Calls `place` only if the place is one of the first, which are listed.
+    /// Counts a place. Calls `place` only for the first few places, which are listed.
     pub(in crate::rewrite) fn add(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
         self.add_up_to(PLACES, kind, None, place);
     }
@@ -173,9 +173,9 @@ pub enum NoteKind {
     Damaged,
     /// A header contradicts a more trusted source: the footer, the events or the other file.
     HeaderDisagrees,
-    /// A link to a missing detail. It was removed.
+    /// A link to a missing detail was removed.
     LinkToNothing,
-    /// A link to another event's detail. It was removed.
+    /// A link to another event's detail was removed.
     LinkNotReturned,
     /// The links were not numbered 0, 1, 2 and so on through the index.
     LinkOutOfOrder,
@@ -211,8 +211,8 @@ pub enum NoteKind {
     DetailDropped,
     /// An unknown key of the manifest was removed.
     KeyDropped,
-    /// The manifest's entry of a thread that the new session omits, because its files cannot be
-    /// read.
+    /// The manifest's entry for a thread was removed: the new session omits the thread, because its
+    /// files cannot be read.
     EntryDropped,
     /// A thread that the manifest lists but that has no folder.
     ThreadMissing,

@@ -13,7 +13,8 @@ use crate::rewrite::set_aside_writer::{OrphansWriter, SalvagedWriter};
 use crate::rewrite::stage::free_path;
 
 impl Walk<'_, '_> {
-    /// Handles the bytes after the first hole. Events there have lost their position.
+    /// Sets aside or drops the bytes after the first hole. The positions of the events there are
+    /// unknown.
     pub(super) fn behind_hole(&mut self, first: u64) -> Result<(), Failure> {
         let index = self.pair.index;
         let mut events = index.cursor();
@@ -77,7 +78,7 @@ impl Walk<'_, '_> {
         Ok((writer.map_err(Failure::Write)?, aside))
     }
 
-    /// Handles the details that no event refers to.
+    /// Sets aside or drops the details that no event refers to.
     pub(super) fn orphans(&mut self) -> Result<(), Failure> {
         // Without a detail file, there are no details.
         let (Some(reader), Some(details)) = (self.pair.detail, &mut self.details) else {
