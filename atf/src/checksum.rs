@@ -9,7 +9,7 @@ use crate::wire::offset;
 ///
 /// The checksum is the CRC-32C (Castagnoli; `"123456789"` gives 0xE3069283) of the events section,
 /// in both wire versions (S2; S0, S1 and S4 specify CRC32 without a polynomial). It covers only
-/// events, so no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
+/// events, so no reader can detect a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Checksum {
@@ -130,7 +130,7 @@ impl Crc32c {
     pub(crate) fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
         let mut shifted = a;
         let mut left = size_of_b;
-        // This is a single step, except beyond 4 GiB on 32-bit systems.
+        // The loop takes a single step, except for more than 4 GiB on 32-bit systems.
         while left > 0 {
             let step = usize::try_from(left).unwrap_or(usize::MAX);
             shifted = crc32c::crc32c_combine(shifted, 0, step);

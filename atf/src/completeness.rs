@@ -1,4 +1,4 @@
-//! How a file ends. This distinguishes finalized from unfinalized files.
+//! How a file ends, which distinguishes finalized from unfinalized files.
 
 use crate::error::{Error, ErrorKind};
 use crate::source::Input;
@@ -38,9 +38,9 @@ pub enum Completeness {
 }
 
 impl Completeness {
-    /// Returns the problems that the file's end reveals about its events. `missing` reports events
-    /// that the header counts but the file lacks; the last event ends at `events_end`. `is_cut` is
-    /// set if the header shows that the file was finalized.
+    /// Returns the problems that the file's end reveals about its events. `missing` is the error
+    /// for events that the header counts but the file lacks; the last event ends at `events_end`.
+    /// `is_cut` is set if the header shows that the file was finalized.
     pub(crate) fn problems(
         &self,
         input: &Input,
@@ -108,7 +108,7 @@ pub enum CountSource {
     FooterPosition,
     /// The file's size; whole events up to its end are counted (S2, S3).
     FileSize,
-    /// Walking the events from one to the next (detail files without a verified count).
+    /// A walk from event to event, for detail files without a verified count.
     Framing,
 }
 

@@ -54,7 +54,7 @@ impl Error {
     }
 
     /// Creates the error for a broken invariant of this library, which no input, disk or caller can
-    /// cause. Debug builds panic, so that tests detect it.
+    /// cause. Panics in debug builds, so that tests detect it.
     #[cold]
     pub(crate) fn internal(broken: &'static str) -> Self {
         debug_assert!(false, "{broken}");
@@ -74,7 +74,7 @@ impl Error {
         this
     }
 
-    /// Creates the error for too little memory to hold a file's contents.
+    /// Creates the error for too little memory to store a file's contents.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
         Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))

@@ -23,8 +23,8 @@ pub(crate) const PROCESS_FOLDER: &str = "pid_";
 /// The prefix of an unfinished folder's name, followed by the process id and a number.
 pub(crate) const UNFINISHED: &str = ".atf-";
 
-/// Returns whether `name` is this stem and extension, with or without a number between them;
-/// numbers start at `-2`.
+/// Returns whether `name` consists of this stem and extension, with or without a number between
+/// them; numbers start at `-2`.
 pub(crate) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
     let number = name
         .strip_prefix(stem)

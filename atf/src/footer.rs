@@ -7,7 +7,7 @@ use crate::wire::{Record, Wire, offset};
 /// The size of a footer in bytes, the same for both files and wire versions.
 pub(crate) const FOOTER_SIZE: usize = Record::DetailFooter.size();
 
-/// A footer that can be searched for.
+/// A kind of footer: that of an index file or that of a detail file.
 pub(crate) trait Footer: Sized {
     /// Its first four bytes.
     const MAGIC: [u8; 4];
@@ -63,8 +63,8 @@ pub(crate) struct Damaged {
 /// Classifies the 64 bytes at `offset`.
 ///
 /// Bytes with the correct magic and zero reserved bytes are a footer, intact or damaged, and never
-/// events. So are bytes with a damaged magic whose numbers match a nonempty events section. All
-/// other bytes are not a footer.
+/// events. The same applies to bytes with a damaged magic whose numbers match a nonempty events
+/// section. All other bytes are not a footer.
 pub(crate) fn judge<F: Footer>(
     input: &Input,
     wire: Wire,
@@ -97,7 +97,7 @@ pub(crate) fn judge<F: Footer>(
     )))
 }
 
-/// Returns the footer at an offset where only a footer can be, as damaged.
+/// Returns the bytes at `offset`, where only a footer can be, as a damaged footer.
 pub(crate) fn condemn<F: Footer>(
     input: &Input,
     wire: Wire,

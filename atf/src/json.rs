@@ -30,7 +30,7 @@ macro_rules! objects {
     )*};
 }
 
-/// Implements `Serialize` for enums: each variant's name.
+/// Implements `Serialize` for enums as the name of the variant.
 macro_rules! names {
     ($($type:ty { $($variant:ident = $name:literal),* $(,)? })*) => {$(
         impl serde_core::Serialize for $type {

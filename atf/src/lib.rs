@@ -53,8 +53,8 @@
 //!
 //! // Creates a folder such as session_20260105_101500/pid_4242.
 //! let session = SessionWriter::create_in(root, &WriteOptions::default())?;
-//! session.write_manifest()?; // Before the threads: their list then survives a crash.
-//! let mut thread = session.thread(0)?; // One per thread; they share nothing.
+//! session.write_manifest()?; // Written first, so that the list of threads survives a crash.
+//! let mut thread = session.thread(0)?; // One writer per thread; writers share nothing.
 //! for event_kind in [EventKind::CALL, EventKind::RETURN] {
 //!     let (timestamp_ns, function_id) = (now_ns(), 0x0000_0001_0000_0007);
 //!     thread.write(&Event::new(timestamp_ns, function_id, event_kind, 1))?;

@@ -13,9 +13,9 @@ const WAITING: usize = 64;
 
 /// Collects a unit's results, and discards them once the caller needs no more.
 pub(crate) enum Results<'a, R> {
-    /// Results wait for the unit's turn.
+    /// It is not yet the unit's turn: its results wait.
     Waiting(SyncSender<R>),
-    /// It is the unit's turn.
+    /// It is the unit's turn: its results go straight to the caller.
     Taken(RefCell<&'a mut dyn FnMut(R)>),
 }
 

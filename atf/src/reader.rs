@@ -112,8 +112,8 @@ macro_rules! reader_methods {
             }
 
             /// Returns how many events are missing according to a rewritten header, because the
-            /// file was truncated or damaged after it was finalized. 0 if a verified footer has the
-            /// count.
+            /// file was truncated or damaged after it was finalized. Returns 0 if a verified footer
+            /// contains the count.
             #[must_use]
             pub fn missing_events(&self) -> u64 {
                 if self.completeness().has_verified_footer() || self.header.is_placeholder() {

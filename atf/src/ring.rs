@@ -22,9 +22,9 @@ const ATTEMPTS: usize = 8;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ring {
-    /// The number of bytes after the end of `index.atf`.
+    /// The number of bytes that the ring appends to `index.atf`.
     pub index_bytes: u64,
-    /// The number of bytes after the end of `detail.atf`.
+    /// The number of bytes that the ring appends to `detail.atf`.
     pub detail_bytes: u64,
 }
 
@@ -189,7 +189,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     let most = room.saturating_sub(before).min(MOST_CAPACITY);
     within(capacity, most, capacity_field)?;
     within(size, capacity, size_field)?;
-    // At most 16 MiB, and no more than the file has.
+    // The size is at most 16 MiB, and at most that of the file.
     let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
     let origin = before.saturating_add(RingHeader::SIZE as u64);
     input.read_exact(origin, &mut bytes)?;

@@ -277,9 +277,9 @@ impl ThreadReader {
 
     /// Returns every known reason why the readable events may differ from what was written: the
     /// problems of the [index](IndexReader::problems) and of the [details](DetailReader::problems),
-    /// details that cannot be opened, an ignored `ring.atf`, files that do not belong together and,
-    /// once all events have been read and if the details could be opened,
-    /// [`ErrorKind::DanglingLinks`].
+    /// details that cannot be opened, an ignored `ring.atf`, files that do not belong together, and
+    /// [`ErrorKind::DanglingLinks`]. Dangling links are known only once all events have been read,
+    /// and only if the details could be opened.
     ///
     /// # Errors
     ///

@@ -58,7 +58,7 @@ impl<'a> Window<'a> {
         self.view(offset).first_chunk().ok_or_else(not_buffered)
     }
 
-    /// Returns the `size` bytes at `offset`. The caller bounds `size`.
+    /// Returns the `size` bytes at `offset`. The caller must limit `size`.
     pub(crate) fn bytes(&mut self, offset: u64, size: usize) -> Result<&[u8]> {
         if self.view(offset).len() < size {
             self.buffer.fill(self.input, offset, size as u64)?;
@@ -127,7 +127,7 @@ impl SharedWindow {
         copied.unwrap_or_else(|| input.read_exact(offset, to))
     }
 
-    /// Passes the `size` bytes at `offset` to `decode`. The caller bounds `size`.
+    /// Passes the `size` bytes at `offset` to `decode`. The caller must limit `size`.
     #[inline]
     pub(crate) fn with<T>(
         &self,

@@ -78,7 +78,7 @@ pub enum ErrorKind {
         /// The version that the fields match.
         layout: Wire,
     },
-    /// The event size in the header is not that of index events.
+    /// The event size in the header is not the size of an index event.
     BadEventSize {
         /// The number of bytes per event in the header.
         found: u64,
@@ -154,7 +154,7 @@ pub enum ErrorKind {
         /// The number of bytes between `events_offset` and the footer.
         section_bytes: u64,
     },
-    /// Two places contradict each other.
+    /// Two values that must agree contradict each other.
     Disagrees {
         /// The value of this field.
         found: u64,
@@ -176,12 +176,12 @@ pub enum ErrorKind {
         found: u32,
         /// The length in bytes of an event without payload.
         min: u32,
-        /// The number of bytes from here to the end of the section.
+        /// The number of bytes from the event's start to the end of the section.
         available: u64,
     },
     /// The detail section ends within an event's header.
     EventCutShort {
-        /// The number of bytes from here to the end of the section.
+        /// The number of bytes from the event's start to the end of the section.
         available: u64,
         /// The length in bytes of an event without payload.
         needed: u64,
@@ -230,7 +230,8 @@ pub enum ErrorKind {
     },
     /// The file is already finalized, so nothing can be added.
     AlreadyFinalized,
-    /// A ring's bytes for a file differ from the file's, so the ring belongs to other files.
+    /// A ring contains other bytes for a file than the file does, so the ring belongs to other
+    /// files.
     RingDiffers {
         /// The name of the file.
         file: &'static str,

@@ -284,8 +284,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Records a problem if there is no value, because the text has the wrong type or is out of
-    /// range.
+    /// Records a problem if `value` is `None`, which means that the text has the wrong type or is
+    /// out of range.
     fn expected<T>(
         &mut self,
         value: Option<T>,

@@ -87,7 +87,7 @@ struct Text<'a> {
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
-        // The content determines the version.
+        // A manifest with symbols has this version.
         object.serialize_entry(key::FORMAT_VERSION, "2.1")?;
         let mut has_symbols = false;
         for (key, value) in self

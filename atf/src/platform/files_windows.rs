@@ -5,12 +5,12 @@ use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
 
-/// Reads at an offset. Moves the cursor, but nothing here uses it.
+/// Reads at an offset. Also moves the cursor, which nothing here uses.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     file.seek_read(buffer, offset)
 }
 
-/// Writes at an offset. Moves the cursor, but nothing here uses it.
+/// Writes at an offset. Also moves the cursor, which nothing here uses.
 pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
     file.seek_write(bytes, offset)
 }

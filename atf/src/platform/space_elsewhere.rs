@@ -1,4 +1,4 @@
-//! Allocating space and finding holes, on systems where neither is implemented.
+//! Stubs for systems on which allocating space and finding holes are not implemented.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! Allocating space and finding holes, on Linux and Android.
+//! Allocates space and finds holes on Linux and Android.
 
 use std::fs::File;
 use std::io;

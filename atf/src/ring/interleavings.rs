@@ -24,10 +24,12 @@ use crate::sys::watch;
 use crate::wire::{DetailEventType, EventKind};
 use crate::write::{Detail, Event, ThreadWriter, WriteOptions};
 
-/// The sizes in bytes of an area, an event and a detail. Two details fill an area, so the third
-/// empties it.
+/// The size of an area in bytes.
 const AREA: usize = 4096;
+/// The size of an event in bytes.
 const EVENT: usize = 32;
+/// The size of a detail in bytes. Two details fill an area, so the third one makes the writer empty
+/// the area.
 const DETAIL: usize = 2048;
 
 const INDEX_AT: usize = RingHeader::SIZE;
@@ -37,7 +39,7 @@ const DETAIL_AT: usize = INDEX_AT + AREA;
 #[derive(Clone, PartialEq, Eq)]
 struct Moment {
     image: Vec<u8>,
-    /// How many events' calls have returned.
+    /// How many of the calls that write an event have returned.
     returned: usize,
     /// The sizes of the events in both files, in bytes.
     written: [usize; 2],
@@ -79,7 +81,7 @@ impl Watcher {
     }
 }
 
-/// Writes four events with details: the third detail finds its area full, and both areas are
+/// Writes four events with details. The third detail does not fit into its area, and both areas are
 /// emptied before the fourth.
 fn course() -> Course {
     let folder = tempfile::tempdir().unwrap();
@@ -142,7 +144,8 @@ fn shifted(mut course: Course, bytes: &[Range<usize>], shift: isize) -> Course {
     course
 }
 
-/// A file that each read finds at the next moment of `order`. The offset identifies the read.
+/// A file whose contents advance to the next moment of `order` with each read. The offset
+/// identifies the read.
 struct Changing {
     course: Arc<Course>,
     order: [usize; 5],
@@ -230,7 +233,7 @@ fn all(
                 return (all, given, fault);
             }
         }
-        // Advance to the next sequence that does not go back.
+        // Advance to the next sequence in which no moment is earlier than its predecessor.
         let Some(place) = order.iter().rposition(|moment| moment + 1 < count) else {
             return (all, given, None);
         };

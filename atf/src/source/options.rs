@@ -23,7 +23,7 @@ pub(crate) const MANIFEST_LIMIT: u64 = 256 << 20;
 /// # }
 /// # writer.finalize()?;
 ///
-/// // SAFETY: nobody changes these files while the reader lives.
+/// // SAFETY: no process changes these files while the reader exists.
 /// let mapped = unsafe { OpenOptions::new().mapped() };
 /// let thread = ThreadReader::open_with(folder, mapped)?;
 /// assert_eq!(thread.index().event_count(), 2);

@@ -51,7 +51,7 @@ impl<T: Read + Seek + Send> Seekable<T> {
         })
     }
 
-    /// Returns the inner source, at an arbitrary position.
+    /// Returns the inner source. Its position is unspecified.
     pub fn into_inner(self) -> T {
         self.inner
             .into_inner()

@@ -66,8 +66,8 @@ impl Unreadable {
         self.next(range.start) < range.end
     }
 
-    /// Returns the offset of the first unreadable byte at or after `offset`, or the greatest
-    /// offset.
+    /// Returns the offset of the first unreadable byte at or after `offset`, or `u64::MAX` if there
+    /// is none.
     #[inline]
     pub(crate) fn next(&self, offset: u64) -> u64 {
         if self.0.is_empty() {
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_is_no_bad_sector_or_leaves_nothing_is_returned() {
+    fn an_error_is_returned_if_it_is_no_bad_sector_or_nothing_can_be_read() {
         assert!(AroundErrors::new(disk(3000, &[(0, 3000)])).is_err());
         let kind = io::ErrorKind::PermissionDenied;
         let denied = disk(3000, &[(0, 9)]);

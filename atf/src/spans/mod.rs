@@ -75,7 +75,7 @@
 //!     stack.push(event.seq, &event.event, &mut add);
 //! }
 //! for mut stack in stacks.into_values() {
-//!     stack.finish(&mut add); // What never returned.
+//!     stack.finish(&mut add); // Calls that never returned.
 //! }
 //! assert_eq!(totals[&7], 100, "two calls from 100 to 250");
 //! # Ok::<(), atf::Error>(())

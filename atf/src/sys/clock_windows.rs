@@ -5,8 +5,8 @@ use std::ffi::c_int;
 // SAFETY: both functions are declared as in <profileapi.h>, with BOOL as int and LARGE_INTEGER as
 // the signed 64-bit integer that the union contains, with the same size and alignment. They are
 // part of kernel32, which std links on every version of Windows. Each writes one such integer
-// through its pointer and does not keep the pointer after the call. A `&mut i64` is a valid
-// exclusive place for one, so both are safe to call.
+// through its pointer and does not keep the pointer after the call. A `&mut i64` is a valid and
+// exclusive pointer to such an integer, so both are safe to call.
 #[link(name = "kernel32")]
 unsafe extern "system" {
     #[link_name = "QueryPerformanceCounter"]

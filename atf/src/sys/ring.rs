@@ -114,7 +114,8 @@ impl RingArea {
         }
         let base = NonNull::new(map.as_mut_ptr())?;
         // SAFETY: the area is inside the mapping, as just checked. The header is too, since the
-        // area begins after it, and each field is inside the header. So no sum leaves the mapping.
+        // area begins after it, and each field is inside the header. So no pointer leaves the
+        // mapping.
         unsafe {
             Some(Self {
                 bytes: base.add(offset),
@@ -131,8 +132,8 @@ impl RingArea {
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: the bytes are inside the mapping, which lives as long as `self`, and any byte
         // value is valid. `both` creates two areas, which overlap neither each other nor the
-        // header, and an area is not `Clone`: changing these bytes requires it mutably. Other
-        // processes must not change the file, as with any file that is being written.
+        // header. An area is not `Clone`, and changing its bytes requires a mutable reference to
+        // it. Other processes must not change the file, as with any file that is being written.
         unsafe { slice::from_raw_parts(self.bytes.as_ptr(), self.capacity) }
     }
 
@@ -236,7 +237,8 @@ mod tests {
 
     /// Returns the bytes that another process would read after all writes.
     fn bytes(map: &MmapRaw) -> Vec<u8> {
-        // SAFETY: the mapping has this many bytes, and the tests look after the areas are gone.
+        // SAFETY: the mapping has this many bytes, and the tests read them after the areas are
+        // dropped.
         unsafe { slice::from_raw_parts(map.as_ptr(), map.len()) }.to_vec()
     }
 

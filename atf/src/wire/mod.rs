@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-// Generated; its generator formats it.
+// Do not format generated code; its generator does.
 #[rustfmt::skip]
 mod generated;
 
@@ -298,7 +298,7 @@ const _: () = {
     assert!(offset!(IndexHeader.magic) == offset!(DetailHeader.magic));
     assert!(offset!(IndexHeader.endian) == offset!(DetailHeader.endian));
     assert!(offset!(IndexHeader.version) == offset!(DetailHeader.version));
-    // Footers are searched for in both files.
+    // The same code searches for footers in both files.
     assert!(offset!(IndexFooter.magic) == offset!(DetailFooter.magic));
     assert!(Record::IndexFooter.size() == Record::DetailFooter.size());
     assert!(Record::IndexHeader.size() == HEADER_SIZE);

@@ -3,7 +3,7 @@
 use crate::setters::setters;
 use crate::wire::{DetailEventType, EventKind};
 
-/// A call, a return or an exception, as a tracer saw it.
+/// A call, a return or an exception that a tracer observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {

@@ -1,5 +1,5 @@
-//! Tests of counts up to 2³² and of a writer in a forked child. Counts start just below 2³², which
-//! saves hours, and forks are simulated.
+//! Tests counts up to 2³², and a writer in a forked child. To save hours, counts start just below
+//! 2³². Forks are simulated.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn limit(error: &Error) -> (String, ErrorKind) {
 }
 
 #[test]
-fn room_is_told_before_a_count_ends() {
+fn room_is_exact_up_to_the_limit_of_a_count() {
     for (events, details, has_room) in [
         (MOST - 10, 0, true),
         (MOST - 9, 0, false),

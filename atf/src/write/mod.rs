@@ -43,10 +43,10 @@
 //! index events that link to them, so an unfinalized trace may have unlinked details, but no
 //! dangling links.
 //!
-//! Nothing here panics or touches the host's signals. A thread writer locks its session only for a
-//! moment, when it creates a file or ends. Exceeding a file-size limit (`RLIMIT_FSIZE`) kills a
-//! process with SIGXFSZ unless the host ignores or handles that signal, as the command `atf` does;
-//! the write error is then returned like any other.
+//! Nothing here panics or changes how the host handles signals. A thread writer locks its session
+//! only for a moment, when it creates a file or ends. Exceeding a file-size limit (`RLIMIT_FSIZE`)
+//! kills a process with SIGXFSZ unless the host ignores or handles that signal, as the command
+//! `atf` does; the write error is then returned like any other.
 
 use std::io;
 use std::path::Path;

@@ -339,9 +339,9 @@ impl SessionWriter {
     ///
     /// let session = SessionWriter::create(folder.path(), &WriteOptions::default())?;
     /// session.set_symbols(symbols);
-    /// session.write_manifest()?; // Before the threads: names outlive a crash.
+    /// session.write_manifest()?; // Written first, so that the names survive a crash.
     /// let thread = session.thread(0)?;
-    /// // … and here it is killed.
+    /// // … and here the process is killed.
     /// # drop((thread, session));
     ///
     /// let reader = atf::session::SessionReader::open(folder.path())?;

@@ -24,7 +24,7 @@ pub(super) struct Reservations {
     /// The oldest reservation comes first. A detail's position in the file is the number of details
     /// written plus its index in this queue. The first reservation is never a dropped one.
     queue: VecDeque<Reservation>,
-    /// How many of the numbers below the next one have no position in the file.
+    /// How many of the numbers used so far do not correspond to a position in the file.
     skipped: u64,
     dropped: u64,
 }
