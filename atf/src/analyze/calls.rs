@@ -13,8 +13,8 @@ use crate::session::Problem;
 use crate::spans::{Depth, SpanEnd, Unmatched};
 use crate::thread::ThreadReader;
 
-/// Receives the calls in a trace from [`calls`]. An error from any of these functions ends the
-/// pass.
+/// Receives a trace's calls from the function [`calls`]. An error from any of these functions ends
+/// the pass.
 pub trait CallVisitor {
     /// The error type of the visitor's functions.
     type Error: From<Error>;
@@ -35,7 +35,7 @@ pub trait CallVisitor {
     /// The visitor's errors.
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> Result<(), Self::Error>;
 
-    /// Receives the start of a call. The call is inside all calls that have started but not ended.
+    /// Receives the start of a call. It is nested in all calls that have started but not ended.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ pub trait CallVisitor {
     /// The visitor's errors.
     fn call_end(&mut self, call: &CallEnd) -> Result<(), Self::Error>;
 
-    /// Receives a return without a call, at `now_ns` nanoseconds.
+    /// Receives a return whose call is missing from the trace, at `now_ns` nanoseconds.
     ///
     /// # Errors
     ///
@@ -101,17 +101,17 @@ impl ThreadStart<'_> {
 pub struct ThreadFolder<'a>(&'a Files<'a>);
 
 impl ThreadFolder<'_> {
-    /// Returns the folder's path; `None` for an index file alone.
+    /// Returns the folder's path; `None` for a single index file.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.path()
     }
 
-    /// Opens the files to read the details of calls; returns `None` for an index file alone.
+    /// Opens the files to read the details of calls; returns `None` for a single index file.
     ///
     /// # Errors
     ///
-    /// Those of [`ThreadReader::open`].
+    /// The errors of [`ThreadReader::open`].
     pub fn open(&self) -> Result<Option<ThreadReader>> {
         self.0.open()
     }
@@ -161,7 +161,7 @@ pub struct CallEnd {
 /// end as [`SpanEnd::GivenUp`]. This keeps calls properly nested and memory bounded. The thread
 /// then has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
 ///
-/// Memory: 60 MB for 262,144 open calls, however many events there are.
+/// Takes 60 MB of memory for 262,144 open calls, whatever the number of events.
 ///
 /// # Errors
 ///

@@ -8,7 +8,8 @@ use super::table::Times;
 use super::{Functions, ThreadTotals, Totals};
 use crate::symbols::Function;
 
-/// A run of a program: the functions of all its sessions. A run has one session per process.
+/// The functions in one run of a program, over all sessions of the run. A run has one session per
+/// process.
 #[derive(Debug, Default)]
 pub struct Run {
     functions: BTreeMap<Subject, Times>,
@@ -184,8 +185,8 @@ impl Run {
 }
 
 impl Diff {
-    /// Returns how often the ranges of an unchanged function are disjoint by chance: in at most
-    /// `.0` out of `.1` cases. The second number saturates.
+    /// Returns the probability that the ranges of an unchanged function are disjoint by chance: at
+    /// most `.0` in `.1`. The second number saturates.
     ///
     /// If nothing changed, every order of the runs' values is equally likely. There are C(n + m, n)
     /// ways to choose n out of n + m values, and in 2 of them, the n values are the smallest or the

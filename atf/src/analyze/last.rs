@@ -95,7 +95,7 @@ impl LastOfThread {
 ///
 /// # Errors
 ///
-/// Those of [`functions`](super::functions()).
+/// The errors of [`functions`](super::functions()).
 pub fn last<'a>(
     threads: impl Into<Threads<'a>>,
     options: &Options,

@@ -63,7 +63,7 @@ impl Pairs {
 ///
 /// # Errors
 ///
-/// Those of [`functions`](super::functions()).
+/// The errors of [`functions`](super::functions()).
 pub fn pairs<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Pairs> {
     let mut table = Table::<Key, ()>::new(options.max_nodes);
     let new = || ByPair(Table::new(options.max_nodes));

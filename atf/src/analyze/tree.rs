@@ -67,7 +67,7 @@ impl Tree {
 ///
 /// # Errors
 ///
-/// Those of [`functions`](super::functions()).
+/// The errors of [`functions`](super::functions()).
 pub fn tree<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Tree> {
     let threads = threads.into();
     let jobs = options.jobs.unwrap_or_else(parallel::cores);
@@ -107,7 +107,7 @@ const NODES_OF_THREADS: usize = 1 << 17;
 
 /// A tree to which calls are added.
 struct Growing {
-    /// Each node after its parent. The first one is the root, above the outermost calls.
+    /// The nodes, each after its parent. The first one is the root, above the outermost calls.
     nodes: Vec<Branch>,
     places: Places,
     limit: usize,
@@ -168,7 +168,8 @@ impl Growing {
         &mut self.nodes[place as usize]
     }
 
-    /// Returns a function's node below a node, and adds it if it is missing and there is room.
+    /// Returns the function's child node of `parent`. Adds the node if it is missing and there is
+    /// room.
     fn child(&mut self, parent: u32, function_id: u64) -> u32 {
         if self.branch(parent).key.is_rest {
             return parent;
@@ -262,7 +263,7 @@ impl Growing {
             &children[ends[0] as usize..ends[1] as usize]
         };
         let mut nodes = Vec::with_capacity(children.len());
-        // The nodes to visit with their depths; the next one is last.
+        // The nodes to visit, with their depths. The next node to visit is the last one.
         let mut next: Vec<(u32, u32)> = below(ROOT).iter().map(|child| (*child, 0)).collect();
         while let Some((place, depth)) = next.pop() {
             let Branch { key, times } = &branches[place as usize];

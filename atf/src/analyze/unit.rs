@@ -183,7 +183,7 @@ impl<'a> Unit<'a> {
 }
 
 impl Files<'_> {
-    /// Returns the folder; `None` for an index file alone.
+    /// Returns the folder; `None` for a single index file.
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
             Self::Segment(segment) => Some(segment.entry.path()),
@@ -192,7 +192,7 @@ impl Files<'_> {
         }
     }
 
-    /// Opens both files; `None` for an index file alone.
+    /// Opens both files; returns `None` for a single index file.
     pub(super) fn open(&self) -> Result<Option<ThreadReader>> {
         match self {
             Self::Segment(segment) => segment.entry.open().map(Some),

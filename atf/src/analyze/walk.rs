@@ -1,4 +1,4 @@
-//! Walks through a thread's events, keeping a clock and the open calls.
+//! Walks through a thread's events, and keeps track of the time and the open calls.
 
 use std::collections::VecDeque;
 use std::mem;

@@ -39,8 +39,8 @@ pub(super) fn file(path: &Path, opened: Result<DetailReader>, output: &mut dyn O
     }
 }
 
-/// Checks header, events, links and end. If the events were `checked` when the file was opened,
-/// does not read them again.
+/// Checks the header, the events, their links and the end. If the events were `checked` when the
+/// file was opened, does not read them again.
 pub(super) fn check(
     detail: &DetailReader,
     checked: Option<Links>,

@@ -23,7 +23,7 @@ pub(super) struct EndRules {
     pub(super) placeholder: &'static Rule,
 }
 
-/// The end of a file, as its reader found it.
+/// The end of a file, as determined by its reader.
 pub(super) struct End<'a> {
     pub(super) completeness: &'a Completeness,
     /// The offset right after the last event.

@@ -37,8 +37,8 @@ pub(super) fn file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Ou
     }
 }
 
-/// Checks header, events and end. The check of the events may already have begun and produced
-/// findings.
+/// Checks the header, the events and the end. The check of the events may already have begun and
+/// produced findings.
 pub(super) fn check(
     index: &IndexReader,
     begun: Option<(Events, FileReport)>,

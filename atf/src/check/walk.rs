@@ -169,8 +169,8 @@ fn is_thread(path: &Path) -> bool {
         .any(|name| fs::symlink_metadata(path.join(name)).is_ok())
 }
 
-/// Returns whether to skip a folder: its session reports it, or a recovery set it aside or left it
-/// unfinished.
+/// Returns whether to skip a folder, because its session reports it, or because a recovery set it
+/// aside or left it unfinished.
 fn is_elsewhere(path: &Path, in_session: bool) -> bool {
     let name = path.file_name().unwrap_or_default();
     let is_reported = in_session && name.to_string_lossy().starts_with(THREAD_FOLDER);

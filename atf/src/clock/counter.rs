@@ -197,7 +197,7 @@ impl CounterClock {
             let [start, ns, rate] =
                 [&line.ticks, &line.ns, &line.rate].map(|part| part.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
-            // Otherwise, the line may have been replaced in the meantime.
+            // If the generation has changed, the line may have been replaced in the meantime.
             if self.generation.load(Ordering::Relaxed) == generation {
                 return ns.saturating_add(in_ns(ticks.saturating_sub(start), rate));
             }

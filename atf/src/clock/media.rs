@@ -1,4 +1,4 @@
-//! The time of a recording, from several anchors.
+//! Computes the time of a recording from several anchors.
 
 use std::error::Error;
 use std::fmt;
@@ -74,12 +74,12 @@ impl MediaClock {
         check_timescales(self.timescale, other.timescale)
     }
 
-    /// Converts a trace's first timestamp, for output that shows the trace on this clock.
+    /// Converts a trace's first timestamp, to check that the whole trace can be shown on this
+    /// clock.
     ///
     /// # Errors
     ///
-    /// If the timestamp is before the recording's time 0, because such output cannot show earlier
-    /// times.
+    /// If the timestamp is before the recording's time 0, because earlier times cannot be shown.
     pub fn start_ns(&self, first_ns: u64) -> Result<u64, MediaClockError> {
         let start_ns = self.to_media_ns(first_ns);
         start_ns.ok_or_else(|| MediaClockError::EventsBefore {

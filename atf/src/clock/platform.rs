@@ -81,8 +81,8 @@ mod ticks {
     }
 }
 
-/// On platforms for which the format defines no clock: the standard library's clock, counted from
-/// its first reading.
+/// The standard library's clock, counted from its first reading, for platforms on which the format
+/// defines no clock.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",

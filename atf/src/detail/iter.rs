@@ -55,7 +55,7 @@ impl<'a> DetailCursor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`DetailReader::get`].
+    /// The errors of [`DetailReader::get`].
     #[inline]
     pub fn get(&mut self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.reader.place(seq) else {
@@ -72,7 +72,7 @@ impl<'a> DetailCursor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`DetailReader::read_payload`].
+    /// The errors of [`DetailReader::read_payload`].
     pub fn function_payload(&mut self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
         let payload = self.possible_payload(event)?;
         Ok(payload.and_then(FunctionPayload::decode))
@@ -82,7 +82,7 @@ impl<'a> DetailCursor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`DetailReader::read_payload`].
+    /// The errors of [`DetailReader::read_payload`].
     pub(crate) fn possible_payload(&mut self, event: &DetailEvent) -> Result<Option<&[u8]>> {
         FunctionPayload::possible(event)
             .map(|_| self.payload(event))
@@ -94,7 +94,7 @@ impl<'a> DetailCursor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`DetailReader::read_payload`].
+    /// The errors of [`DetailReader::read_payload`].
     #[inline]
     pub(crate) fn payload(&mut self, event: &DetailEvent) -> Result<&[u8]> {
         let size = usize::try_from(event.payload_size()).unwrap_or(usize::MAX);
@@ -106,7 +106,7 @@ impl<'a> DetailCursor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`DetailReader::read_payload`].
+    /// The errors of [`DetailReader::read_payload`].
     pub(crate) fn chunk(&mut self, event: &DetailEvent, start: u64) -> Result<&[u8]> {
         let size = u64::from(event.header.total_length);
         let end = event.offset.saturating_add(size);

@@ -72,7 +72,7 @@ impl FunctionPayload {
     ///
     /// # Errors
     ///
-    /// Those of [`encode`](Self::encode).
+    /// The errors of [`encode`](Self::encode).
     pub fn encode_fixed(&self, stack_size: usize) -> Result<[u8; Self::SIZE]> {
         const MAX: u16 = DetailFunctionPayload::STACK_SIZE_MAX;
         let stack_size = u16::try_from(stack_size)

@@ -146,7 +146,7 @@ impl DetailReader {
     ///
     /// # Errors
     ///
-    /// Those of [`checksum`](Self::checksum).
+    /// The errors of [`checksum`](Self::checksum).
     pub fn problems(&self) -> Result<Vec<Error>> {
         let completeness = self.completeness();
         let is_cut = self.header.stated_end().is_some();
@@ -192,8 +192,8 @@ impl DetailReader {
         Ok(size)
     }
 
-    /// Returns the payload of an event without copying it. Returns `None` unless the file is in
-    /// memory, which only bytes and mapped files are.
+    /// Returns the payload of an event without copying it. Returns `None` if the file is not in
+    /// memory; only mapped files and readers of bytes are.
     #[must_use]
     pub fn payload_bytes(&self, event: &DetailEvent) -> Option<&[u8]> {
         let start = event.payload_offset();
@@ -236,7 +236,7 @@ impl DetailReader {
     ///
     /// # Errors
     ///
-    /// Those of [`read_payload`](Self::read_payload).
+    /// The errors of [`read_payload`](Self::read_payload).
     pub fn function_payload(&self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
         let Some(size) = FunctionPayload::possible(event) else {
             return Ok(None);
@@ -273,7 +273,7 @@ impl DetailReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn time_range(&self) -> Result<Option<(u64, u64)>> {
         let last = self.event_count().saturating_sub(1);
         let range = self.get(0)?.zip(self.get(last)?);

@@ -16,7 +16,7 @@ impl DetailReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn scan(&self) -> Result<Scan> {
         Scan::of(self, None)
     }
@@ -35,7 +35,7 @@ pub struct Scan {
     pub other_types: u64,
     /// Where timestamps decrease; `None` if they never do.
     pub disorder: Option<Disorder>,
-    /// The number of events that link to an index event that links back; 0 without the index.
+    /// The number of events whose index event links back to them; 0 if the index was not read.
     pub linked: u64,
 }
 

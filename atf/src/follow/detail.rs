@@ -121,11 +121,11 @@ impl DetailFollower {
     ///
     /// # Errors
     ///
-    /// Those of [`IndexFollower::poll`](super::IndexFollower::poll) and [`DetailHeader::decode`];
-    /// [`ErrorKind::Disagrees`] at `footer.bytes_length` if, according to the footer, the events
-    /// end before the last returned event, and at `footer.event_count` if its count is wrong. Once,
-    /// after the last event of a finalized file, the [`framing_problem`](Self::framing_problem) or
-    /// [`ErrorKind::ChecksumMismatch`].
+    /// The errors of [`IndexFollower::poll`](super::IndexFollower::poll) and
+    /// [`DetailHeader::decode`]; [`ErrorKind::Disagrees`] at `footer.bytes_length` if, according to
+    /// the footer, the events end before the last returned event, and at `footer.event_count` if
+    /// its count is wrong. Once, after the last event of a finalized file, the
+    /// [`framing_problem`](Self::framing_problem) or [`ErrorKind::ChecksumMismatch`].
     pub fn poll(&mut self) -> Result<Polled<DetailEvent>> {
         if self.finalized.is_some() {
             return self.over();
@@ -183,7 +183,7 @@ impl DetailFollower {
     ///
     /// # Errors
     ///
-    /// Those of [`read_payload`](Self::read_payload).
+    /// The errors of [`read_payload`](Self::read_payload).
     pub fn function_payload(&self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
         let size = event.payload_size();
         if size > FunctionPayload::LARGEST as u64 {
@@ -322,7 +322,8 @@ impl DetailFollower {
     fn step_ahead(&mut self, look: &mut Look) -> Result<Option<Stepped>> {
         self.has_footer = false;
         let (place, size) = (self.end, look.input.size());
-        // Events that do not directly follow the header are certain only with a footer.
+        // Events that do not directly follow the header are certain only once a footer confirms
+        // their offset.
         if look.header.events_offset != HEADER_SIZE as u64 {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
-/// The maximum number of events read per poll: 128 KiB.
+/// The maximum number of events read per poll (128 KiB).
 const MOST: usize = (128 << 10) / IndexEvent::SIZE;
 /// The maximum number of bytes read per poll: the last event again, new events, and the bytes after
 /// them.
@@ -155,7 +155,8 @@ impl IndexFollower {
     ///   returned; [`ErrorKind::TooShort`] if it has lost its header;
     /// - [`ErrorKind::Changed`] at a header field that must not change;
     /// - [`ErrorKind::Overwritten`] at the last event returned;
-    /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer's count is lower;
+    /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer's count is lower than the
+    ///   number of events returned;
     /// - [`ErrorKind::ChecksumMismatch`], once, after the last event of a finalized file.
     pub fn poll(&mut self) -> Result<Polled<EventSlice<'_>>> {
         if let Some(nothing) = self.look()? {
@@ -174,7 +175,7 @@ impl IndexFollower {
     ///
     /// # Errors
     ///
-    /// Those of [`poll`](Self::poll).
+    /// The errors of [`poll`](Self::poll).
     pub fn poll_event(&mut self) -> Result<Polled<IndexEvent>> {
         if let Some(nothing) = self.look()? {
             return Ok(nothing);
@@ -241,7 +242,8 @@ impl IndexFollower {
             let problem = (kind, "footer.event_count", offset);
             return Err(footer::error(input, found.offset, problem));
         }
-        // Events that do not directly follow the header are certain only with a footer.
+        // Events that do not directly follow the header are certain only once a footer confirms
+        // their offset.
         if footer.is_some() || header.events_offset == HEADER_SIZE as u64 {
             self.read(input, &header, end, footer.as_ref())?;
         }

@@ -33,10 +33,10 @@
 //! finished file returns, once each and in the same order. To guarantee this, it holds back
 //! - an incomplete event, and a detail whose length or end is not written yet;
 //! - bytes that could begin a footer, until later bytes show whether they do;
-//! - zeros, which may not be written yet, and an event followed only by zeros, which may be
-//!   half-written in a preallocated file. Zeros that remain when the file is finalized are a hole,
-//!   which a reader also returns. One case cannot be detected: a half-written event at the very end
-//!   of the preallocated space;
+//! - zeros, in place of which data may still be written, and an event followed only by zeros, which
+//!   may be half-written in a preallocated file. Zeros that remain when the file is finalized are a
+//!   hole, which a reader also returns. One case cannot be detected: a half-written event at the
+//!   very end of the preallocated space;
 //! - all events that do not directly follow the header, because only the footer proves where they
 //!   begin.
 //!

@@ -130,7 +130,7 @@ impl ThreadFollower {
     ///
     /// # Errors
     ///
-    /// Those of [`IndexFollower::poll`] and [`DetailFollower::poll`].
+    /// The errors of [`IndexFollower::poll`] and [`DetailFollower::poll`].
     pub fn poll(&mut self) -> Result<Polled<ThreadEvent>> {
         let event = match self.waiting.take() {
             Some(event) => event,

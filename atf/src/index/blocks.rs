@@ -6,9 +6,9 @@ use super::event::EVENT_SIZE;
 use super::{EventSlice, IndexEvent, IndexReader, Record, clamp};
 use crate::error::Result;
 
-/// The number of events per block: 64 KiB, so that a second pass finds the block in the cache.
+/// The number of events per block. A block has 64 KiB, so a second pass finds it in the cache.
 const BLOCK: u64 = (64 << 10) / EVENT_SIZE;
-/// The number of events per read from a source that is not in memory: 256 KiB.
+/// The number of events per read from a source that is not in memory (256 KiB).
 const READ: usize = (256 << 10) / IndexEvent::SIZE;
 
 impl IndexReader {
@@ -74,7 +74,7 @@ impl<'a> EventBlocks<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`IndexReader::get`].
+    /// The errors of [`IndexReader::get`].
     pub fn next_block(&mut self) -> Result<Option<EventSlice<'_>>> {
         let start = self.left.start;
         if self.left.is_empty() {

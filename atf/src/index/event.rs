@@ -5,7 +5,7 @@ use crate::wire::{EventKind, Field, Record, Wire, in_each, offset};
 
 pub use crate::wire::decoded::IndexEvent;
 
-/// The size of an event in bytes, in the type of file offsets.
+/// The size of an event in bytes, as a `u64` like file offsets.
 pub(super) const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 /// Returns an event's timestamp, which is at the same offset in both wire versions.

@@ -27,9 +27,9 @@ impl IndexHeader {
     /// [`BadMagic`](ErrorKind::BadMagic), [`BadEndian`](ErrorKind::BadEndian),
     /// [`UnknownVersion`](ErrorKind::UnknownVersion), [`BadEventSize`](ErrorKind::BadEventSize),
     /// [`BadEventsOffset`](ErrorKind::BadEventsOffset), each pointing at its field, and
-    /// [`WrongLayoutForVersion`](ErrorKind::WrongLayoutForVersion), pointing at `version`.
-    /// (Otherwise, a version 2 header with 32 events could be mistaken for a version 1
-    /// placeholder.)
+    /// [`WrongLayoutForVersion`](ErrorKind::WrongLayoutForVersion), pointing at `version`. Without
+    /// the last check, a version 2 header with 32 events could be mistaken for a version 1
+    /// placeholder.
     pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
         let this = Self::from_bytes(wire(bytes, INDEX_MAGIC)?, bytes);
         this.check_layout(bytes)?;

@@ -21,7 +21,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`checksum`](Self::checksum), which runs at the first all-zero event.
+    /// The errors of [`checksum`](Self::checksum), which runs at the first all-zero event.
     #[inline]
     pub fn is_hole(&self, event: &[u8; IndexEvent::SIZE]) -> Result<bool> {
         Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())

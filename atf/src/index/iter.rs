@@ -29,7 +29,7 @@ impl IndexReader {
     }
 
     /// Iterates over the events at these positions without verifying them (see
-    /// [`known_checksum`](Self::known_checksum)). Positions after the last event are ignored.
+    /// [`known_checksum`](Self::known_checksum)). Ignores positions after the last event.
     #[must_use]
     pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
         Events::new(self, clamp(seqs, self.event_count()))
@@ -57,7 +57,7 @@ impl<'a> IndexCursor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`IndexReader::get`].
+    /// The errors of [`IndexReader::get`].
     #[inline]
     pub fn get(&mut self, seq: u64) -> Result<Option<IndexEvent>> {
         let Some(offset) = self.reader.event_offset(seq) else {
@@ -71,7 +71,7 @@ impl<'a> IndexCursor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`IndexReader::get`].
+    /// The errors of [`IndexReader::get`].
     pub fn bytes(&mut self, seq: u64) -> Result<Option<[u8; IndexEvent::SIZE]>> {
         self.reader
             .event_offset(seq)
@@ -80,7 +80,8 @@ impl<'a> IndexCursor<'a> {
     }
 }
 
-/// Events in file order, including those in gaps, from either end. Ends after a read error.
+/// Iterates over events in file order from either end, including those in gaps. Ends after a read
+/// error.
 ///
 /// Created by [`IndexReader::events`], which adds the file's problems at the end, and by
 /// [`IndexReader::events_in`].
@@ -119,10 +120,11 @@ impl Block<'_> {
     }
 }
 
-/// The number of events in the first read: 4 KiB. Each further read is twice as large.
+/// The number of events in the first read (4 KiB). Each further read is twice as large as the
+/// previous one.
 const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
-/// The maximum number of events to buffer: 64 KiB, so that the scan and the caller find them in the
-/// cache.
+/// The maximum number of events to buffer. They take 64 KiB, so the scan and the caller find them
+/// in the cache.
 const MOST: usize = (64 << 10) / IndexEvent::SIZE;
 
 impl<'a> Events<'a> {

@@ -16,8 +16,8 @@ use crate::wire::{Wire, with_wire};
 /// The minimum number of events per part of a parallel scan: a smaller part is not worth a thread.
 const SMALLEST_PART: u64 = 1 << 15;
 
-/// The number of events per step of a pass: 16 KiB, so that the second pass over a step finds it in
-/// the cache.
+/// The number of events per step of a pass. A step has 16 KiB, so the second pass over it finds it
+/// in the cache.
 const CHUNK: usize = (16 << 10) / IndexEvent::SIZE;
 
 /// A scan for callers that read all events anyway: they add each block that they read.
@@ -74,7 +74,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn scan(&self) -> Result<Scan> {
         self.scan_parallel(NonZero::<usize>::MIN)
     }
@@ -84,7 +84,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn scan_parallel(&self, threads: NonZero<usize>) -> Result<Scan> {
         Ok(self.scanned(threads)?.scan)
     }
@@ -101,7 +101,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get); a checksum mismatch is not an error.
+    /// The errors of [`get`](Self::get); a checksum mismatch is not an error.
     pub fn checksum(&self) -> Result<Checksum> {
         match self.known_checksum() {
             Some(known) => Ok(known),
@@ -136,7 +136,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
         for (range, spawned) in others {
             let part = match spawned.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(part)) => part?,
-                // A source provided by the caller may panic; ours do not.
+                // A source provided by the caller may panic; the sources of this crate do not.
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
                 // If no other thread can be started, scan the part on this one.
                 Err(_) => Part::scan(reader, range)?,

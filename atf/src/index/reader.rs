@@ -129,8 +129,8 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`], or [`ErrorKind::UnexpectedEnd`] if the file was truncated after it was
-    /// opened, at the event's offset.
+    /// [`ErrorKind::Io`] or, if the file was truncated after it was opened,
+    /// [`ErrorKind::UnexpectedEnd`], both at the event's offset.
     #[inline]
     pub fn get(&self, seq: u64) -> Result<Option<IndexEvent>> {
         if seq >= self.event_count() {
@@ -147,8 +147,9 @@ impl IndexReader {
         }
     }
 
-    /// Returns the events at these positions without copying them. Returns `None` unless the file
-    /// is in memory, which only bytes and mapped files are. Ignores positions after the last event.
+    /// Returns the events at these positions without copying them. Returns `None` if the file is
+    /// not in memory; only mapped files and readers of bytes are. Ignores positions after the last
+    /// event.
     #[must_use]
     #[inline]
     pub fn slice(&self, seqs: impl RangeBounds<u64>) -> Option<EventSlice<'_>> {
@@ -228,7 +229,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn time_range(&self) -> Result<Option<(u64, u64)>> {
         let last = self.event_count().saturating_sub(1);
         let range = self.get(0)?.zip(self.get(last)?);

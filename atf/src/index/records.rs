@@ -20,7 +20,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub(super) fn record(&self, seq: u64) -> Result<Option<Record>> {
         let Some(offset) = self.event_offset(seq) else {
             return Ok(None);
@@ -36,7 +36,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get), if not even the first event can be read.
+    /// The errors of [`get`](Self::get), if not even the first event can be read.
     pub(crate) fn read_records(&self, seq: u64, records: &mut [Record]) -> Result<usize> {
         let left = self.event_count().saturating_sub(seq);
         let count = usize::try_from(left).map_or(records.len(), |left| left.min(records.len()));

@@ -195,9 +195,9 @@ fn partial_footer(
     Ok(None)
 }
 
-/// Returns whether the `size` bytes at the place of event `seq` begin a footer, judging by its
-/// magic and, if present, its count or start time. If the sector with the footer's beginning never
-/// reached the disk, it reads as zeros, followed by the length of the preceding events.
+/// Returns whether the `size` bytes at the place of event `seq` begin a footer, judging by the
+/// magic and, if present, the count or the start time. If the sector with the footer's beginning
+/// never reached the disk, it reads as zeros, followed by the length of the preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     const COUNT_END: usize = offset!(IndexFooter.time_start_ns);

@@ -11,8 +11,8 @@ pub(super) struct Known {
 
 /// The minimum distance between sampled events: 32 KiB of the file.
 const LEAST_STRIDE: u64 = 1024;
-/// The maximum number of samples: 1 MiB, which fits into a cache. In larger files, samples are
-/// farther apart.
+/// The maximum number of samples. They take 1 MiB, which fits into a cache. In larger files,
+/// samples are farther apart.
 const MOST: u64 = 1 << 17;
 
 /// The timestamp of every `stride`-th event, starting with the first.

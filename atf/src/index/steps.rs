@@ -3,7 +3,7 @@
 use super::{IndexEvent, IndexReader, Pass, Record};
 use crate::error::Result;
 
-/// The number of events per read: 64 KiB.
+/// The number of events per read (64 KiB).
 const BLOCK: usize = (64 << 10) / IndexEvent::SIZE;
 
 /// Reads and scans all events block by block. Every call must pass the same reader.
@@ -37,7 +37,7 @@ impl Steps {
     ///
     /// # Errors
     ///
-    /// Those of [`IndexReader::read_records`], and, after the last event, those of
+    /// The errors of [`IndexReader::read_records`], and, after the last event, those of
     /// [`IndexReader::checksum`].
     pub(crate) fn next_block(&mut self, index: &IndexReader) -> Result<(u64, &[Record])> {
         let end = self.end();
@@ -60,7 +60,7 @@ impl Steps {
     ///
     /// # Errors
     ///
-    /// Those of [`next_block`](Self::next_block) and [`IndexReader::get`].
+    /// The errors of [`next_block`](Self::next_block) and [`IndexReader::get`].
     pub(crate) fn find(&mut self, index: &IndexReader, seq: u64) -> Result<Option<Record>> {
         while self.end() <= seq && !self.next_block(index)?.1.is_empty() {}
         match self.get(seq) {

@@ -23,7 +23,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn seq_range(&self, time: impl RangeBounds<u64>) -> Result<Option<Range<u64>>> {
         let scanned = self.scanned(NonZero::<usize>::MIN)?;
         if !scanned.scan.is_ordered() {
@@ -79,7 +79,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn seek(&self, time: impl RangeBounds<u64>) -> Result<Option<Range<u64>>> {
         if self.known_scan().is_some() {
             return self.seq_range((time.start_bound().cloned(), time.end_bound().cloned()));
@@ -173,7 +173,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn time_query(&self, time: impl RangeBounds<u64>) -> Result<TimeQuery<'_>> {
         let seqs = self.seq_range((time.start_bound().cloned(), time.end_bound().cloned()))?;
         let is_ordered = seqs.is_some();
@@ -315,7 +315,7 @@ impl Search {
         [1, 2, 3, 4, 5, 6, 7].map(|part| low.seq.saturating_add(width.saturating_mul(part) / 8))
     }
 
-    /// Narrows the ends to the events that were looked up.
+    /// Moves the ends to the nearest events that were looked up.
     #[inline]
     fn narrow(&mut self, looks: [Known; LOOKS]) {
         let Some(mut low) = self.low else { return };
