@@ -33,7 +33,7 @@ impl FileKind {
     ///
     /// # Errors
     ///
-    /// Those of [`FileSource::open`](crate::FileSource::open), and read errors.
+    /// The errors of [`FileSource::open`](crate::FileSource::open), and read errors.
     pub fn of(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let input = Input::open(path.as_ref(), OpenOptions::new())?;
         let mut magic = [0; 4];

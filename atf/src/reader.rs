@@ -9,7 +9,7 @@ macro_rules! reader_methods {
             ///
             /// # Errors
             ///
-            /// Those of [`FileSource::open`](crate::FileSource::open) and
+            /// The errors of [`FileSource::open`](crate::FileSource::open) and
             /// [`from_source`](Self::from_source).
             pub fn open(path: impl AsRef<std::path::Path>) -> crate::Result<Self> {
                 Self::open_with(path, crate::OpenOptions::new())
@@ -19,7 +19,7 @@ macro_rules! reader_methods {
             ///
             /// # Errors
             ///
-            /// Those of [`open`](Self::open).
+            /// The errors of [`open`](Self::open).
             pub fn open_with(
                 path: impl AsRef<std::path::Path>,
                 options: crate::OpenOptions,
@@ -31,7 +31,7 @@ macro_rules! reader_methods {
             ///
             /// # Errors
             ///
-            /// Those of [`from_source`](Self::from_source).
+            /// The errors of [`from_source`](Self::from_source).
             pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> crate::Result<Self> {
                 Self::new(crate::source::Input::from_bytes(bytes.into()))
             }

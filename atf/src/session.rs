@@ -91,7 +91,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let at = |error: Error| error.with_path(Some(path));
@@ -261,7 +261,7 @@ impl ThreadEntry {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn open_index(&self) -> Result<IndexReader> {
         self.open_index_as(true)
     }
@@ -426,8 +426,8 @@ fn is_file_name(name: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Those of the operating system. An unreadable folder of a trace is an error if the file has
-/// several names, because one of them may be in that folder.
+/// Operating system errors. An unreadable folder of a trace is an error if the file has several
+/// names, because one of them may be in that folder.
 pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
     let found = match fs::metadata(path) {
         Ok(found) if found.is_file() => found,

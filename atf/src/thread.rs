@@ -15,8 +15,8 @@ use crate::wire::{HEADER_SIZE, offset};
 
 /// Reads a thread's folder: `index.atf`, and `detail.atf` if it exists.
 ///
-/// Looks for details whatever the header's flag, because the flag is meaningless in an unfinalized
-/// file. If a detail file cannot be opened, the index can still be read.
+/// Looks for details regardless of the header's flag, because the flag is meaningless in an
+/// unfinalized file. If a detail file cannot be opened, the index can still be read.
 ///
 /// ```
 /// use atf::thread::{Linked, ThreadReader};
@@ -86,8 +86,8 @@ impl ThreadReader {
     ///
     /// # Errors
     ///
-    /// Those of [`IndexReader::open`], and [`ErrorKind::SymbolicLink`] if `index.atf` is a symlink.
-    /// An empty file is [`ErrorKind::TooShort`] if the thread's other file is finalized.
+    /// The errors of [`IndexReader::open`], and [`ErrorKind::SymbolicLink`] if `index.atf` is a
+    /// symlink. An empty file is [`ErrorKind::TooShort`] if the thread's other file is finalized.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(folder, OpenOptions::new())
     }
@@ -96,7 +96,7 @@ impl ThreadReader {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn open_with(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let folder = folder.as_ref();
         if !options.scan {
@@ -209,7 +209,7 @@ impl ThreadReader {
     ///
     /// # Errors
     ///
-    /// Those of [`DetailReader::get`] and [`IndexReader::get`].
+    /// The errors of [`DetailReader::get`] and [`IndexReader::get`].
     pub fn scan_details(&self) -> Result<Option<detail::Scan>> {
         match (&self.detail_scan, self.detail()) {
             (Some(known), _) => Ok(Some(known.clone())),
@@ -229,7 +229,7 @@ impl ThreadReader {
     ///
     /// # Errors
     ///
-    /// Those of [`DetailReader::get`].
+    /// The errors of [`DetailReader::get`].
     #[inline]
     pub fn forward(&self, event: &IndexEvent) -> Result<Linked<DetailEvent>> {
         match event.detail_seq {
@@ -253,7 +253,7 @@ impl ThreadReader {
     ///
     /// # Errors
     ///
-    /// Those of [`IndexReader::get`].
+    /// The errors of [`IndexReader::get`].
     pub fn backward(&self, event: &DetailEvent) -> Result<Linked<IndexEvent>> {
         let seq = event.header.index_seq;
         Ok(match self.index.get(seq)? {
@@ -262,9 +262,9 @@ impl ThreadReader {
         })
     }
 
-    /// Returns where the two files disagree: about wire version, `thread_id`, `arch` and `os`, as
-    /// [`ErrorKind::Disagrees`] at the detail file's field; about a finalized index's flag
-    /// `has_detail_file`, as [`ErrorKind::WrongDetailFlag`].
+    /// Returns an error for each disagreement between the two files: [`ErrorKind::Disagrees`] at
+    /// the detail file's field if the wire version, `thread_id`, `arch` or `os` differs;
+    /// [`ErrorKind::WrongDetailFlag`] if a finalized index's flag `has_detail_file` is wrong.
     ///
     /// In wire version 2, such a disagreement is the only sign of a misplaced detail file.
     #[must_use]
@@ -283,7 +283,7 @@ impl ThreadReader {
     ///
     /// # Errors
     ///
-    /// Those of [`DetailReader::problems`].
+    /// The errors of [`DetailReader::problems`].
     pub fn problems(&self) -> Result<Vec<Error>> {
         let mut problems = self.index.problems();
         problems.extend(self.problems_beside()?);
@@ -373,9 +373,9 @@ impl ThreadReader {
     }
 }
 
-/// Returns the error of a file that cannot be opened. For an empty file, the error is that nothing
-/// was written. But if the thread's other file is finalized, bytes were lost, and the file is too
-/// short.
+/// Returns the error for a file that cannot be opened. An empty file normally means that nothing
+/// was written. But if the thread's other file is finalized, bytes were lost, so the error is that
+/// the file is too short.
 fn opening(error: Error, other_is_finalized: impl FnOnce() -> bool) -> Error {
     if *error.kind() != ErrorKind::NothingWritten || !other_is_finalized() {
         return error;

@@ -20,9 +20,9 @@ const LARGEST_SHARED: u64 = 64 << 10;
 /// A buffered view: reads far ahead during sequential scans in either direction, but only a little
 /// after a jump.
 ///
-/// Each window near the previous one is twice as large, up to 256 KiB. After a jump, the window
-/// begins at a page, so that nearby reads cost one read. In-memory bytes are returned directly,
-/// without a buffer.
+/// A window near the previous one is twice as large as that one, up to 256 KiB. After a jump, the
+/// window begins at a page, so that nearby reads cost one read. In-memory bytes are returned
+/// directly, without a buffer.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
     input: &'a Input,
@@ -49,7 +49,8 @@ impl<'a> Window<'a> {
         self.view(offset).first_chunk().ok_or_else(not_buffered)
     }
 
-    /// Returns the `N` bytes at `offset`, and expects the next requested record before them.
+    /// Returns the `N` bytes at `offset`. A read also includes the bytes before them, because the
+    /// next requested record probably precedes them.
     #[inline]
     pub(crate) fn record_backward<const N: usize>(&mut self, offset: u64) -> Result<&[u8; N]> {
         if self.view(offset).len() < N {

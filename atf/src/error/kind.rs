@@ -230,7 +230,7 @@ pub enum ErrorKind {
     },
     /// The file is already finalized, so nothing can be added.
     AlreadyFinalized,
-    /// A ring contains other bytes for a file than the file does, so the ring belongs to other
+    /// A ring and a file have different bytes at the same offset, so the ring belongs to other
     /// files.
     RingDiffers {
         /// The name of the file.

@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 use super::TIMESCALE;
 use crate::error::{Error, ErrorKind, push};
 
-/// How many problems to keep: hostile text can have one per two bytes.
+/// The maximum number of problems to keep, because hostile text can have one per two bytes.
 const MOST_PROBLEMS: usize = 100;
 /// How many characters of a wrong value to show.
 const SHOWN: usize = 40;
-/// The message of the only error that the text does not cause.
+/// The message of the only error that is not caused by the text.
 const NO_MEMORY: &str = "not enough memory for the values";
 
 /// The path to a value from the root, such as `threads[2].id`.

@@ -90,7 +90,7 @@ impl Manifest {
     }
 
     /// Returns whether the whole file is unreadable because it cannot be opened or is not a JSON
-    /// object. [`problems`](Self::problems) has the reason.
+    /// object. [`problems`](Self::problems) contains the reason.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
         let of_file = |problem: &Error| {

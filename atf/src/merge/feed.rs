@@ -58,8 +58,8 @@ impl Part {
     }
 }
 
-/// How many in-memory events to verify at once: 64 KiB, so that they are still in the cache when
-/// they are merged.
+/// How many in-memory events to verify at once. They take 64 KiB, so they are still in the cache
+/// when they are merged.
 const VERIFIED: usize = (64 << 10) / IndexEvent::SIZE;
 
 /// Supplies the selected events of one thread.

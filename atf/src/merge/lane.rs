@@ -90,8 +90,8 @@ impl<'m> Lane<'m> {
         records.unwrap_or_default()
     }
 
-    /// Returns the time of the event `after` places after the first one not yet ordered, if
-    /// available.
+    /// Returns the time of the event that is `after` places after the first unordered one, if that
+    /// event is available.
     #[inline(always)]
     pub(super) fn time(&self, after: usize) -> Option<u64> {
         let place = self.head.wrapping_add(after);

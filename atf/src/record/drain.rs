@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Loss;
 use crate::write::{Detail, ThreadWriter};
 
-/// The maximum number of events to take before freeing their slots: 32 KiB of the ring.
+/// The maximum number of events to take before freeing their slots (32 KiB of the ring).
 const MOST_TAKEN: usize = 1024;
 
 /// Drains what a [`Recorder`](super::Recorder) recorded: see the [module](super).

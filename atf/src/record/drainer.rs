@@ -27,7 +27,7 @@ use updates::Updates;
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The pause after a manifest write, as a multiple of the write's duration. With very many threads,
-/// the manifest is large and takes long to write.
+/// the manifest is large and takes a long time to write.
 const MANIFEST_REST: u32 = 50;
 
 /// Drains all rings into the threads' files and keeps the manifest up to date.
@@ -147,7 +147,7 @@ impl Drainer {
             }
             if !is_behind {
                 let interval = self.shared.options.interval;
-                // The drain checks the rings whether it was woken or timed out.
+                // Ignore the result: the drain checks the rings, whether it was woken or timed out.
                 let changed = &self.shared.changed;
                 let _ = changed.wait_timeout_while(state, interval, State::is_idle);
             }

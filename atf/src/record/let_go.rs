@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::manifest::Loss;
 
-/// The maximum number of separate runs of events or details: 1.5 MiB.
+/// The maximum number of separate runs of events or details (1.5 MiB).
 const MOST_RUNS: usize = 1 << 16;
 
 /// How late a trigger may be reported, in nanoseconds.
@@ -16,7 +16,7 @@ pub(super) struct LetGo {
     /// The latest times, in order, grouped into runs.
     runs: VecDeque<Loss>,
     limit: usize,
-    /// How many times a new run groups: more than 1 only after the limit was exceeded.
+    /// The number of timestamps in a new run: more than 1 only after the limit was exceeded.
     each: u64,
     /// Older times, merged into one entry. Only a trigger that is reported late can request them.
     older: Option<Loss>,

@@ -24,13 +24,14 @@ pub struct RecordOptions {
     pub max_threads: usize,
     /// The memory limit for the rings of all live threads together, in bytes, including the times
     /// of discarded events ([`Window`]). Rings of the full [`capacity`](Self::capacity) take up to
-    /// half of it. Beyond that, a new ring is halved until it fits into the rest of this half, or
-    /// into one sixteenth of the limit divided by the number of threads, but not below 256 events
-    /// and 16 KiB of payloads. A thread whose ring still does not fit is not recorded, and its
-    /// events count as lost. Rings are also halved if the system has no memory for them.
-    /// [`RecordSummary::smaller_rings`] counts the threads with smaller rings.
+    /// half of it. If a new ring does not fit into that half, it is halved until it fits into what
+    /// remains of it, or into one sixteenth of the limit divided by the number of threads, but not
+    /// below 256 events and 16 KiB of payloads. A thread whose ring still does not fit is not
+    /// recorded, and its events count as lost. Rings are also halved if the system has no memory
+    /// for them. [`RecordSummary::smaller_rings`] counts the threads with smaller rings.
     pub ring_memory: usize,
-    /// Records in full only around triggers. `None` records everything. Needs rings.
+    /// The [`Window`] around triggers in which to record in full; `None` to record everything.
+    /// Needs rings.
     pub window: Option<Window>,
     /// When to continue in another session. `None` means never. Needs rings.
     pub segment: Option<Segment>,
@@ -177,12 +178,13 @@ mod tests {
     #[test]
     fn rings_of_many_threads_get_smaller_and_all_fit() {
         let options = RecordOptions::default();
-        // 3 MiB each, in 1 GiB.
+        // Each ring takes 3 MiB, and all of them may take 1 GiB.
         assert_eq!(rings(&options, 256), [1 << 16; 256]);
         let flight = Capacity::default().events(1 << 20).payload_size(0);
         let flight = options.max_threads(4096).capacity(flight);
         let flight = flight.window(Some(Window::default()));
-        // 33.5 MiB each: a million events of 32 bytes, and 65,536 times of 24 bytes.
+        // Each ring takes 33.5 MiB: a million events of 32 bytes, and 65,536 timestamps of 24
+        // bytes.
         let events = rings(&flight, 4096);
         assert_eq!(events.len(), 4096);
         assert!(events.starts_with(&[1 << 20; 30]));

@@ -135,10 +135,10 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// Those of [`record`](Self::record), and those of the [policy](Overflow) for a payload that
-    /// does not fit. The call never waits for a payload larger than the capacity, because it can
-    /// never fit. With a [window](super::Window), it does not wait for a payload larger than half
-    /// of the capacity either.
+    /// The errors of [`record`](Self::record), and those of the [policy](Overflow) for a payload
+    /// that does not fit. The call never waits for a payload larger than the capacity, because it
+    /// can never fit. With a [window](super::Window), it does not wait for a payload larger than
+    /// half of the capacity either.
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         self.check(event)?;
         let payload = detail.payload;

@@ -73,7 +73,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// Those of [`start`](Self::start).
+    /// The errors of [`start`](Self::start).
     pub fn start_on(
         session: impl Into<Arc<SessionWriter>>,
         options: &RecordOptions,
@@ -114,8 +114,8 @@ impl Recording {
         self.shared.add_thread(name)
     }
 
-    /// Makes the drain's thread adjust a clock and write its error to the manifest, for tracers
-    /// that take their timestamps from that clock. Only the first call has an effect.
+    /// Makes the drain's thread adjust `clock` and write the clock's error to the manifest, for
+    /// tracers that take their timestamps from that clock. Only the first call has an effect.
     pub fn use_clock(&self, clock: Arc<CounterClock>) {
         self.shared.clock.get_or_init(|| clock);
     }
@@ -135,9 +135,9 @@ impl Recording {
     /// that the manifest contains them even if the process dies. Only the first call has an effect.
     ///
     /// The drain's thread calls `update` 10 ms after a thread was registered, 20 ms after that, and
-    /// so on, less often if it takes long, and after [`Trigger::fire_last`].
-    /// [`stop`](Self::stop) calls it on its own thread.
-    /// `update` must not wait for anything that waits for the drain.
+    /// so on, but less often if updates are slow. It also calls `update` after
+    /// [`Trigger::fire_last`]. [`stop`](Self::stop) calls it on its own thread. `update` must not
+    /// wait for anything that waits for the drain.
     pub fn on_update(&self, update: impl Fn(&SessionWriter) + Send + Sync + 'static) {
         self.shared.update.get_or_init(|| Update(Box::new(update)));
     }
@@ -153,7 +153,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// Those of [`ThreadRecorder::record`]; [`Lost::Event`] if the thread cannot be registered
+    /// The errors of [`ThreadRecorder::record`]; [`Lost::Event`] if the thread cannot be registered
     /// ([`stop`](Self::stop) returns the error) or its thread-local variables are already
     /// destroyed.
     #[inline]
@@ -161,11 +161,11 @@ impl Recording {
         self.with_thread(event.timestamp_ns, |recorder| recorder.record(event))
     }
 
-    /// Like [`record`](Self::record), with a detail.
+    /// Like [`record`](Self::record), but with a detail.
     ///
     /// # Errors
     ///
-    /// Those of [`record`](Self::record) and [`ThreadRecorder::record_with_detail`].
+    /// The errors of [`record`](Self::record) and [`ThreadRecorder::record_with_detail`].
     pub fn record_with_detail(&self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         let record = |recorder: &mut ThreadRecorder| recorder.record_with_detail(event, detail);
         self.with_thread(event.timestamp_ns, record)

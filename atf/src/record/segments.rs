@@ -16,13 +16,13 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 ///
 /// Each segment is a valid session. The first is the one that the recording was started with, and
 /// the others are created next to it: `pid_42` is followed by `pid_42_segment_000002`. Existing
-/// names are skipped. All threads change at the same time, each between two events, and every
-/// segment has the recording's modules, symbols, names and anchors. A thread's depths continue: if
-/// a call is open at the change, it is in one segment and its return in a later one.
-/// [`Segments`](crate::session::Segments) reads them as one trace. A loss belongs to the segment in
-/// which it was counted.
+/// names are skipped. All threads switch to the next segment at the same time, each between two
+/// events, and every segment has the recording's modules, symbols, names and anchors. A thread's
+/// depths continue: if a call is open at the switch, it is in one segment and its return in a later
+/// one. [`Segments`](crate::session::Segments) reads them as one trace. A loss belongs to the
+/// segment in which it was counted.
 ///
-/// During a change, each thread briefly has two writers. If the next segment cannot be created, the
+/// During a switch, each thread briefly has two writers. If the next segment cannot be created, the
 /// recording continues in the current one and retries about once a second. If no attempt succeeds,
 /// stopping the recording returns the error.
 ///

@@ -19,8 +19,8 @@ use crate::setters::setters;
 /// trigger requests everything the rings hold, and events discarded early do not count as lost.
 ///
 /// Loss counts are exact for the times in the manifest. If a ring discards more events within the
-/// pre-roll than it holds, or more than 65,536, these times may begin before the window, by up to
-/// 1/16,000 of the discarded events.
+/// pre-roll than it holds, or more than 65,536, these times may begin before the window, so that up
+/// to 1/16,000 of the discarded events count in addition.
 ///
 /// A ring takes memory only for the parts written so far. When a thread ends, the events that a
 /// trigger may still request move to memory of exactly their size: 32 bytes each, plus their

@@ -15,7 +15,7 @@ use crate::index::{IndexEvent, IndexReader};
 use crate::source::{Input, Unreadable};
 use crate::wire::HEADER_SIZE;
 
-/// The end of a file, as its reader found it.
+/// The end of a file, as determined by its reader.
 struct End<'a> {
     file: &'static str,
     input: &'a Input,

@@ -21,11 +21,11 @@ pub type ProgressFn<'a> = &'a dyn Fn(u64, u64);
 /// How to handle details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Details {
-    /// Keeps them unchanged.
+    /// Details are kept unchanged.
     Keep,
-    /// Zeroes registers; drops stacks and payloads of unknown shape.
+    /// Registers are zeroed; stacks and payloads of unknown shape are dropped.
     Scrub,
-    /// Drops them and their links.
+    /// Details and their links are dropped.
     Drop,
 }
 

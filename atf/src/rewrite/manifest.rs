@@ -14,7 +14,7 @@ use crate::wire::Clock;
 /// Facts about the threads of the new session.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// By thread id: whether the thread has details.
+    /// Whether each thread has details, by thread id.
     pub(super) threads: BTreeMap<u32, bool>,
     /// The omitted threads, by id: `true` if the thread's files could not be read, `false` if its
     /// writer wrote nothing.
@@ -22,7 +22,7 @@ pub(super) struct Facts {
     /// The earliest and the latest timestamp over all threads.
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clocks: BTreeSet<u8>,
-    /// The part that each thread was cut to, by id.
+    /// The part of each thread that a cut kept, by thread id.
     pub(super) cuts: BTreeMap<u32, Cut>,
 }
 

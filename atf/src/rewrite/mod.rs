@@ -12,15 +12,15 @@
 //! final path and renamed when it is complete. If an error occurs, nothing is left behind. A killed
 //! process leaves its temporary folder, `.atf-PID-N`, which can be deleted; searches for sessions
 //! [skip it](is_unfinished). Files and folders keep their modes, so the new trace is readable only
-//! by users who can read the original. The path may be that of a session, of a thread's folder, or
-//! of a folder with sessions below it.
+//! by users who can read the original. The path may be a session, a thread's folder, or a folder
+//! with sessions below it.
 //!
 //! # What is kept
 //!
 //! Recovery keeps every whole index event up to the first hole, and every detail whose index event
 //! is kept and whose links agree in both directions. Links are renumbered 0, 1, 2 and so on along
-//! the new index. Faults in the content, such as decreasing timestamps, stay, because a fix would
-//! invent data. Data without a regular place is set aside and never merged back:
+//! the new index. Faults in the content, such as decreasing timestamps, are kept, because a fix
+//! would invent data. Data without a regular place is set aside and never merged back:
 //!
 //! | in the new session | content |
 //! |---|---|
@@ -40,11 +40,11 @@
 //! # Segments
 //!
 //! The [segments](crate::session::Segments) of a process are rewritten one after another and keep
-//! their folders' names, so the new segments are one trace too. [`convert`] carries call depths,
-//! and [`cut`] open calls, from one segment to the next. Both start over where a segment, or the
-//! end of a thread in a segment, is missing. Recovery finalizes each segment. If a killed tracer
-//! left a segment's last events unwritten, calls continue across that gap, and the report mentions
-//! it. A segment that is rewritten alone is treated like any other session.
+//! their folders' names, so the new segments are one trace too. [`convert`] carries call depths
+//! from one segment to the next, and [`cut`] carries open calls. Both start over where a segment,
+//! or the end of a thread in a segment, is missing. Recovery finalizes each segment. If a killed
+//! tracer left a segment's last events unwritten, calls continue across that gap, and the report
+//! mentions it. A segment that is rewritten alone is treated like any other session.
 //!
 //! # Memory
 //!
@@ -173,7 +173,7 @@ setters!(ScrubOptions<'a> {
 pub struct CutOptions<'a> {
     /// The start of the part in nanoseconds: 0 by default.
     pub from_ns: u64,
-    /// The end of the part in nanoseconds, inclusive: the greatest time by default.
+    /// The end of the part in nanoseconds, inclusive: [`u64::MAX`] by default.
     pub to_ns: u64,
     /// The threads to keep, by the ids in their folders' names; empty, the default, for all.
     pub threads: BTreeSet<u32>,
@@ -246,7 +246,7 @@ pub fn recover(
 ///
 /// # Errors
 ///
-/// Those of [`recover`], and [`LimitReached`](crate::ErrorKind::LimitReached) or
+/// The errors of [`recover`], and [`LimitReached`](crate::ErrorKind::LimitReached) or
 /// [`OutOfRange`](crate::ErrorKind::OutOfRange) if the number of events, or the number of an event
 /// kind, does not fit the wire version.
 pub fn convert(
@@ -273,14 +273,14 @@ pub fn convert(
 /// content: zeroes registers, and drops stacks and payloads of unknown shape. Recovers the trace if
 /// needed.
 ///
-/// Functions, times and links stay. So do the manifest's function names, thread names, losses and
-/// anchors. Everything else that could contain memory content is dropped too: details that no event
-/// refers to, damaged data, unknown manifest keys, and files of an earlier recovery. No report is
-/// written into the trace, because it would quote damaged data.
+/// Functions, times and links are kept, and so are the manifest's function names, thread names,
+/// losses and anchors. Everything else that could contain memory content is dropped too: details
+/// that no event refers to, damaged data, unknown manifest keys, and files of an earlier recovery.
+/// No report is written into the trace, because it would quote damaged data.
 ///
 /// # Errors
 ///
-/// Those of [`recover`].
+/// The errors of [`recover`].
 pub fn scrub(
     path: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -320,16 +320,16 @@ pub fn scrub(
 /// and trailing segments without events are not written, except the first one if no segment has
 /// events. The report lists unwritten segments that are damaged.
 ///
-/// The manifest's function names, thread names, modules, anchors and unknown keys stay, and so do
-/// all losses, whatever their time. Data without a regular place is dropped, as by [`scrub`].
+/// The manifest's function names, thread names, modules, anchors and unknown keys are kept, and so
+/// are all losses, whatever their time. Data without a regular place is dropped, as by [`scrub`].
 ///
 /// Takes as much memory as [`recover`], plus 37 MiB if 262,144 calls are open. If more calls are
 /// open, the new trace lacks the outermost ones, and the report counts them.
 ///
 /// # Errors
 ///
-/// Those of [`recover`]; [`OutOfRange`](crate::ErrorKind::OutOfRange) if the range ends before it
-/// begins; [`NotASession`](crate::ErrorKind::NotASession) if `path` is the folder of a thread
+/// The errors of [`recover`]; [`OutOfRange`](crate::ErrorKind::OutOfRange) if the range ends before
+/// it begins; [`NotASession`](crate::ErrorKind::NotASession) if `path` is the folder of a thread
 /// without a session, because there is no manifest to mark the added events.
 pub fn cut(
     path: impl AsRef<Path>,

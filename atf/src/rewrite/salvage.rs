@@ -68,8 +68,7 @@ impl SalvagedDetails {
         Ok(Self(found))
     }
 
-    /// Returns the detail that index events link to as `seq`, with its index among the details
-    /// found.
+    /// Returns the detail at position `seq`, with its index among the details found.
     pub(super) fn get(&self, seq: u64) -> Option<(u64, DetailEvent)> {
         let place = self.0.binary_search_by_key(&seq, |event| event.seq).ok()?;
         Some((place as u64, *self.0.get(place)?))

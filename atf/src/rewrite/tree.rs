@@ -94,7 +94,7 @@ impl Tree {
             let file_type = match visited {
                 Ok(file_type) => file_type,
                 Err(error) => {
-                    // The unreadable folder may contain sessions.
+                    // Report the unreadable folder, because it may contain sessions.
                     let left = LeftBehind::new(&below, &unreadable(&error));
                     self.left_behind.push(left);
                     continue;

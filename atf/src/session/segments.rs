@@ -54,7 +54,7 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// Those of [`SessionReader::open`].
+    /// The errors of [`SessionReader::open`].
     pub fn open(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self> {
         let mut sessions = Vec::new();
         let mut seen = BTreeSet::new();

@@ -38,7 +38,7 @@ pub trait ReadAt: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of the operating system. Readers retry interrupted reads.
+    /// Operating system errors. Readers retry interrupted reads.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Returns the offset of the next stored byte at or after `offset`, or `None` if nothing more
@@ -47,7 +47,7 @@ pub trait ReadAt: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
         Ok(Some(offset))
     }

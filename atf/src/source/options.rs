@@ -1,4 +1,4 @@
-//! How files are opened.
+//! Options for opening files.
 
 use crate::sys::MapPermit;
 
@@ -35,9 +35,9 @@ pub struct OpenOptions {
     pub(crate) follow_links: bool,
     pub(crate) manifest_limit: u64,
     /// Whether to first read whole files to find unreadable ranges, which then read as zeros (see
-    /// [`Input::unreadable`](super::Input::unreadable)). Not for mapped files.
+    /// [`Input::unreadable`](super::Input::unreadable)). Must not be set for mapped files.
     pub(crate) around_errors: bool,
-    /// The largest size in bytes at which a `detail.atf` is read into memory as a whole. This saves
+    /// The size in bytes up to which a `detail.atf` is read into memory as a whole. This saves
     /// reads, because the file is walked when it is opened and then read again.
     pub(crate) detail_in_memory: u64,
     /// Whether threads are scanned while they are opened.
@@ -72,7 +72,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets whether a thread with details scans all events of both its files while it is opened,
+    /// Sets whether opening a thread with details also scans all events in both of its files;
     /// `false` by default. With `true`, each byte is read only once, and a later
     /// [`IndexReader::scan`](crate::index::IndexReader::scan) or
     /// [`ThreadReader::scan_details`](crate::thread::ThreadReader::scan_details) returns the known

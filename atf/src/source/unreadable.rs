@@ -179,7 +179,7 @@ impl<S: ReadAt> AroundErrors<S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Unreadable::find`].
+    /// The errors of [`Unreadable::find`].
     pub(super) fn new(source: S) -> io::Result<Self> {
         Ok(Self {
             unreadable: Unreadable::find(&source)?,

@@ -6,8 +6,8 @@ use super::{Depth, Paired, Span, SpanEnd, Unmatched};
 use crate::index::IndexEvent;
 use crate::wire::{CallEffect, EventKind};
 
-/// The open calls of one thread: pairs its events one by one, starting with the first. To pair only
-/// part of them, see [In a range of time](crate::spans#in-a-range-of-time).
+/// The open calls of one thread. Pairs the thread's events one by one, starting with the first. To
+/// pair only part of them, see [In a range of time](crate::spans#in-a-range-of-time).
 ///
 /// ```
 /// use atf::spans::{CallStack, Paired};

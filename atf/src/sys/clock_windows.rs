@@ -22,7 +22,7 @@ pub(crate) fn ticks() -> u64 {
     u64::try_from(count).unwrap_or(0)
 }
 
-/// Returns the ticks per second, fixed while the machine runs.
+/// Returns the ticks per second, which are constant while the machine runs.
 pub(crate) fn ticks_per_second() -> u64 {
     let mut frequency = 0;
     query_performance_frequency(&mut frequency);

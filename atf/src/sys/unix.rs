@@ -53,7 +53,8 @@ mod linux {
 
     /// Allocates the first `size` bytes of a file. A smaller file grows to this size.
     pub(crate) fn allocate(file: &File, size: u64) -> io::Result<()> {
-        // SAFETY: the call touches no memory of ours; the descriptor is open as long as `file`.
+        // SAFETY: the call accesses no memory of this program; the descriptor is open as long as
+        // `file`.
         super::check(unsafe { libc::fallocate64(file.as_raw_fd(), 0, 0, signed(size)?) })
     }
 

@@ -31,7 +31,7 @@ pub fn add_symbols(folder: impl AsRef<Path>, symbols: &[Symbol]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of [`add_symbols`].
+/// The errors of [`add_symbols`].
 pub fn set_ended_by(folder: impl AsRef<Path>, signal: &str) -> Result<()> {
     change(folder.as_ref(), |old| manifest::with_ended_by(old, signal))
 }

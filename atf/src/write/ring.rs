@@ -7,7 +7,7 @@
 //!
 //! The process may be killed between any two instructions. For an area that begins at offset `s` of its file:
 //!
-//! | before | in the file | in the ring | reader's view |
+//! | killed before | in the file | in the ring | reader's view |
 //! |---|---|---|---|
 //! | an event's bytes are stored | up to `s` | `size` bytes | all before it |
 //! | the size is stored | up to `s` | the same | the same: the call had not returned |

@@ -68,7 +68,7 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]: with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the folder
+    /// [`ErrorKind::Io`], with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the folder
     /// has a manifest.
     pub fn create(folder: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         Self::create_on(Arc::new(Disk), folder, options)
@@ -80,7 +80,7 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]: with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if this process
+    /// [`ErrorKind::Io`], with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if this process
     /// began another session below `root` in the same second.
     pub fn create_in(root: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let now = SystemTime::now();
@@ -94,11 +94,11 @@ impl SessionWriter {
         Self::create(folder, options)
     }
 
-    /// Like [`create`](Self::create), on a storage other than the disk.
+    /// Like [`create`](Self::create), but on a storage other than the disk.
     ///
     /// # Errors
     ///
-    /// Those of [`create`](Self::create).
+    /// The errors of [`create`](Self::create).
     pub fn create_on(
         storage: Arc<dyn Storage>,
         folder: impl AsRef<Path>,
@@ -263,7 +263,7 @@ impl SessionWriter {
         change(&mut shared)
     }
 
-    /// Changes values that following segments copy.
+    /// Changes values that later segments copy.
     fn tell(&self, change: impl FnOnce(&mut Shared)) {
         self.change(|shared| {
             shared.told = shared.told.saturating_add(1);

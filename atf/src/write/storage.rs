@@ -14,49 +14,49 @@ pub trait Storage: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn create_folder(&self, path: &Path) -> io::Result<bool>;
 
     /// Returns whether anything exists at this path, including a symlink.
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
     /// Creates a file that does not exist yet.
     ///
     /// # Errors
     ///
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), or any error of the operating system.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), or another operating system error.
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
 
     /// Renames a file, replacing an existing file of that name.
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Removes an empty folder.
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
     /// Syncs a folder, so that the names in it survive a power loss.
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
     /// Returns whether the files are the operating system's, so that they can be mapped.
@@ -71,21 +71,21 @@ pub trait StorageFile: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of the operating system. Writers retry interrupted writes.
+    /// Operating system errors. Writers retry interrupted writes.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize>;
 
     /// Truncates or extends the file to `size` bytes.
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn set_size(&mut self, size: u64) -> io::Result<()>;
 
     /// Syncs the contents, so that they survive a power loss.
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// Operating system errors.
     fn sync(&mut self) -> io::Result<()>;
 }
 

@@ -11,7 +11,7 @@ const FIRST: Duration = Duration::from_millis(10);
 const REST: u32 = 20;
 
 /// The schedule of updates since the last thread was registered. The time between two updates
-/// doubles, because updating many threads takes long.
+/// doubles, because updating many threads takes a long time.
 #[derive(Debug)]
 pub(super) struct Updates {
     last: Instant,
@@ -35,7 +35,7 @@ impl Updates {
         self.interval = self.rest;
     }
 
-    /// Returns whether an update is due now. If so, the caller must do it.
+    /// Returns whether an update is due now. If so, the caller must perform it.
     pub(super) fn are_due(&mut self, now: Instant) -> bool {
         let is_due = now.saturating_duration_since(self.last) >= self.interval;
         if is_due {

@@ -422,8 +422,8 @@ fn is_known(name: &str, is_alone: bool) -> bool {
     [INDEX_FILE, DETAIL_FILE, RING_FILE].contains(&name) || (is_alone && is_earlier(name))
 }
 
-/// Returns whether a file is entirely unreadable. A file with any readable sector opens, and its
-/// errors have an offset.
+/// Returns whether a file is entirely unreadable. A file with any readable sector can be opened,
+/// and its errors have an offset.
 fn is_lost(error: &Error, options: OpenOptions) -> bool {
     options.around_errors && is_bad_sector(error) && error.offset().is_none()
 }

@@ -16,7 +16,7 @@ pub struct LeftBehind {
 
 impl LeftBehind {
     /// Creates a report on a file or folder that may be part of the trace but is not copied. `path`
-    /// is relative to the given path.
+    /// is relative to the path of the session or of the original.
     pub(in crate::rewrite) fn new(path: &Path, why: &str) -> Self {
         Self {
             path: path.to_string_lossy().into_owned(),

@@ -28,7 +28,7 @@ pub(super) const ORPHANS: (&str, &str) = ("orphans", ".atf");
 pub(super) const SALVAGED: (&str, &str) = ("salvaged", ".atf");
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
-/// The number of index events read at once: 64 KiB.
+/// The number of index events read at once (64 KiB).
 const BLOCK: usize = 2048;
 
 /// A thread's files, open for reading.

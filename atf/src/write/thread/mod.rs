@@ -107,7 +107,7 @@ impl ThreadWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]: with [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the folder has an
+    /// [`ErrorKind::Io`], with [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the folder has an
     /// `index.atf` or `detail.atf`. On failure, the call leaves nothing behind.
     pub fn create(
         folder: impl AsRef<Path>,
@@ -117,11 +117,11 @@ impl ThreadWriter {
         Self::create_on(Arc::new(Disk), folder, thread_id, options)
     }
 
-    /// Like [`create`](Self::create), on a storage other than the disk.
+    /// Like [`create`](Self::create), but on a storage other than the disk.
     ///
     /// # Errors
     ///
-    /// Those of [`create`](Self::create).
+    /// The errors of [`create`](Self::create).
     pub fn create_on(
         storage: Arc<dyn Storage>,
         folder: impl AsRef<Path>,
@@ -286,7 +286,7 @@ impl ThreadWriter {
 
     /// Writes an event without a detail, as [`write`](Self::write) does, if it is valid and the
     /// buffer has room for it. Otherwise, returns `None` and writes nothing. Calls no other
-    /// function, so a C function around it need not save registers.
+    /// function, so a C function that wraps it need not save registers.
     #[inline]
     pub fn write_buffered(&mut self, event: &Event) -> Option<u64> {
         let is_quick = self.is_plain(event.timestamp_ns, event.event_kind) && self.has_room();
@@ -296,8 +296,8 @@ impl ThreadWriter {
         self.push_buffered(&self.decoded(event, None))
     }
 
-    /// Writes an event that needs room or a closer check, or rejects it. This is a separate
-    /// function, so that `write` is small enough to be inlined, and takes numbers, which fit into
+    /// Writes an event that needs room or a closer check, or rejects it. It is a separate function,
+    /// so that `write` is small enough to be inlined. Its arguments are numbers, which fit into
     /// registers.
     #[cold]
     #[inline(never)]
@@ -317,8 +317,8 @@ impl ThreadWriter {
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB of
-    /// payload, [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`]
+    /// The errors of [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB
+    /// of payload, [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`]
     /// while details that [`write_index`](Self::write_index) reserved are neither written nor
     /// dropped, because those must come first. The event is written together with its detail or not
     /// at all.
@@ -337,7 +337,7 @@ impl ThreadWriter {
     ///
     /// # Errors
     ///
-    /// Those of [`write_with_detail`](Self::write_with_detail); without
+    /// The errors of [`write_with_detail`](Self::write_with_detail); without
     /// [`verbatim`](WriteOptions::verbatim) also [`ErrorKind::Disagrees`] at `timestamp` if the
     /// detail's timestamp differs, and [`ErrorKind::OutOfRange`] at `event_kind` for a kind that
     /// wire version 2 cannot represent. The detail's `total_length` must match the payload.
@@ -369,8 +369,8 @@ impl ThreadWriter {
     }
 
     /// Like [`write_decoded`](Self::write_decoded), with a payload that may not fit into memory:
-    /// `read` supplies it in pieces, which add up to the length in the header. If `read` fails, so
-    /// does the writer.
+    /// `read` supplies it in pieces, which add up to the length in the header. If `read` fails, the
+    /// writer fails too.
     pub(crate) fn write_decoded_from(
         &mut self,
         event: &IndexEvent,

@@ -15,7 +15,7 @@ use crate::index::IndexEvent;
 use crate::wire::EventKind;
 use crate::write::{Detail, Event};
 
-/// How many details may be reserved but not yet written: 32 MiB of memory.
+/// How many details may be reserved but not yet written. They take 32 MiB of memory.
 const MOST_RESERVATIONS: usize = 1 << 20;
 
 /// The reserved details, and the numbers by which callers refer to them.
@@ -87,7 +87,7 @@ impl ThreadWriter {
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write); [`ErrorKind::Disagrees`] at `detail_seq` if it is not
+    /// The errors of [`write`](Self::write); [`ErrorKind::Disagrees`] at `detail_seq` if it is not
     /// [`next_detail_seq`](Self::next_detail_seq), [`ErrorKind::LimitReached`] at `detail_count`,
     /// and [`ErrorKind::TooManyReservations`] if 2²⁰ details are reserved but not yet written.
     #[inline]
