@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::source::{Input, OpenOptions};
 use crate::wire::{DETAIL_MAGIC, INDEX_MAGIC};
 
-/// One of the two files of a thread. Exhaustive, because the format has no other files of events.
+/// One of the two files of a thread. This enum is exhaustive, because the format has no other files
+/// of events.
 ///
 /// Files are recognized by their magic bytes, not by name: the sources call them `index.atf` and
 /// `detail.atf`, and S2 also uses the extensions `.ati2` and `.atd2`.

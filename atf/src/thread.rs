@@ -55,8 +55,8 @@ pub struct ThreadReader {
 /// the header of the details.
 pub(crate) type Tap<'a> = &'a mut dyn FnMut(&IndexReader, &DetailHeader, &[u8]);
 
-/// The target of a link between the two files. Exhaustive: an event has no link, its link leads to
-/// an event, or its link dangles.
+/// The target of a link between the two files. This enum is exhaustive: an event has no link, its
+/// link leads to an event, or its link dangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linked<T> {
     /// The event that the link leads to.

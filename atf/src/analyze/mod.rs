@@ -3,10 +3,10 @@
 //! | question | answer |
 //! |---|---|
 //! | which functions are hot, and how long do their calls take | [`functions()`] |
-//! | under which callers are they hot | [`tree()`] |
+//! | through which callers are they reached | [`tree()`] |
 //! | who calls a function, and what does it call | [`pairs()`] |
 //! | what was running when the trace ended | [`last()`] |
-//! | what are the individual calls, in the order of the events | [`calls()`] |
+//! | what happened, call by call | [`calls()`] |
 //! | what changed between runs of a program | [`diff()`] |
 //!
 //! Each function except [`diff()`] takes a [`SessionReader`], the [`Segments`] of a process, a
@@ -44,9 +44,10 @@
 //! # Cost
 //!
 //! An analysis takes about 60 ns per event on one core. Threads are read in parallel, but each
-//! thread on a single core, however large it is: a call can only be paired once all earlier events
-//! are known. Memory does not grow with the number of events; each function documents its own use.
-//! At any one time, the results of about five threads per core are in memory.
+//! thread is read on a single core, however large it is, because a call can be paired only once all
+//! earlier events are known. Memory does not grow with the number of events; each function
+//! documents its own use. At any one time, the results of about five threads per core are in
+//! memory.
 
 mod calls;
 mod diff;
@@ -103,7 +104,7 @@ pub struct Options {
     pub max_nodes: usize,
     /// How many threads to read in parallel; `None`, the default, for one per core.
     pub jobs: Option<NonZero<usize>>,
-    /// The recording whose clock `from_ns`, `to_ns` and the results use; `None`, the default, for
+    /// The clock of a recording, for `from_ns`, `to_ns` and the results; `None`, the default, for
     /// the trace's own clock. Events before the recording have time 0. The events that [`calls()`]
     /// passes on keep their own timestamps.
     pub clock: Option<MediaClock>,

@@ -30,7 +30,7 @@ pub(super) struct End<'a> {
     pub(super) events_end: u64,
     /// The number of events in the file.
     pub(super) event_count: u64,
-    /// The number of events in the header, unless it is a placeholder.
+    /// The event count in the header, unless the header is a placeholder.
     pub(super) header_count: Option<u64>,
     /// Why the bytes after a detail file's last event are not an event.
     pub(super) framing_problem: Option<&'a Error>,

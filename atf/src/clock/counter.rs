@@ -272,8 +272,9 @@ fn divided(ns: u64, ticks: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Returns the times at a tick just before and after the line is replaced there. The counter
-    /// runs at 1 ns per tick, and was compared with the clock at tick 1,000,000.
+    /// Returns the counter's times at tick `begin`, just before and just after the line is replaced
+    /// at that tick. The counter runs at 1 ns per tick, and was compared with the clock at tick
+    /// 1,000,000.
     fn around(clock_ns: u64, begin: u64) -> (u64, u64) {
         let moment = |ticks, ns| Moment {
             ticks,

@@ -139,7 +139,7 @@ impl MediaClock {
 pub enum MediaClockError {
     /// There is no timing anchor.
     NoAnchors,
-    /// The anchors have two timescales: units per second.
+    /// The anchors have two different timescales, in units per second.
     Timescales([i32; 2]),
     /// The recording's time does not advance from one anchor to the next, or the timescale is not
     /// positive.

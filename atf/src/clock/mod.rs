@@ -1,5 +1,5 @@
-//! The clock of the timestamps, in nanoseconds: the platform's continuous clock, which keeps
-//! running while the machine sleeps (S0, S1, S3).
+//! The clock for timestamps, in nanoseconds: the platform's continuous clock, which keeps running
+//! while the machine sleeps (S0, S1, S3).
 //!
 //! | platform | source | [`CLOCK`] |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! The payload of a call with fields.
+//! The payload of a call that records fields.
 
 use serde_json::value::RawValue;
 

@@ -12,8 +12,8 @@ use crate::wire::Wire;
 pub enum ErrorKind {
     /// The operating system returned an error (see [`source`](std::error::Error::source)).
     Io(io::ErrorKind),
-    /// Not a regular file. Only regular files are opened, because a FIFO or a device could block
-    /// forever.
+    /// The path is not a regular file. Only regular files are opened, because a FIFO or a device
+    /// could block forever.
     NotRegular {
         /// The type of the file: `folder`, `FIFO`, …
         found: &'static str,
@@ -210,8 +210,8 @@ pub enum ErrorKind {
         /// The previous event's timestamp in nanoseconds.
         last: u64,
     },
-    /// A limit is reached: the number of events or details that the wire version can count, or an
-    /// option of a recording.
+    /// A limit was reached: the wire version cannot count more events or details, or an option of
+    /// the recording forbids more.
     LimitReached {
         /// How many events, details, threads or bytes there can be.
         limit: u64,

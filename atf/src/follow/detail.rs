@@ -124,7 +124,7 @@ impl DetailFollower {
     /// The errors of [`IndexFollower::poll`](super::IndexFollower::poll) and
     /// [`DetailHeader::decode`]; [`ErrorKind::Disagrees`] at `footer.bytes_length` if, according to
     /// the footer, the events end before the last returned event, and at `footer.event_count` if
-    /// its count is wrong. Once, after the last event of a finalized file, the
+    /// its count is wrong. After the last event of a finalized file, one call returns the
     /// [`framing_problem`](Self::framing_problem) or [`ErrorKind::ChecksumMismatch`].
     pub fn poll(&mut self) -> Result<Polled<DetailEvent>> {
         if self.finalized.is_some() {

@@ -33,8 +33,8 @@
 //! finished file returns, once each and in the same order. To guarantee this, it holds back
 //! - an incomplete event, and a detail whose length or end is not written yet;
 //! - bytes that could begin a footer, until later bytes show whether they do;
-//! - zeros, in place of which data may still be written, and an event followed only by zeros, which
-//!   may be half-written in a preallocated file. Zeros that remain when the file is finalized are a
+//! - zeros, because data may still be written there, and an event followed only by zeros, which may
+//!   be half-written in a preallocated file. Zeros that remain when the file is finalized are a
 //!   hole, which a reader also returns. One case cannot be detected: a half-written event at the
 //!   very end of the preallocated space;
 //! - all events that do not directly follow the header, because only the footer proves where they
@@ -65,8 +65,8 @@ pub use index::IndexFollower;
 pub use session::{FollowedThread, SessionFollower};
 pub use thread::{ThreadEvent, ThreadFollower};
 
-/// The result of polling a growing file. Exhaustive: a file has a new event, may have one later, or
-/// will never have another one.
+/// The result of polling a growing file. This enum is exhaustive: a file has a new event, may have
+/// one later, or will never have another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polled<T> {
     /// New data that has become certain. There may be more: poll again before waiting.

@@ -98,7 +98,8 @@ impl IndexEvent {
     /// # Errors
     ///
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `detail_seq` if it is not below
-    /// the wire version's "none", and at `event_kind` if it does not fit into version 2's bits.
+    /// the wire version's value for "none", and at `event_kind` if it does not fit into version 2's
+    /// bits.
     pub fn encode(&self, wire: Wire) -> Result<[u8; Self::SIZE]> {
         self.check_fits(wire)?;
         Ok(self.bytes(wire))

@@ -28,8 +28,8 @@ impl IndexReader {
     }
 }
 
-/// Consecutive all-zero events, from blocks that never reached the disk. Exhaustive, because a
-/// range of positions has no other fields.
+/// Consecutive all-zero events, from blocks that never reached the disk. This struct is exhaustive,
+/// because a range of positions has no other fields.
 ///
 /// Events after a hole keep their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

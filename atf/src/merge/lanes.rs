@@ -69,7 +69,7 @@ impl<'m> Lanes<'m> {
         }
     }
 
-    /// Loads events for lanes that have run out, finds the next turns, and returns whether there
+    /// Loads events for lanes that have none left, finds the next turns, and returns whether there
     /// are any. All earlier turns must have been taken.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ pub(super) struct Thread {
 
 #[derive(Debug)]
 pub(super) enum Files {
-    /// An index file alone.
+    /// A single index file.
     Index(IndexReader),
     /// An index file and its folder. Details are checked after the last event.
     InFolder(IndexReader, PathBuf, OpenOptions),

@@ -102,8 +102,8 @@ impl Drain {
         windows: Option<&Windows>,
     ) -> Result<Drained> {
         let before = self.outlet.totals;
-        // Check this first: once the recorder is gone, all events are visible and all losses are
-        // counted.
+        // Check this first: once the recorder has been dropped, all events are visible and all
+        // losses are counted.
         let is_last = self.events.is_abandoned();
         if let Some(windows) = windows {
             self.claim(windows);
@@ -116,7 +116,7 @@ impl Drain {
         Ok(self.outlet.totals.since(&before))
     }
 
-    /// Returns whether the recorder is gone and the ring is fully drained. From then on, the
+    /// Returns whether the recorder was dropped and the ring is fully drained. From then on, the
     /// [`totals`](Self::totals) are final.
     #[must_use]
     pub fn is_finished(&self) -> bool {
@@ -158,7 +158,7 @@ impl Drain {
         }
     }
 
-    /// Returns whether the recorder is gone, so that no more events enter the ring.
+    /// Returns whether the recorder was dropped, so that no more events enter the ring.
     pub(super) fn is_abandoned(&self) -> bool {
         self.events.is_abandoned()
     }

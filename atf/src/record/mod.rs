@@ -1,4 +1,4 @@
-//! Records events from traced threads without making the threads wait.
+//! Records events from traced threads, which do not wait unless [`Overflow::Block`] is set.
 //!
 //! A [`Recording`] is a session that is being recorded: each traced thread has a ring, and one
 //! thread drains them all into the threads' files (S0, S1, S3). Recording an event copies 32 bytes

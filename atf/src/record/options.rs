@@ -87,7 +87,7 @@ impl RecordOptions {
     /// Returns the capacity of a new ring, if `count` others take `taken` bytes; `None` if it does
     /// not fit into the memory limit.
     pub(super) fn next_capacity(&self, count: usize, taken: usize) -> Option<Capacity> {
-        /// The fraction of the limit that is divided by the number of threads is 1 / `PARTS`.
+        /// A ring may always take 1 / `PARTS` of the limit, divided by the number of threads.
         const PARTS: usize = 16;
         let is_judged = self.window.is_some();
         let (limit, full) = (self.ring_memory, self.capacity);

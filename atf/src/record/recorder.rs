@@ -99,8 +99,8 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// [`Lost::Event`] if the ring is full and does not [block](Overflow::Block), or the drain is
-    /// gone; [`Lost::Refused`]. Later events can be recorded.
+    /// [`Lost::Event`] if the ring is full and does not [block](Overflow::Block), or the ring is no
+    /// longer drained; [`Lost::Refused`]. Later events can be recorded.
     #[inline]
     pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
         self.check(event)?;
@@ -211,7 +211,7 @@ impl Recorder {
         self.losses.details.count()
     }
 
-    /// Returns whether the drain is gone, so that all further events are lost.
+    /// Returns whether the ring is no longer drained, so that all further events are lost.
     #[must_use]
     #[inline]
     pub fn is_abandoned(&self) -> bool {
@@ -291,8 +291,8 @@ impl Recorder {
         }
     }
 
-    /// Waits for room. Returns false if the drain is gone, or if this is a forked child, where no
-    /// other thread runs.
+    /// Waits for room. Returns false if the ring is no longer drained, or if this is a forked
+    /// child, where no other thread runs.
     #[cold]
     fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
         while !has_room(self) {

@@ -31,10 +31,10 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segment {
-    /// The size, in bytes, of all its events and details at which a segment ends. The drain checks
-    /// it once per pass, so a segment may exceed it by the contents of the rings.
+    /// A segment ends when its events and details reach this size in bytes. The drain checks it
+    /// once per pass, so a segment may exceed it by the contents of the rings.
     pub size: Option<u64>,
-    /// The age at which a segment ends.
+    /// A segment ends when it reaches this age.
     pub duration: Option<Duration>,
     /// How many segments to keep, including the current one; at least 1. When this is exceeded, the
     /// oldest is deleted, except for files that the recording did not write and their folder. If

@@ -53,8 +53,8 @@ pub(super) struct Job<'a> {
     /// Whether to search past holes and damage. Events after a hole go to a separate file.
     pub(super) salvage: bool,
     pub(super) details: Details,
-    /// Whether to keep data that has no regular place (orphans, unreadable files, unknown manifest
-    /// keys), and to write the report.
+    /// Whether to keep data that does not fit into the regular files (orphans, unreadable files,
+    /// unknown manifest keys), and to write the report.
     pub(super) keeps_rest: bool,
     /// Another manifest, for modules and symbols that the session's own manifest lacks.
     pub(super) symbols: Option<&'a Manifest>,

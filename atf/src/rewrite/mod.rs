@@ -20,7 +20,8 @@
 //! Recovery keeps every whole index event up to the first hole, and every detail whose index event
 //! is kept and whose links agree in both directions. Links are renumbered 0, 1, 2 and so on along
 //! the new index. Faults in the content, such as decreasing timestamps, are kept, because a fix
-//! would invent data. Data without a regular place is set aside and never merged back:
+//! would invent data. Data that does not fit into the regular files is set aside, and never merged
+//! back:
 //!
 //! | in the new session | content |
 //! |---|---|
@@ -110,7 +111,7 @@ pub struct RecoverOptions<'a> {
     /// Whether to also search past holes and damage. The report marks events found there.
     pub salvage: bool,
     /// The manifest of another run, for modules and symbols that the session's own manifest lacks.
-    /// If both have a build id for a module, the ids must be equal.
+    /// If the two manifests have different build ids for a module, its names are not used.
     pub symbols: Option<Manifest>,
     /// Which data of the new trace survives a power loss after the call has returned.
     pub durability: Durability,
@@ -321,7 +322,8 @@ pub fn scrub(
 /// events. The report lists unwritten segments that are damaged.
 ///
 /// The manifest's function names, thread names, modules, anchors and unknown keys are kept, and so
-/// are all losses, whatever their time. Data without a regular place is dropped, as by [`scrub`].
+/// are all losses, whatever their time. Data that does not fit into the regular files is dropped,
+/// as by [`scrub`].
 ///
 /// Takes as much memory as [`recover`], plus 37 MiB if 262,144 calls are open. If more calls are
 /// open, the new trace lacks the outermost ones, and the report counts them.

@@ -215,7 +215,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<Vec<OsString>, Failure> {
     names(from).map_err(Failure::Read)
 }
 
-/// Copies a file completely, or leaves nothing at `to`. Holes stay holes.
+/// Copies a file completely, or leaves nothing at `to`. Holes in the file are preserved.
 fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failure> {
     let reading = |error| Failure::Read(at(from)(error));
     let writing = |error| Failure::Write(at(to)(error));

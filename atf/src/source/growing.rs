@@ -46,7 +46,7 @@ impl Growing {
     /// # Errors
     ///
     /// [`ErrorKind::Replaced`] if the path refers to a different file than before, and those of
-    /// [`Input::open_in_session`], including when the file existed before and is gone.
+    /// [`Input::open_in_session`], including when the file existed before but no longer exists.
     pub(crate) fn look(&mut self) -> Result<Option<Input>> {
         let (input, identity) = match self.open() {
             Ok(opened) => opened,

@@ -195,8 +195,8 @@ pub struct Unmatched {
     pub event_kind: EventKind,
 }
 
-/// A result of pairing: each call once, when it ends, and each event that ends no call. Exhaustive,
-/// because pairing has no other results.
+/// A result of pairing: a call that has ended, or an event that ends no call. This enum is
+/// exhaustive, because pairing has no other results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paired {
     /// A call that ended.
@@ -205,8 +205,8 @@ pub enum Paired {
     Unmatched(Unmatched),
 }
 
-/// How many calls are open at an event, including the event's own. Exhaustive, because the depth is
-/// either in the file or derived.
+/// How many calls are open at an event, including the event's own. This enum is exhaustive, because
+/// the depth is either in the file or derived.
 ///
 /// Existing tracers count from 1 and record a return with the depth of its call; derived depths do
 /// the same.

@@ -21,7 +21,7 @@ pub(crate) fn file_size_limit() -> io::Result<u64> {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: the pointer refers to such a struct, which the call writes and does not keep.
+    // SAFETY: the pointer refers to an `rlimit`, which the call writes and does not keep.
     check(unsafe { getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) })?;
     #[allow(clippy::useless_conversion, reason = "some systems have it signed")]
     limit.rlim_cur.try_into().map_err(io::Error::other)

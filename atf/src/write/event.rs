@@ -77,8 +77,8 @@ setters!(Detail<'a> {
     payload: &'a [u8],
 });
 
-/// The positions of an index event and its detail event, counted from 0. Exhaustive, because a link
-/// has exactly two ends.
+/// The positions of an index event and its detail event, counted from 0. This struct is exhaustive,
+/// because a link has exactly two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Link {
     /// The position in `index.atf`.

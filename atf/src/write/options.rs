@@ -24,11 +24,11 @@ const LEAST_BUFFER: usize = 4 << 10;
 pub struct WriteOptions {
     /// The wire version. All known tracers write version 1.
     pub wire: Wire,
-    /// The processor architecture. The default is this program's, or 0 if the format has no number
-    /// for it.
+    /// The processor architecture. The default is the one that this program was built for, or 0 if
+    /// the format has no number for it.
     pub arch: Arch,
-    /// The operating system. The default is this program's, or 0 if the format has no number for
-    /// it.
+    /// The operating system. The default is the one that this program was built for, or 0 if the
+    /// format has no number for it.
     pub os: Os,
     /// The clock of the timestamps. The default is the one that [`clock::now_ns`] reads, or 0 if
     /// the format has no number for it.

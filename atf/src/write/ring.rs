@@ -112,7 +112,7 @@ impl Ring {
     }
 
     /// Removes the ring's file, because all events are in the thread's files. If this fails,
-    /// readers see that the ring adds nothing.
+    /// readers find that the ring adds nothing.
     pub(super) fn remove(&mut self, storage: &dyn Storage) {
         let _ = storage.remove(&self.path);
     }

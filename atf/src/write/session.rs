@@ -328,8 +328,8 @@ impl SessionWriter {
     /// names. It replaces the previous manifest atomically.
     ///
     /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
-    /// process leaves a manifest that lists its threads. Data that is not yet known is missing: the
-    /// times, and whether open threads without details will get some. Names and losses set later
+    /// process leaves a manifest that lists its threads. That manifest does not yet contain the
+    /// times, nor whether an open thread without details will get some. Names and losses set later
     /// are written with the next thread, the next call, or [`finalize`](Self::finalize).
     ///
     /// ```

@@ -59,7 +59,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Operating system errors.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Returns whether the files are the operating system's, so that they can be mapped.
+    /// Returns whether the files are real files of the operating system, which can be mapped.
     fn is_disk(&self) -> bool {
         false
     }

@@ -27,7 +27,7 @@ pub struct Rule {
     /// Other verdicts that are equally correct for a file that breaks the rule.
     pub allows: &'static [Verdict],
     /// Why a file that breaks a `Reject` rule must be rejected: a sentence from a source, or the
-    /// harm that reading it would do.
+    /// harm that reading the file would do.
     pub because: Option<&'static str>,
     /// The records, fields and enumerations it concerns.
     pub about: &'static [&'static str],
@@ -68,7 +68,8 @@ pub struct Edition {
     pub digest: &'static str,
 }
 
-/// How strict a rule is. Exhaustive: the spec uses MUST and SHOULD as in RFC 2119, and advice.
+/// How strict a rule is. This enum is exhaustive: the spec has only MUST and SHOULD, as in RFC
+/// 2119, and advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// A hint: a file that does not follow it is still correct.
@@ -91,8 +92,8 @@ pub enum Party {
     Validator,
 }
 
-/// A reader's reaction to a file that breaks a rule, from the most lenient to the strictest.
-/// Exhaustive, so that the compiler makes every program handle each reaction.
+/// A reader's reaction to a file that breaks a rule, from the most lenient to the strictest. This
+/// enum is exhaustive, so that the compiler makes every program handle each reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReaderDoes {
     /// Ignores the broken rule.

@@ -51,7 +51,7 @@ impl Ring {
         if requests.is_last {
             self.drain.close();
         }
-        // Check this first: once the recorder is gone, all events are visible.
+        // Check this first: once the recorder has been dropped, all events are visible.
         let has_ended = self.drain.is_abandoned();
         let drained = self.drain.drain_windows(&mut self.output, windows)?;
         if requests.is_flush {

@@ -74,8 +74,8 @@ impl SessionWriter {
         lock(&self.shared).threads.len()
     }
 
-    /// Deletes a thread's files and removes it from the manifest. Its writer must be gone and have
-    /// written no events. Files that cannot be deleted stay.
+    /// Deletes a thread's files and removes it from the manifest. Its writer must have been
+    /// dropped, and must have written no events. Files that cannot be deleted stay.
     pub(crate) fn withdraw(&self, thread_id: u32) {
         self.change(|shared| shared.threads.remove(&thread_id));
         // Ignore this error, because the caller returns the error that led here.
