@@ -17,9 +17,10 @@ impl IndexReader {
     /// scattered.
     ///
     /// The first call [scans](Self::scan) the whole file once to check the order. It also samples
-    /// the timestamps of every 1024th event, or fewer, in 8 bytes each and at most 1 MiB. Later
-    /// calls search the samples and, seven at a time, the events between two samples. The cost is
-    /// logarithmic in the number of events, whatever the distribution of times.
+    /// the timestamp of every 1024th event, or of fewer events in a very large file. A sample takes
+    /// 8 bytes; all samples take at most 1 MiB. Later calls search the samples and, seven at a
+    /// time, the events between two samples. The cost is logarithmic in the number of events,
+    /// whatever the distribution of times.
     ///
     /// # Errors
     ///

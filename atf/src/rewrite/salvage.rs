@@ -23,8 +23,9 @@ const HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 pub(super) struct SalvagedDetails(Vec<DetailEvent>);
 
 impl SalvagedDetails {
-    /// Searches the bytes after the last detail that the walk reached and an index event confirms.
-    /// If the walk did not fail, the search starts at the end of the section and reads nothing.
+    /// Searches the bytes after the last detail that the walk reached and that an index event
+    /// confirms. If the walk did not fail, the search starts at the end of the section and reads
+    /// nothing.
     pub(super) fn find(index: &IndexReader, detail: &DetailReader) -> Result<Self> {
         let end = match detail.completeness() {
             Completeness::DamagedFooter { offset, .. } => *offset,
