@@ -1,4 +1,4 @@
-//! Function names.
+//! Looks up function names.
 
 mod pattern;
 

@@ -1,4 +1,4 @@
-//! Text for messages.
+//! Formats text for messages.
 
 /// Returns `1 byte` or `2 bytes`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {

@@ -301,7 +301,7 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
                 }
             },
             None => {
-                // At most `LARGEST`.
+                // The size is at most `LARGEST`.
                 buffer.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
                 input.read_exact(chunk_start, &mut buffer)?;
                 &buffer

@@ -31,11 +31,11 @@ pub struct Durations {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// The shortest duration that it counts, in nanoseconds.
+    /// The shortest duration that the bucket counts, in nanoseconds.
     pub from_ns: u64,
-    /// The longest duration that it counts, in nanoseconds.
+    /// The longest duration that the bucket counts, in nanoseconds.
     pub to_ns: u64,
-    /// How many durations it counts; at least one.
+    /// How many durations the bucket counts; at least 1.
     pub count: u64,
 }
 

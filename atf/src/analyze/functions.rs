@@ -1,4 +1,4 @@
-//! Times, counts and durations per function.
+//! Computes times, counts and durations per function.
 
 use std::cmp::Reverse;
 

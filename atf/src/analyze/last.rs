@@ -1,4 +1,4 @@
-//! The calls that were running when a trace ended.
+//! Finds the calls that were running when a trace ended.
 
 use std::collections::VecDeque;
 

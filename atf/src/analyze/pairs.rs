@@ -1,4 +1,4 @@
-//! Times per pair of caller and callee.
+//! Adds up times per pair of caller and callee.
 
 use std::cmp::Reverse;
 

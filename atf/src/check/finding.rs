@@ -194,25 +194,25 @@ impl FileReport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Files with a verdict.
+    /// The number of files with a verdict.
     pub files: u64,
-    /// Files to accept.
+    /// The number of files to accept.
     pub accept: u64,
-    /// Files to recover.
+    /// The number of files to recover.
     pub recover: u64,
-    /// Files to reject.
+    /// The number of files to reject.
     pub reject: u64,
-    /// Readable index events.
+    /// The number of readable index events in all files.
     pub events: u64,
-    /// Readable detail events.
+    /// The number of readable detail events in all files.
     pub details: u64,
-    /// Broken MUST rules, counted once per file.
+    /// The number of broken MUST rules, each counted once per file.
     pub must: u64,
-    /// Broken SHOULD rules, counted once per file.
+    /// The number of broken SHOULD rules, each counted once per file.
     pub should: u64,
-    /// Advice, counted once per rule and file.
+    /// The number of broken rules that are only advice, each counted once per file.
     pub advice: u64,
-    /// Paths and files that could not be read.
+    /// The number of paths and files that could not be read.
     pub unreadable: u64,
 }
 

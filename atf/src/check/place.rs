@@ -1,4 +1,4 @@
-//! The places of a record's fields.
+//! Locates a record's fields for findings.
 
 use std::fmt;
 

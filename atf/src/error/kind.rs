@@ -66,7 +66,7 @@ pub enum ErrorKind {
         /// The value in little-endian files.
         expected: u8,
     },
-    /// Unknown wire version.
+    /// The wire version is unknown.
     UnknownVersion {
         /// The byte in the file.
         found: u8,

@@ -146,7 +146,8 @@ impl DetailFollower {
         })
     }
 
-    /// Handles the end of the events. First reports a problem with the returned events, once.
+    /// Returns the result of a poll after the last event: at first a problem with the returned
+    /// events, if there is one, and then [`Polled::Finalized`].
     fn over(&mut self) -> Result<Polled<DetailEvent>> {
         match self.verdict.take() {
             Some(problem) => Err(problem),

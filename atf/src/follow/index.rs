@@ -388,7 +388,7 @@ impl IndexFollower {
                     true
                 }
                 Verdict::NoFooter if !has_magic => false,
-                // Nothing follows a damaged footer.
+                // A damaged footer counts only if nothing follows it.
                 _ => !is_written(behind.get(..IndexEvent::SIZE).unwrap_or(behind)),
             },
         )

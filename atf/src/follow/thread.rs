@@ -156,7 +156,7 @@ impl ThreadFollower {
         }
     }
 
-    /// Handles the end of the events: reports problems with the details.
+    /// Reports problems with the details, once all events have been returned.
     fn over(&mut self) -> Result<Polled<ThreadEvent>> {
         while !self.ignores_details {
             match self.detail.poll()? {

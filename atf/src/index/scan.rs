@@ -104,7 +104,7 @@ pub(super) struct Counts {
     pub(super) links: Links,
 }
 
-/// Links of events to details.
+/// The links from events to details.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Links {
     pub(super) count: u64,

@@ -1,4 +1,4 @@
-//! JSON values with their positions in the text.
+//! Reads JSON values, with their positions in the text.
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;

@@ -19,7 +19,7 @@ pub(super) fn timestamp_ns(record: &Record) -> u64 {
 /// The selected part of a thread's events.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
-    /// Positions in the file.
+    /// The positions of the events in the file.
     pub(super) seqs: Range<u64>,
     /// The first and last selected timestamp; `None` selects all.
     pub(super) times: Option<(u64, u64)>,

@@ -33,7 +33,7 @@ impl Key {
 pub(super) struct Packing {
     base: u64,
     rank_bits: u32,
-    /// The bits of the source's number.
+    /// A mask of the bits that contain the source's number.
     mask: u64,
     /// The greatest time since the base that fits a key.
     farthest: u64,

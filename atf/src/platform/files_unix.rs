@@ -1,4 +1,4 @@
-//! Files on Unix.
+//! File operations on Unix.
 
 use std::fs::{self, File, FileType, Metadata, Permissions};
 use std::io;

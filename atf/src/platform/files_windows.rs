@@ -1,4 +1,4 @@
-//! Files on Windows.
+//! File operations on Windows.
 
 use std::fs::{File, FileType, Metadata};
 use std::io;

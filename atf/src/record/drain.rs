@@ -50,13 +50,13 @@ struct Crowd {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drained {
-    /// Events that the writer accepted.
+    /// The number of events that the writer accepted.
     pub events: u64,
-    /// Details that the writer accepted.
+    /// The number of details that the writer accepted.
     pub details: u64,
-    /// Events that were not recorded, with their details: see [`Lost`](super::Lost).
+    /// The number of events that were lost, together with their details: see [`Lost`](super::Lost).
     pub lost_events: u64,
-    /// Details that did not fit into the ring, although their events did.
+    /// The number of details that did not fit into the ring, although their events did.
     pub lost_details: u64,
 }
 

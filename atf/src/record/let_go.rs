@@ -1,4 +1,4 @@
-//! Times of discarded events and details, in case a trigger requests them later.
+//! Stores the times of discarded events and details, in case a trigger requests them later.
 
 use std::collections::VecDeque;
 

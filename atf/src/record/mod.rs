@@ -176,7 +176,7 @@ pub fn channel(capacity: Capacity, overflow: Overflow) -> Result<(Recorder, Drai
     channel_for(capacity, overflow, false)
 }
 
-/// Like [`channel`]. If `is_judged`, the drain decides which details are recorded.
+/// Like [`channel`], but if `is_judged`, the drain decides which details are recorded.
 fn channel_for(
     capacity: Capacity,
     overflow: Overflow,

@@ -120,12 +120,12 @@ pub struct RecordSummary {
     pub totals: SessionTotals,
     /// How many sessions were written: 1 without [segments](Segment).
     pub segments: u64,
-    /// Events that were not recorded, with their details.
+    /// The number of events that were lost, together with their details.
     pub lost_events: u64,
-    /// Details that were not recorded, although their events were.
+    /// The number of details that were lost, although their events were recorded.
     pub lost_details: u64,
-    /// Threads whose rings were smaller than the [capacity](RecordOptions::capacity), because of
-    /// [`ring_memory`](RecordOptions::ring_memory).
+    /// The number of threads whose rings were smaller than the [capacity](RecordOptions::capacity),
+    /// because of [`ring_memory`](RecordOptions::ring_memory).
     pub smaller_rings: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One bit per detail event.
+//! A set of detail events, with one bit per event.
 
 use crate::error::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Permissions of a new trace: only users who can read the original can read it.
+//! Limits the permissions of a new trace: only users who can read the original can read it.
 
 use std::fs;
 use std::io;

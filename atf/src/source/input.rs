@@ -1,4 +1,4 @@
-//! The form of a source that readers use.
+//! Wraps a source for readers, with its size, its path and its unreadable ranges.
 
 use std::fs;
 use std::io::{self, Read as _};

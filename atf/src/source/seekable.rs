@@ -1,4 +1,4 @@
-//! Anything that can read and seek.
+//! A source over anything that can read and seek.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};

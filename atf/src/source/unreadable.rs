@@ -1,4 +1,4 @@
-//! Files with bad sectors.
+//! Reads files with bad sectors.
 
 use std::ops::Range;
 use std::{io, iter};

@@ -1,4 +1,4 @@
-//! Call spans: pairs calls with their returns.
+//! Pairs calls with their returns.
 //!
 //! A thread's events record when functions were called and when they returned; a span is one call
 //! from start to finish. [`Spans`] pairs the events of one thread. [`CallStack`] does so event by
@@ -158,18 +158,18 @@ impl Span {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpanEnd {
-    /// It returned.
+    /// The call returned.
     Return,
-    /// An exception left it.
+    /// An exception left the call.
     Exception,
     /// An event ended an enclosing call, and this call with it.
     NotReturned,
-    /// It was still open after the last event.
+    /// The call was still open after the last event.
     Open,
-    /// It was the outermost call when too many calls were open.
+    /// The call was the outermost one when too many calls were open.
     GivenUp,
-    /// It was open at the start of a gap: a [segment](crate::session::Segments) between two others
-    /// is missing.
+    /// The call was open at the start of a gap: a [segment](crate::session::Segments) between two
+    /// others is missing.
     Interrupted,
 }
 

@@ -1,4 +1,4 @@
-//! Code compiled for newer processors than the rest of the crate.
+//! Runs code that is compiled for newer processors than the rest of the crate.
 
 /// Calls `work`. If the processor has AVX2, the parts of `work` that the compiler inlines here use
 /// its wider registers.

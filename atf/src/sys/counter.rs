@@ -1,4 +1,4 @@
-//! The processor's counter.
+//! Reads the processor's time-stamp counter.
 
 /// Returns whether the counter runs at a constant rate, even while the processor saves power.
 #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Memory-mapped files.
+//! Maps files into memory.
 
 use std::io;
 use std::ops::Deref;

@@ -12,25 +12,25 @@ use super::{Storage, StorageFile};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
-    /// [`Storage::create_folder`].
+    /// A call of [`Storage::create_folder`].
     CreateFolder,
-    /// [`Storage::exists`].
+    /// A call of [`Storage::exists`].
     Exists,
-    /// [`Storage::create`].
+    /// A call of [`Storage::create`].
     Create,
-    /// [`Storage::rename`].
+    /// A call of [`Storage::rename`].
     Rename,
-    /// [`Storage::remove`].
+    /// A call of [`Storage::remove`].
     Remove,
-    /// [`Storage::remove_folder`].
+    /// A call of [`Storage::remove_folder`].
     RemoveFolder,
-    /// [`Storage::sync_folder`].
+    /// A call of [`Storage::sync_folder`].
     SyncFolder,
-    /// [`StorageFile::write_at`].
+    /// A call of [`StorageFile::write_at`].
     Write,
-    /// [`StorageFile::set_size`].
+    /// A call of [`StorageFile::set_size`].
     SetSize,
-    /// [`StorageFile::sync`].
+    /// A call of [`StorageFile::sync`].
     Sync,
 }
 
@@ -38,9 +38,9 @@ pub enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
-    /// It succeeds.
+    /// The operation succeeds.
     Done,
-    /// It fails.
+    /// The operation fails.
     Refused(io::ErrorKind),
     /// A write writes at most this many bytes; any other operation succeeds.
     Short(usize),

@@ -231,7 +231,7 @@ impl Section {
         let written = write_all(&mut *self.file, &self.path, self.size, bytes);
         let in_file = match &written {
             Ok(()) => bytes,
-            // At most all bytes were written.
+            // `written` is at most the number of bytes.
             Err(failure) => bytes.get(..failure.written).unwrap_or(bytes),
         };
         let (size, count) = (self.whole)(in_file);

@@ -1,4 +1,4 @@
-//! Reports as JSON.
+//! Serializes reports as JSON.
 
 use serde_core::{Serialize, Serializer};
 

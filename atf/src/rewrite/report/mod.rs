@@ -184,11 +184,11 @@ impl ThreadReport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
-    /// All events in the file.
+    /// The number of events in the file.
     pub kept: u64,
-    /// Events from `ring.atf`, the buffer of a killed writer.
+    /// The number of events from `ring.atf`, the buffer of a killed writer.
     pub from_ring: u64,
-    /// Events found past damage.
+    /// The number of events found past damage.
     pub salvaged: u64,
 }
 

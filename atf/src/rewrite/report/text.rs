@@ -1,4 +1,4 @@
-//! A report as text: one line per fact, indented below its subject.
+//! Formats a report as text, with one line per fact, indented below its subject.
 
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -221,7 +221,7 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
     notes(manifest.notes.iter(), f)
 }
 
-/// A place as text.
+/// Displays a place.
 struct At<'a>(&'a Place);
 
 impl Display for At<'_> {
@@ -240,8 +240,8 @@ impl Display for At<'_> {
     }
 }
 
-/// A file's name, or text from a file, on one line: line breaks and other control characters are
-/// escaped.
+/// Displays a file's name, or text from a file, on one line. Line breaks and other control
+/// characters are escaped.
 struct Line<'a>(&'a str);
 
 impl Display for Line<'_> {

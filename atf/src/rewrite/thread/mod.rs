@@ -224,7 +224,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         })
     }
 
-    /// Handles event `seq`, and returns what to do next.
+    /// Processes event `seq`, and returns the next step.
     fn step(&mut self, seq: u64, bytes: &[u8; IndexEvent::SIZE]) -> Result<Next, Failure> {
         let index = self.pair.index;
         if !index.is_readable(seq) {

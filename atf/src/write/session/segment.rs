@@ -1,4 +1,4 @@
-//! Sessions that continue other sessions.
+//! Creates sessions that continue other sessions, and deletes old ones.
 
 use std::collections::BTreeSet;
 use std::io;

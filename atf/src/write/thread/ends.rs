@@ -1,4 +1,4 @@
-//! Headers and footers.
+//! Writes headers and footers.
 
 use super::{ThreadWriter, sync_names};
 use crate::detail::{DetailFooter, DetailHeader};

@@ -1,4 +1,4 @@
-//! Moves events through the buffers.
+//! Adds events to the buffers, and writes the buffers to the files.
 
 use super::ends::detail_header;
 use super::whole::whole_details;
