@@ -84,8 +84,9 @@ impl ProcessName {
 
 /// Returns whether a folder has the name of an incomplete new trace. Such a folder is still being
 /// written, or was left behind by a killed [`recover`](crate::rewrite::recover),
-/// [`convert`](crate::rewrite::convert) or [`scrub`](crate::rewrite::scrub). Its events duplicate
-/// the original's, so searches for sessions must skip it.
+/// [`convert`](crate::rewrite::convert), [`scrub`](crate::rewrite::scrub) or
+/// [`cut`](crate::rewrite::cut). Its events duplicate the original's, so searches for sessions
+/// must skip it.
 #[must_use]
 pub fn is_unfinished(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
