@@ -191,6 +191,8 @@ fn any_ring(folder: &std::path::Path) {
             .iter()
             .position(|event| event.timestamp_ns & 0xffff_ffff == magic);
         file.truncate(footer.unwrap_or(file.len()));
+        // An event of kind 0 is torn if only zeros follow it, and the ring may add such zeros.
+        file.pop_if(|event| u32::from(event.event_kind) == 0);
         assert!(with_ring.starts_with(&file), "{file:#?}\n{with_ring:#?}");
     }
     if let Some(detail) = thread.detail() {
