@@ -215,6 +215,13 @@ impl EventWalker {
             // an unreadable range.
             let available = end.saturating_sub(hop.end);
             if available < EVENT_HEADER_SIZE {
+                // The walk may end at a verified footer that overlaps `end`.
+                if look_for_footer
+                    && let found @ Verdict::Verified(_) = judge(input, header.wire, start, hop.end)?
+                {
+                    hop.footer = found;
+                    break;
+                }
                 let kind = ErrorKind::EventCutShort {
                     available,
                     needed: EVENT_HEADER_SIZE,

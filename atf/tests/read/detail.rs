@@ -352,9 +352,13 @@ fn a_finalized_file_truncated_before_its_footer_has_no_torn_footer() {
 fn a_footer_followed_by_other_bytes_is_found() {
     for version in [1, 2] {
         for garbage in [1, 24, 64, 1000] {
+            // In this file's header, the footer is at the end of the file.
+            let mut misplaced = DetailFile::finalized(version, 6);
+            misplaced.header_bytes += garbage as u64;
             for file in [
                 DetailFile::finalized(version, 6),
                 DetailFile::finalized(version, 6).placeholder(),
+                misplaced,
             ] {
                 let bytes = [file.bytes(), vec![0xee; garbage]].concat();
                 let detail = ways::detail(bytes).unwrap();
