@@ -19,7 +19,7 @@ fn main() {
             unsafe { black_box(first).read() }
         }
         Some("leaked") => 0,
-        // While `one` is an exclusive borrow, nothing else may write there.
+        // While `one` is an exclusive borrow, nothing else may write to the same memory.
         Some("alias") => {
             let one = unsafe { &mut *first };
             unsafe { first.write(2) };
