@@ -1,4 +1,4 @@
-//! Errors at their places in the user's code, all reported at once.
+//! Collects errors, each at its place in the user's code, and reports all of them at once.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use quote::ToTokens;
 pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
-    /// Adds a message at the place of the tokens.
+    /// Adds a message at the position of the tokens.
     pub(crate) fn at(&mut self, place: impl ToTokens, message: impl std::fmt::Display) {
         self.add(syn::Error::new_spanned(place, message));
     }

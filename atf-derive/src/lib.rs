@@ -44,8 +44,8 @@
 //! - Put your own derives below the macro; above it, they would see an empty struct.
 //! - The layout comes from the committed `layout.json` of this package, so no YAML parser is
 //!   compiled.
-//! - To avoid the macro, copy `v1.rs`, `v2.rs` and `enums.rs` from the folder `src/wire/generated`
-//!   of crate `atf`: they need only `zerocopy`.
+//! - To do without the macro, copy `v1.rs`, `v2.rs` and `enums.rs` from the folder
+//!   `src/wire/generated` of crate `atf`: they need only `zerocopy`.
 
 mod errors;
 #[cfg(test)]

@@ -34,7 +34,7 @@ proptest! {
         let first = cut_to(*range.start(), *range.end(), original.path(), "cut");
         let path = first.path().to_path_buf();
         assert_numbers(first, &Expected::of(&threads, &range));
-        // Cutting a cut is the same as cutting to the intersection of both ranges.
+        // Cutting twice is the same as cutting once to the intersection of both ranges.
         let to_ns = again.0 + again.1;
         let second = cut_to(again.0, to_ns, &path, "again");
         let both = again.0.max(from_ns)..=to_ns.min(*range.end());

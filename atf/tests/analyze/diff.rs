@@ -6,7 +6,7 @@ use atf::symbols::{Function, SymbolTable};
 
 use crate::{CALL, RETURN, Short, session};
 
-/// Creates a run of consecutive calls, each given by its function and self time.
+/// Creates a run of consecutive calls, given as pairs of a function and its self time.
 fn run(calls: &[(u64, u64)], names: &SymbolTable) -> Run {
     let mut now_ns = 0;
     let mut events: Vec<Short> = Vec::new();
@@ -153,7 +153,8 @@ fn the_chance_of_ranges_apart_follows_from_counting() {
         let mut found = (0, 0);
         for choice in 0_u32..1 << (before + after) {
             if choice.count_ones() == before {
-                // Count the choices in which the first side has the smallest or the largest values.
+                // Count the ways to choose in which one side gets all of the smallest or all of the
+                // largest values.
                 let least = (1 << before) - 1;
                 found.0 += u64::from(choice == least || choice == least << after);
                 found.1 += 1;

@@ -1,5 +1,5 @@
-//! An analysis on a recording's clock gives the same numbers as converting the trace's timestamps
-//! first.
+//! Tests that an analysis on a recording's clock gives the same numbers as one of a trace whose
+//! timestamps were converted first.
 
 use atf::analyze::{Options, functions, last, tree};
 use atf::clock::{MediaClock, MediaTime, TimingAnchor};
@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use crate::numbers::{broken, ranges, well_formed};
 use crate::{Short, session};
 
-/// Creates a clock from steps, each given in nanoseconds on both clocks.
+/// Creates a clock from steps, each given as nanoseconds on the trace's clock and on the
+/// recording's.
 fn clock(steps: &[(u64, u64)]) -> MediaClock {
     let (mut host_ns, mut media_ns) = (0, 0);
     let anchors: Vec<_> = steps

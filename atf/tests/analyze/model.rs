@@ -16,7 +16,7 @@ struct Call {
     end_seq: usize,
 }
 
-/// The totals of all calls of a function, of a pair of caller and callee, or of a call path.
+/// The totals of all calls with the same function, caller and callee, or call path.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) calls: u64,

@@ -1,4 +1,4 @@
-//! No matter how events are split into segments, the numbers are the same as for a single file.
+//! Tests that the numbers do not depend on how events are split into segments.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ struct Ended {
     unmatched: Vec<(u32, u64)>,
     /// The last folder seen.
     folder: PathBuf,
-    /// The folder where each call began.
+    /// The folder in which each call began.
     starts: Vec<(u64, PathBuf)>,
     /// The size to which index files are truncated once they are open.
     cut: Option<u64>,
@@ -323,7 +323,7 @@ fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
     analyze::calls(&open(folder.path()), &Options::default(), &mut ended).unwrap();
     let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
     assert_eq!(outer.5, SpanEnd::Interrupted);
-    // The other return has its call: the last event of the first segment.
+    // The other return does have a call: it returns from the last event of the first segment.
     assert_eq!(ended.unmatched.len(), 2);
 }
 

@@ -29,7 +29,7 @@ fn both_conversions_agree_before_at_and_after_the_anchor() {
 #[test]
 fn results_are_rounded_to_the_nearest_and_halves_away_from_the_anchor() {
     let two = anchor(1_000_000_000, 0, 2);
-    // In this timescale, a quarter of a second is half a part.
+    // In a timescale of 2, a quarter of a second is half a unit.
     let to_media = [
         (1_249_999_999, 0),
         (1_250_000_000, 1),
@@ -70,7 +70,7 @@ fn the_greatest_numbers_do_not_overflow_on_the_way() {
     let far = anchor(u64::MAX, i64::MAX, i32::MAX);
     assert_eq!(far.to_host_ns(far.media_time), Some(u64::MAX));
     assert_eq!(far.to_media(u64::MAX), Some(far.media_time));
-    // (2⁶³ - 1) / 10⁹ s at 10⁹ parts is 2⁶³ - 1 ns.
+    // (2⁶³ - 1) / 10⁹ s in a timescale of 10⁹ is 2⁶³ - 1 ns.
     let zero = anchor(0, 0, 1_000_000_000);
     assert_eq!(
         zero.to_host_ns(media(i64::MAX, 1_000_000_000)),
@@ -115,7 +115,7 @@ fn two_anchors_give_the_drift_of_the_clocks() {
     let slower = anchor(1_007_000_000_000, 480 + 47_999_520, 48_000);
     assert_eq!(start.drift_ppb(&slower), Some(-10_000));
     assert_eq!(start.drift_ppb(&start), None);
-    // The same in another timescale: 0.01 s + 1000.01 s in parts of 10⁻⁹.
+    // The same, with the second anchor in a timescale of 10⁹: 0.01 s + 1000.01 s.
     let other = anchor(1_007_000_000_000, 1_000_020_000_000, 1_000_000_000);
     assert_eq!(start.drift_ppb(&other), Some(10_000));
 }

@@ -9,8 +9,8 @@ use atf::clock::{CounterClock, now_ns};
 /// rate is known to within about 50 ppm. A wrong conversion would cause a much larger difference.
 const LIMIT: u64 = 100_000;
 
-/// Returns how far the counter's time was outside the interval between the clock's readings before
-/// and after it.
+/// Reads the counter between two readings of the system's clock, and returns how far the counter's
+/// time is outside the interval between them.
 fn difference(clock: &CounterClock) -> u64 {
     let (before, counted, after) = (now_ns(), clock.now_ns(), now_ns());
     before
@@ -63,6 +63,6 @@ fn a_clock_that_nobody_adjusts_keeps_its_first_rate() {
     let before = difference(&clock);
     assert!(before < 10 * LIMIT, "{before}");
     clock.adjust();
-    // The clock reports at least the difference that was measured before.
+    // The clock's own error estimate must cover the difference that was measured before.
     assert!(clock.error_ns() + LIMIT >= before);
 }

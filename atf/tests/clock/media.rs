@@ -1,4 +1,4 @@
-//! Ranges of times of a recording.
+//! Tests conversions of time ranges from a recording's clock to the trace's.
 
 use std::ops::RangeInclusive;
 

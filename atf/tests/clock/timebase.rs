@@ -98,7 +98,8 @@ fn a_result_beyond_64_bits_saturates() {
         u64::MAX - 15
     );
     assert_eq!(qpc(10_000_000).to_ns(184_467_440_737_095_517), u64::MAX);
-    // The whole part fits, but its sum with the rest does not: 2 ticks of (2⁶⁴ - 1) / 2 + …
+    // Two ticks are 2⁶⁴ - 1 ns, which still fits; a third exceeds the range, so the result
+    // saturates.
     assert_eq!(mach(u64::MAX, 2).to_ns(3), u64::MAX);
 }
 

@@ -8,7 +8,7 @@ use atf::EventKind;
 use atf::write::{Event, SessionWriter, WriteOptions};
 
 /// Returns a command that runs an example. Cargo builds the examples together with the tests,
-/// unless only some tests are selected.
+/// unless only some of the tests are selected.
 fn example(name: &str) -> Command {
     let test = std::env::current_exe().unwrap();
     let built = test.parent().and_then(Path::parent).unwrap();

@@ -65,8 +65,8 @@ fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// At any time, the returned events are a prefix of the events that a reader returns in the
-    /// end.
+    /// At any time, the events returned so far are a prefix of those that a reader finds in the
+    /// complete file.
     #[test]
     fn events_of_any_content_are_returned_once_each_and_in_order(
         version in 1..=2_u8,

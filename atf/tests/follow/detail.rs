@@ -168,7 +168,7 @@ fn a_damaged_footer_is_never_an_event() {
     }
 }
 
-/// An impossible length in a finalized file is reported as by a reader.
+/// A follower reports an impossible length in a finalized file just as a reader does.
 #[test]
 fn damage_in_a_finalized_file_ends_it_as_for_a_reader() {
     for length in [0_u32, 23, 1 << 30] {
@@ -213,7 +213,7 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// The header's statement about the five events before the tested offset.
+/// What the header states about the five events before the tested offset.
 #[derive(Debug, Clone, Copy)]
 enum Says {
     /// Nothing: the header is a placeholder.
@@ -226,7 +226,8 @@ enum Says {
     Other,
 }
 
-/// Returns how many events a follower returns from a file with five events followed by `behind`.
+/// Returns how many events a follower returns from a file with five events followed by the bytes in
+/// `behind`.
 fn given(says: Says, behind: &[Vec<u8>]) -> usize {
     let mut file = DetailFile::finalized(1, 5);
     match says {
@@ -290,20 +291,20 @@ fn no_event_is_returned_after_the_end_in_a_confirmed_header() {
         );
         assert_eq!(given(Says::Both, &[event(100, timestamp)]), 5);
     }
-    // If the length is wrong, the header proves nothing.
+    // If the header's length is wrong, its count proves nothing.
     assert_eq!(given(Says::Other, &[event(64, 1)]), 6);
 }
 
 #[test]
 fn no_event_overlaps_the_footer_that_a_header_states_at_the_end_of_the_file() {
-    // The header states a footer 8 bytes after the start of the last event.
+    // According to the header, the footer begins 8 bytes after the start of the last event.
     for (size, count) in [(71, 6), (72, 5), (73, 6)] {
         assert_eq!(given(Says::Other, &[event(size, 1)]), count, "{size}");
     }
 }
 
-/// The header's length is right but its count is not, so a footer may follow only if there is room
-/// for it.
+/// The header's length is right but its count is not, so a footer is possible only where there is
+/// room for one.
 #[test]
 fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
     for timestamp in [1, length()] {

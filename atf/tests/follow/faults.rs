@@ -34,7 +34,7 @@ fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
 fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
     let file = IndexFile::finalized(1, 9);
     let (written, mut follower, _) = followed(&file);
-    // Bytes that were never returned may disappear.
+    // Bytes that were never returned as events may disappear.
     written.append(&[1; 20]);
     follower.poll().unwrap();
     written.resize(64 + 32 * 9);

@@ -32,7 +32,7 @@ fn files() -> Vec<IndexFile> {
             let mut events = IndexFile::finalized(version, 9).events;
             events[place].timestamp_ns = MAGIC;
             files.push(IndexFile::of(version, events.clone()));
-            // Put a footer's count where the function is.
+            // Put a footer's count where an event has its function.
             events[place].function_id = place as u64;
             files.push(IndexFile::of(version, events));
         }
@@ -59,9 +59,9 @@ fn each_event_is_returned_once_it_is_whole_for_any_growth() {
                 let whole = (size.saturating_sub(64) / 32).min(expected.len());
                 assert_eq!(events, expected[..events.len()]);
                 assert!(events.len() <= whole);
-                // Where a footer is possible, the follower waits for the 64 bytes that decide and
-                // for a nonzero byte after them. Otherwise, it waits for the event's 32 bytes and a
-                // nonzero byte after them.
+                // Where a footer is possible, the follower waits for the 64 bytes that show whether
+                // it is one, and for a nonzero byte after them. Otherwise, it waits for the event's
+                // 32 bytes and a nonzero byte after them.
                 let decided = size.saturating_sub(64 + 64 + 8) / 32;
                 assert!(events.len() >= decided.min(expected.len()));
                 if let Ok(reader) = IndexReader::from_bytes(written.bytes()) {

@@ -22,7 +22,7 @@ fn writes_until_it_is_killed() {
         .survive_kill(true)
         .buffer_size(4 << 10);
     let mut writer = ThreadWriter::create(Path::new(&folder), 0, &options).unwrap();
-    // Stop eventually, in case this process is not killed.
+    // Do not write forever, in case this process is not killed.
     for seq in 0..1_000_000 {
         let event = Event::new(seq, seq, EventKind::CALL, 1);
         writer.write(&event).unwrap();

@@ -70,7 +70,7 @@ enum End {
     Finalized,
 }
 
-/// Adds all certain events to `events`.
+/// Adds all events that are certain to `events`.
 fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Result<End> {
     loop {
         assert_eq!(follower.next_seq(), events.len() as u64);
@@ -85,7 +85,7 @@ fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Res
     }
 }
 
-/// Adds all certain events to `events`, with their payloads.
+/// Adds all events that are certain to `events`, with their payloads.
 fn drain_details(
     follower: &mut DetailFollower,
     events: &mut Vec<(DetailEvent, Vec<u8>)>,

@@ -98,8 +98,8 @@ fn a_follower_of_a_running_writer_sees_what_a_reader_sees_in_the_end() {
     }
 }
 
-/// Events may reach the file before their details, some of them or all. Our writer never produces
-/// this order.
+/// Events may reach the file before some or all of their details. Our writer never produces this
+/// order.
 #[test]
 fn an_event_waits_for_its_details() {
     let (index, detail) = (IndexFile::finalized(1, 9), DetailFile::finalized(1, 3));

@@ -33,7 +33,7 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// Returns a detail's payload. Payloads vary in size, and some exceed the buffer.
+/// Returns a detail's payload. Payloads vary in size, and some are larger than the buffer.
 fn payload(seq: u64) -> Vec<u8> {
     let size = match seq % 1000 {
         998 => 9000,
@@ -48,7 +48,7 @@ fn has_detail(seq: u64) -> bool {
     !seq.is_multiple_of(3)
 }
 
-/// Returns how many of the first `count` events have details.
+/// Returns how many of the first `count` events have a detail.
 fn details(count: u64) -> u64 {
     count - count.div_ceil(3)
 }
@@ -126,7 +126,7 @@ fn kill(folder: &Path, with_ring: bool, moment: Duration) -> Vec<u64> {
     said(folder)
 }
 
-/// Returns a delay below 8 ms that differs in each round and each run.
+/// Returns a delay of less than 8 ms, different in each round and each run.
 fn moment(round: u64) -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let noise = now.unwrap().subsec_nanos();
@@ -168,7 +168,7 @@ fn sigkill_loses_no_event_whose_call_had_returned() {
             let thread = entry.open().unwrap();
             assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
             let count = check(&thread);
-            // There may be one extra event, whose call was about to return.
+            // There may be one more event if the writer was killed just before its call returned.
             assert!(count == said || count == said + 1, "{count} of {said}");
             from_rings += thread.ring().unwrap().index_bytes / 32;
 
