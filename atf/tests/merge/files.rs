@@ -159,8 +159,8 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
     assert_eq!(parts.flatten().filter(Result::is_ok).count(), 10);
 }
 
-/// Writes a session of `threads` threads, each with `events` events that a killed writer left in
-/// its ring.
+/// Writes a session of `threads` threads whose writers were killed, each with `events` events left
+/// in its ring.
 fn killed(folder: &Path, threads: u32, events: u64) {
     use atf::write::{Event, ThreadWriter, WriteOptions};
     let options = WriteOptions::default()
@@ -180,8 +180,8 @@ fn killed(folder: &Path, threads: u32, events: u64) {
 
 #[test]
 fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
-    // Cover both small thread counts, for which files stay open, and large ones, for which they do
-    // not; and event counts that fill the ring and that do not.
+    // Cover small thread counts, for which files stay open, and large ones, for which they do not,
+    // and event counts that do and do not fill the ring.
     for (threads, events) in [(3, 10), (3, 300), (140, 2)] {
         let folder = TempDir::new().unwrap();
         killed(folder.path(), threads, events);

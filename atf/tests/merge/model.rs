@@ -30,7 +30,8 @@ impl Thread {
         file.thread_id = self.id;
         file.checksum = crc32c(&file.section());
         if !self.times.is_sorted() {
-            // A file's first and last times prove nothing about the times between them.
+            // The first and last times would prove nothing about the times between them, so make
+            // those in the header wrong.
             let first = self.times.first().copied().unwrap_or_default();
             file.header_times = (first.wrapping_add(1), 0);
         }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::model::{Thread, expected, merge, places, threads};
 
-/// Merges the same threads from memory and through the smallest buffers.
+/// Merges the same threads in two ways: from memory, and through the smallest buffers.
 fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
     let in_memory = merge(threads, version);
     let all = |merged: Merged<'_>| places(merged);

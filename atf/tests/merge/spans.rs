@@ -50,7 +50,7 @@ fn pair(of: &[(u32, u64)]) -> Vec<Short> {
         .collect()
 }
 
-/// Pairs the events by searching the whole stack each time.
+/// Pairs the events by searching the whole stack for each return.
 fn model(events: &[(u32, u64)]) -> (Vec<Short>, Vec<u32>) {
     let mut stack: Vec<(u64, u64)> = Vec::new();
     let (mut spans, mut depths) = (Vec::new(), Vec::new());

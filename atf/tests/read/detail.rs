@@ -398,8 +398,8 @@ fn a_torn_footer_is_reported() {
     }
 }
 
-/// Creates a file with five events, and with two more after the end that the header states. There
-/// is no footer at that end.
+/// Creates a file with five events, and with two more after the end of the events that the header
+/// states. There is no footer at that end.
 fn stated(header_count: u64) -> (DetailFile, DetailReader) {
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = header_count;
@@ -416,7 +416,7 @@ fn a_header_whose_length_and_count_are_confirmed_ends_the_events() {
     let end = file.places()[5];
     assert_eq!(damage(&detail)[0], ("footer.magic".to_owned(), end));
     assert_eq!((detail.events_end(), detail.missing_events()), (end, 0));
-    // If the count is wrong, the header proves nothing.
+    // If the header's count is wrong, its length proves nothing.
     let (_, detail) = stated(4);
     assert_eq!(detail.event_count(), 7);
     assert_eq!(tail(&detail), (0, 0, None));
@@ -473,7 +473,7 @@ fn a_header_that_counts_events_without_a_length_ends_none_of_them() {
     let detail = ways::detail(bytes).unwrap();
     assert_eq!(details(&detail, &file), file.events);
 
-    // If the header has only a length, it proves nothing either.
+    // Without a count, the header's length proves nothing either.
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = 0;
     let behind = DetailFile::of(1, vec![DetailRecord::call(15, 1, 0)]).section();

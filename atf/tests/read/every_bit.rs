@@ -65,7 +65,8 @@ fn flipped_bits_of_count_offsets_and_times_in_an_index_header_are_noticed() {
     }
 }
 
-/// No reader can detect errors in these fields, because they occur nowhere else in the file.
+/// No reader can detect errors in these fields, because their values occur nowhere else in the
+/// file.
 #[test]
 fn only_flipped_bits_of_platform_and_thread_in_an_index_header_go_unnoticed() {
     for version in [1, 2] {

@@ -67,8 +67,8 @@ fn zeros_before_a_partial_event_are_not_events() {
 fn an_event_torn_before_zeros_is_not_an_event() {
     for (version, sizes) in [(1, 1..=20), (2, 1..=24)] {
         let mut file = IndexFile::finalized(version, 10).placeholder();
-        // The torn event's written bytes must not be zero, because its length would then be
-        // unknown.
+        // The written part of the torn event must not end in zeros, which could not be told apart
+        // from missing bytes.
         file.events[9].timestamp_ns = u64::MAX;
         file.events[9].function_id = u64::MAX;
         file.events[9].detail_seq = Some(if version == 1 { 1 } else { u64::MAX - 1 });
@@ -154,8 +154,8 @@ fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
         let at = bytes.len() - 64;
         bytes[at..].fill(0);
         bytes[at..at + 4].copy_from_slice(b"2ITA");
-        // The start time, which begins at byte 16, is the first event's: 0. The reserved bytes end
-        // at byte 64.
+        // Read as a footer, the start time at byte 16 is 0, which is the first event's. The
+        // reserved bytes end at byte 64.
         bytes[at + 59..at + 61].copy_from_slice(&[7, 9]);
         let index = ways::index(bytes).unwrap();
         assert_eq!((index.event_count(), tail(&index)), (5, (0, 0, None)));

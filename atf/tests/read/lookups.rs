@@ -1,4 +1,5 @@
-//! Lookups share a window: they read few bytes, and their results do not depend on earlier lookups.
+//! Tests lookups, which share a window: they read few bytes, and their results do not depend on
+//! earlier lookups.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -94,8 +95,8 @@ fn lookups_in_order_share_reads_of_64_kib() {
     for seq in 0..10 * EVENTS {
         index.get(seq).unwrap().unwrap();
     }
-    // The reads are 32 bytes, 512 bytes, and then twice as many bytes each time: 128 KiB of 320 KiB
-    // in nine reads.
+    // The reads are of 32 bytes, 512 bytes, and then twice as many bytes each time. Nine reads
+    // cover 128 KiB of the 320 KiB.
     let reads = count.load(Ordering::Relaxed) - before;
     assert!(reads <= 13, "{reads} reads");
 }
@@ -231,7 +232,7 @@ fn threads_that_look_up_at_once_find_the_same() {
     });
 }
 
-/// A source whose next read panics once `panics` is set.
+/// A source whose next read panics after `panics` is set.
 struct Panicking {
     bytes: Vec<u8>,
     panics: Arc<AtomicBool>,

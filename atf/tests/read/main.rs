@@ -136,7 +136,7 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     }
 }
 
-/// Compares a scan with the simplest possible implementation.
+/// Compares a scan with the simplest possible one.
 fn scanned(index: &IndexReader, events: &[IndexEvent]) {
     let scan = index.scan().unwrap();
     assert_eq!(index.scan_parallel(NonZero::new(3).unwrap()).unwrap(), scan);

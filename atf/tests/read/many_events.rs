@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use crate::{expected, ways};
 use atf_samples::files::{EventRecord, IndexFile};
 
-/// Creates a file in which time goes back at the positions `back`: at the boundaries of blocks and
-/// parts, and inside them.
+/// Creates a file in which time goes backwards at the positions in `back`: at the boundaries of
+/// blocks and parts, and inside them.
 fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
     let mut late = 0;
     let event = |seq: u64| {

@@ -65,7 +65,7 @@ fn detail_file() -> impl Strategy<Value = DetailFile> {
     })
 }
 
-/// Generates an eight-byte number that is taken from such a part.
+/// Generates an eight-byte number taken from such a part.
 fn number() -> impl Strategy<Value = u64> {
     part().prop_map(|bytes| {
         bytes
@@ -98,7 +98,7 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file truncated at any byte yields exactly its whole events.
+    /// A file truncated at any byte yields exactly its complete events.
     #[test]
     fn a_truncated_detail_file_has_its_whole_events_whatever_they_hold(file in detail_file()) {
         let (bytes, places) = (file.bytes(), file.places());
@@ -122,7 +122,7 @@ proptest! {
     }
 
     /// Zeros after the end, as in preallocated space, hide no events. A torn event may be mistaken
-    /// for a whole one.
+    /// for a complete one.
     #[test]
     fn zeros_after_a_cut_hide_no_detail_whatever_it_holds(file in detail_file()) {
         let (bytes, places) = (file.without_footer(), file.places());
@@ -136,8 +136,8 @@ proptest! {
         }
     }
 
-    /// A thread whose writer was killed has all events, no matter where the kill journal continues
-    /// the files.
+    /// A thread whose writer was killed has all its events, no matter how they are divided between
+    /// the files and the kill journal.
     #[test]
     fn a_kill_journal_continues_the_files_whatever_they_hold(
         index in index_file(),
@@ -148,7 +148,8 @@ proptest! {
         let index = index.placeholder();
         let detail = DetailFile::of(version, detail.events).placeholder();
         let files = [index.without_footer(), detail.without_footer()];
-        // The journal starts between two events. Some of its bytes may already be in the file.
+        // The journal's areas start between two events. Some of their bytes may already be in the
+        // files.
         let starts = [
             64 + 32 * places[0].index(index.events.len() + 1),
             usize::try_from(detail.places()[places[1].index(detail.events.len() + 1)]).unwrap(),

@@ -201,7 +201,8 @@ fn the_fields_of_a_call_are_a_json_object() {
 
 #[test]
 fn fields_never_have_the_shape_of_a_function_payload() {
-    // The smallest stack size whose bytes are two characters, and the shortest such payload.
+    // The smallest stack size whose two bytes are printable characters, and the shortest payload
+    // with this size.
     let size = u16::from_le_bytes(*b"  ");
     let payload = [b' '].repeat(FunctionPayload::SIZE + usize::from(size));
     assert!(FunctionPayload::decode(&payload).is_some());

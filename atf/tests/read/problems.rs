@@ -1,4 +1,4 @@
-//! Tests that all ways of reading a file report its problems at the end.
+//! Tests that every way of reading a file reports the file's problems after the last event.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

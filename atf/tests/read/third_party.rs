@@ -20,7 +20,7 @@ fn sha256(file: &Path, start: u64, end: u64) -> String {
         .collect()
 }
 
-/// Returns the readers' results, in the format of `EXPECTED.json`.
+/// Returns the readers' results under the keys of `EXPECTED.json`.
 fn found(thread: &ThreadReader) -> Value {
     let index = thread.index();
     let events: Vec<_> = index.events_in(..).collect::<Result<_, _>>().unwrap();

@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn a_query_finds_the_same_as_a_filter(
         version in 1..3_u8,
-        // The steps have very different sizes, which gives runs of equal times, bursts, and pauses.
+        // Steps of very different sizes produce runs of equal times, bursts and pauses.
         steps in vec(prop_oneof![Just(0), 0..3_u64, 0..1000_u64, Just(1 << 40)], 0..2500),
         back in proptest::option::weighted(0.3, any::<prop::sample::Index>()),
         keys in vec((any::<prop::sample::Index>(), 0..3_u64), 2..12),
