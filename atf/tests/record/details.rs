@@ -1,4 +1,4 @@
-//! Tests the lane for payloads in a ring.
+//! Tests a ring's lane for payloads.
 
 use std::thread;
 
@@ -33,7 +33,8 @@ const fn link(index_seq: u64, detail_seq: u64) -> Link {
     }
 }
 
-/// Checks each detail against the recorded one. Returns which events have details.
+/// Checks each detail against the recorded one. Returns the positions of the events that have
+/// details.
 #[track_caller]
 fn with_details(reader: &ThreadReader) -> Vec<u64> {
     let mut found = Vec::new();

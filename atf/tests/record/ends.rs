@@ -50,7 +50,7 @@ fn without_a_drain_recording_returns_and_counts() {
     assert_eq!(recorder.lost_events(), 4);
 }
 
-/// A storage that counts an event as lost when the next manifest is written.
+/// A [`Storage`] that counts an event as lost while it creates the next manifest.
 #[derive(Debug)]
 struct Losing {
     memory: Memory,

@@ -48,7 +48,7 @@ fn a_writer_that_already_has_later_events_is_told() {
     assert_eq!(error.field(), Some("timestamp_ns"));
 }
 
-/// Creates a writer on a full disk, with the smallest buffer, which holds 128 events.
+/// Creates a writer on a full disk. It has the smallest buffer, which holds 128 events.
 fn on_a_full_disk() -> ThreadWriter {
     let memory = Memory::new();
     let options = WriteOptions::default().buffer_size(0);

@@ -1,4 +1,4 @@
-//! Tests which events are drained, in what order, and how many are counted as lost.
+//! Tests which events are drained, in which order, and how many are counted as lost.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Tests how much work a recording thread causes in the kernel.
+//! Tests how many page faults a recording thread causes.
 
 #![cfg(target_os = "linux")]
 

@@ -14,7 +14,7 @@ use atf::{DetailEventType, ErrorKind};
 
 use crate::{event, many, read};
 
-/// A deadline that is long enough for any machine. Only a failing test waits this long.
+/// A deadline that no machine exceeds, however slow. Only a failing test waits this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
@@ -108,11 +108,11 @@ fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_none() {
         ErrorKind::LimitReached { limit: 136 << 10 }
     );
     assert_eq!(refused.field(), Some("ring_memory"));
-    // A thread that waits for room loses nothing, however small its ring.
+    // A thread that waits for room loses nothing, even if its ring is small.
     for thread in &mut threads {
         (0..1000).for_each(|n| assert_eq!(thread.record(&event(n)), Ok(n)));
     }
-    // When a thread has ended, another one may use its share of the memory.
+    // Once a thread has ended, another one may use its share of the memory.
     drop(threads.pop());
     recording.flush(DEADLINE).unwrap();
     drop(recording.thread(None).unwrap());
@@ -301,7 +301,7 @@ fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() 
     recording.record(&event(0)).unwrap();
     session.set_modules(vec![atf::manifest::Module::new(3)]);
     thread::scope(|scope| {
-        // If the recording stops during a flush, the flush returns before its deadline.
+        // A flush that is interrupted by the end of the recording returns before its deadline.
         scope.spawn(|| while recording.flush(Duration::MAX).is_ok() {});
         assert_eq!(recording.stop().unwrap().totals.event_count, 1);
     });

@@ -374,7 +374,7 @@ fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
                 assert!(recording.flush(DEADLINE).unwrap());
             }
             if is_transient {
-                // The new segment's manifest lists the threads from the beginning.
+                // The new segment's manifest lists the threads as soon as it exists.
                 let second = manifest_in(&memory, "pid_42_segment_000002");
                 assert_eq!(second.threads.len(), 2);
             }

@@ -377,7 +377,7 @@ fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
         let now = now_ns();
         let recorded = thread.record_with_detail(&call(now), &detail(b"x"));
         recorded.unwrap();
-        // The drain finds an event that is older than this pass, and no trigger yet.
+        // The drain finds an event that is older than this pass, but no trigger yet.
         recording.flush(DEADLINE).unwrap();
         now
     };
@@ -424,7 +424,7 @@ fn of_more_threads_than_may_record_at_once_all_that_have_ended_keep_their_last_e
         .lanes(Lanes::Both)
         .pre_roll(Duration::MAX)
         .on_stop(true);
-    // Each ring has 160 MiB, so 15 of them would not fit into 512 MiB.
+    // Each ring takes 160 MiB, so 15 of them would not fit into 512 MiB.
     let options = sleepy(5 << 20, 16, window).max_threads(2);
     let folder = tempfile::tempdir().unwrap();
     let recording = start(folder.path(), false, &options);
@@ -484,7 +484,7 @@ fn a_session_that_survives_a_kill_has_no_windows() {
     assert_eq!(refused.field(), Some("window"));
 }
 
-/// Returns the manifest's `unwritten_events` once `is_it` holds.
+/// Returns the manifest's `unwritten_events` once `is_it` returns `true` for it.
 fn unwritten(session: &Path, is_it: impl Fn(Option<u64>) -> bool) -> Option<u64> {
     let start = Instant::now();
     loop {
@@ -505,7 +505,7 @@ fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_liv
     let mut thread = recording.thread(None).unwrap();
     let trigger = recording.trigger_handle();
     thread.record(&call(now_ns())).unwrap();
-    // An ordinary trigger is not the last one.
+    // An ordinary trigger is not a last one, so events are still reported as unwritten.
     trigger.fire();
     assert!(trigger.wait(DEADLINE));
     recording.write_manifest().unwrap();

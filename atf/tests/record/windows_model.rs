@@ -46,7 +46,7 @@ struct Model {
     windows: Vec<(u64, u64)>,
     /// Discarded events or details that no trigger requested.
     let_go: Vec<u64>,
-    /// Whether so many events or details were discarded that only the number of some is known.
+    /// Whether so many events or details were discarded that some of them are only counted.
     is_vague: bool,
     written: Vec<(u64, bool)>,
     lost: (u64, u64),
@@ -155,7 +155,7 @@ proptest! {
             match step {
                 Step::Record(after, size) => {
                     time += after;
-                    // The model counts the losses.
+                    // Ignore lost events and details; the model counts them.
                     let _ = match size {
                         Some(size) => thread.record_with_detail(&call(time), &detail(&payload[..size])).map(drop),
                         None => thread.record(&call(time)).map(drop),
