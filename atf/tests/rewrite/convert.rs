@@ -102,7 +102,7 @@ fn version_2_comes_back_from_version_1_byte_for_byte() {
 
 #[test]
 fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
-    // Each event's kind and depth: a nested call, a call that throws, and another tree.
+    // The kinds and depths of the events: a nested call, a call that throws, and another tree.
     let tree = [
         (1, 1),
         (1, 2),

@@ -1,4 +1,4 @@
-//! Tests the modes, holes and long paths of copies, and the remains of a killed run.
+//! Tests file modes, holes and long paths in copies, and what a killed run leaves behind.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -164,7 +164,8 @@ fn a_folder_whose_copy_would_have_too_long_a_path_does_not_affect_others() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", without_details(1));
     places.put("in/thread_8/index.atf", "what cannot be read");
-    // Use the longest possible path. The path of the copy would also contain `unreadable`.
+    // Use the longest possible path. The path of its copy would be longer, because it also contains
+    // `unreadable`.
     let mut deep = places.path("in/thread_8");
     let longest = 4095 - "/file".len();
     while deep.as_os_str().len() < longest {
@@ -199,7 +200,7 @@ fn an_unfinished_copy_is_not_a_session() {
         panic!("{error}");
     };
     assert_eq!(*folders, ["session"]);
-    // The leftover folder can be opened by its own path.
+    // The leftover folder can still be opened directly.
     let session = SessionReader::open(places.path("in/.atf-123-0")).unwrap();
     assert_eq!(session.summary().index_events, 9);
     for name in [".atf-1", ".atf-x-0", "atf-1-2", ".atf-1-2-3", ".atf--"] {
@@ -209,7 +210,8 @@ fn an_unfinished_copy_is_not_a_session() {
 
 #[test]
 fn a_thread_whose_writer_was_killed_before_it_wrote_has_lost_nothing() {
-    // The folder contains no other file, an empty ring, a ring of zeros, or an empty detail file.
+    // The thread's folder contains nothing, an empty ring, a ring of zeros, or an empty detail
+    // file.
     for (name, bytes) in [
         ("", Vec::new()),
         ("ring.atf", Vec::new()),

@@ -111,8 +111,8 @@ fn opened_by(kind: EventKind, mut events: Vec<Short>) -> Vec<Short> {
     events
 }
 
-/// A call is repeated with the kind that opened it. The spec defines one such kind, but an edition
-/// may define others.
+/// A call is repeated with the kind of event that opened it. The spec defines one such kind, but an
+/// edition may define more.
 #[test]
 fn open_calls_are_repeated_at_the_start_and_return_at_the_end() {
     let kinds = EventKind::MEMBERS.iter().filter(|kind| kind.opens_call());
@@ -215,7 +215,7 @@ fn a_cut_of_a_cut_states_which_events_were_added() {
         let out = places.path(name);
         cut_to(&places.path("a"), &out, from_ns, to_ns);
         assert_eq!(cuts(&out), [Some(expected)], "{name}");
-        // Cut the same part directly from the whole trace.
+        // Make the same cut directly from the whole trace.
         let direct = places.path(&format!("direct-{name}"));
         cut_to(
             &places.path("all"),
@@ -290,7 +290,7 @@ fn damage_is_mended_and_told_as_in_a_recovery() {
     let text = report.to_string();
     assert!(text.contains("a torn event"), "{text}");
     assert!(report.losses() > 0, "the header counts more events: {text}");
-    // Change an event that has a checksum.
+    // Change an event that the checksum covers.
     let mut changed = bytes;
     changed[64 + 8] ^= 1;
     std::fs::write(&index, changed).unwrap();

@@ -7,7 +7,7 @@ use atf::rewrite::{NoteKind, RecoverOptions, Report, recover};
 use crate::{Places, files};
 use atf_samples::files::{DetailFile, IndexFile, patched};
 
-/// Recovers thread 7 with these files and with salvage, and recovers the result again.
+/// Recovers thread 7 from these files, with salvage, and then recovers the result again.
 fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);
@@ -66,7 +66,7 @@ fn a_header_of_zeros_is_reconstructed_from_the_detail_file_and_the_folder() {
             "assumed wire version {version}, thread_id 7, arch x86_64, os linux, clock unknown"
         );
         assert!(guesses(&report)[0].2.ends_with(&words), "{report}");
-        // Only the clock cannot be reconstructed.
+        // Everything except the clock is reconstructed.
         let found = files(&places.path("out"));
         let expected = patched(&whole, 16, &[0]);
         assert!(found["thread_7/index.atf"] == expected, "{report}");
@@ -118,7 +118,7 @@ fn nothing_is_guessed_if_the_events_fit_no_version() {
     });
     // Set a reserved byte.
     let reserved = patched(&without_magic(2), 64 + 25, &[1]);
-    // Use two threads.
+    // Give the second event a different thread id.
     let threads = patched(&without_magic(1), 64 + 32 + 16, &[9]);
     for index in [kinds, reserved, threads] {
         let (places, report) = recovered(&index, None);

@@ -109,7 +109,7 @@ fn zeros_under_a_good_checksum_were_written_and_are_kept() {
         let bytes = patched(&bytes, events.start + 4 * 32, &[0; 32]);
         let checksum = crc32c(&bytes[events.clone()]).to_le_bytes();
         let bytes = patched(&bytes, events.end + 4, &checksum);
-        // Change the header's last time, because an intact file would be copied unchanged.
+        // Change the header's last time, because an intact file would be copied as it is.
         let bytes = patched(&bytes, 56, &[1]);
         let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
         assert_eq!(report.events(), 9, "{report}");
@@ -137,7 +137,7 @@ fn a_missing_detail_file_and_an_invalid_manifest_are_losses() {
     assert_eq!(report.losses(), 1, "{report}");
     let said = "lost: the whole manifest: manifest.json: is not JSON: ";
     assert!(report.to_string().contains(said), "{report}");
-    // An unreadable manifest does not count as wrong about the threads.
+    // An unreadable manifest is not reported as wrong about the threads.
     assert!(!report.to_string().contains("was wrong"), "{report}");
 }
 
@@ -169,7 +169,8 @@ fn other_files_next_to_sessions_are_reported_but_not_as_a_loss() {
     let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
     assert_eq!(left, ["README.md", "session_1/notes"]);
 
-    // In the folder of a session, any file may belong to the session.
+    // In a session's own folder, unlike in the folders above it, any file counts as part of the
+    // session.
     places.put("in/session_1/pid_1/notes.txt", "x");
     let (path, out) = (places.path("in"), places.path("again"));
     let report = recover(path, out, &RecoverOptions::default()).unwrap();
@@ -235,7 +236,7 @@ fn problems_are_counted_and_their_first_eight_places_named() {
     let places: Vec<_> = kinds.first.iter().map(|place| place.offset).collect();
     let expected: Vec<_> = (0..8).map(|seq| Some(64 + 32 * seq + 20)).collect();
     assert_eq!((kinds.count, places), (20, expected));
-    // The note applies to every event but lists only one place.
+    // The note covers every event but lists only one place.
     let depths = of(NoteKind::CallDepthLost);
     assert_eq!((depths.count, depths.first.len()), (20, 1));
 }
@@ -253,7 +254,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     assert_eq!(session["manifest"], manifest);
     assert!(json.get("left_behind").is_none());
 
-    // Use one detail after damage, and an unfinalized index.
+    // Damage the file before its second detail, and leave the index unfinalized.
     let second = usize::try_from(detail.places()[1]).unwrap();
     let broken = patched(&detail.without_footer(), second, &5_u32.to_le_bytes());
     let places = Places::new();
@@ -287,7 +288,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     assert_eq!((action, &file), (Some(json!("recover")), session));
 }
 
-/// Writers set these bytes to 0, so the checksum matches the new file but not the old one.
+/// Writers set these bytes to 0, so the checksum matches the repaired file but not the original.
 #[test]
 fn mended_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
     let index = IndexFile::finalized(2, 9);

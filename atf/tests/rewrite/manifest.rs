@@ -48,7 +48,7 @@ fn it_lists_each_thread_with_its_details_and_spans_the_times_of_all() {
 fn keys_written_by_another_tool_stay_as_they_are_and_in_order() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
-    // The list of threads is wrong, so the manifest is rewritten.
+    // List no threads, so that the manifest is wrong and must be rewritten.
     let own =
         r#"{"x_tool": 1, "x_b": 1.50, "threads": [], "x_a": 2, "x_tool": {"run": [1, "two"]}}"#;
     places.put("in/manifest.json", own);
@@ -182,7 +182,8 @@ fn a_correct_manifest_is_scrubbed_of_unknown_keys() {
     let text = String::from_utf8_lossy(&found["manifest.json"]);
     assert!(!text.contains("hunter2!"), "{text}");
     assert!(report.changed(), "{report}");
-    // The manifest is rewritten even if it has no unknown keys, so its original formatting is lost.
+    // A scrub rewrites every manifest, even one without unknown keys, so the original formatting is
+    // lost.
     let places = session(&manifest("7", "7"));
     scrub(
         places.path("in"),

@@ -106,8 +106,8 @@ mod not_utf_8 {
         OsStr::from_bytes(bytes)
     }
 
-    /// Creates a session in a folder with such a name. Files with such names are next to the
-    /// session's thread and inside the thread's folder.
+    /// Creates a session whose folder has such a name. Puts files with such names next to its
+    /// thread and into the thread's folder.
     fn put(root: &Path) -> PathBuf {
         let session = root.join(name(b"s\xff"));
         let thread = session.join("thread_7");
@@ -160,8 +160,8 @@ mod not_utf_8 {
 #[test]
 fn an_unfinished_folder_of_another_run_stays() {
     let places = places();
-    // This is the first name that is tried. It may be taken by the remains of a killed process that
-    // had the same id.
+    // This is the first name that is tried. It may be taken by what a killed process with the same
+    // id left behind.
     let left = format!(".atf-{}-0", std::process::id());
     places.put(&format!("{left}/x"), "y");
     let options = RecoverOptions::default();

@@ -51,7 +51,8 @@ fn session() -> (Places, u64) {
     put("thread_3/index.atf", b"no index");
     put("thread_4/index.atf", &file[..64 + 32]);
     put("thread_4/detail.atf", &detail);
-    // The ring is not counted, because its bytes are in the new files but not in the old ones.
+    // The ring is not counted, because its bytes end up in the new files but are not in the old
+    // ones.
     places.put("in/thread_1/ring.atf", ring);
     (places, size)
 }
@@ -65,9 +66,9 @@ fn assert_told(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
     assert_eq!(told.last(), Some(&(total, total)));
     assert!(told.iter().all(|(_, all)| *all == total), "{told:?}");
     assert!(told.is_sorted(), "{told:?}");
-    // The callback is called between threads, and several times within the large one.
+    // The callback is called between threads and several times within the large one, but not for
+    // every event.
     assert!(told.len() > 6, "{told:?}");
-    // The callback is not called for every event.
     assert!(told.len() < 40, "{} times", told.len());
 }
 

@@ -11,7 +11,7 @@ use atf_samples::files::{Bytes, DetailFile, IndexFile, crc32c, patched};
 
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;
-/// The size of each area in bytes, unless its contents need more.
+/// The size of each area in bytes, unless its contents are larger.
 const CAPACITY: usize = 4096;
 
 /// The part of a file after its first `start` bytes, as an area of a ring.
@@ -257,7 +257,7 @@ fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
 }
 
 /// A killed writer's last payload ends with what looks like a footer, with or without plausible
-/// numbers. The payload survives completely, no matter where it is stored and how it is recovered.
+/// numbers. The payload survives completely, in the ring and in the file, with and without salvage.
 #[test]
 fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
     for (wire, survive_kill, fits, salvage) in [Wire::V1, Wire::V2]
@@ -286,7 +286,7 @@ fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
         if !survive_kill {
             writer.flush().unwrap();
         }
-        // Leave the files as a killed process does.
+        // Leave the files as a killed process would.
         std::mem::forget(writer);
         let options = RecoverOptions::default().salvage(salvage);
         let report = recover(places.path("in"), places.path("out"), &options).unwrap();

@@ -140,8 +140,8 @@ fn a_length_that_leads_into_a_damaged_footer_makes_no_detail() {
 
 #[test]
 fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
-    // Both sections begin later than necessary. Event 4 never reached the disk, the third detail
-    // has an impossible length, and the headers contain wrong values.
+    // Both events sections begin later than necessary. Event 4 never reached the disk, the third
+    // detail has an impossible length, and the headers contain wrong values.
     let file = IndexFile {
         events_offset: 96,
         footer_offset: 96 + 15 * 32,
@@ -188,7 +188,7 @@ fn the_header_of_a_truncated_index_without_its_magic_is_guessed_too() {
         let index = IndexFile::finalized(version, 9).placeholder();
         let index = patched(&index.without_footer(), 0, b"????");
         let detail = DetailFile::finalized(version, 3).bytes();
-        // The last event is torn before its kind.
+        // Truncate the last event before its kind.
         let (_, report) = recovered(&index[..index.len() - 16], &detail);
         assert_eq!((report.events(), report.details()), (8, 3), "{report}");
     }

@@ -1,4 +1,4 @@
-//! A scrubbed trace contains none of its program's memory.
+//! Tests that a scrubbed trace contains no memory of the traced program.
 
 use atf::detail::FunctionPayload;
 use atf::rewrite::{NoteKind, ScrubOptions, scrub};
@@ -61,7 +61,7 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
         call(2, FUNCTION, 256),
         opaque(3, 3),
         // No event refers to these two details: the first is an orphan, and the event of the second
-        // has a different link.
+        // links to a different one.
         call(1, FUNCTION, 64),
         opaque(4, 500),
         // This is the payload of a call to the function whose id is the secret.
@@ -117,7 +117,7 @@ fn session(version: u8) -> Places {
     for (number, tail) in tails.iter().enumerate() {
         plant(&places, &format!("thread_{number}"), version, tail, true);
         let id = number + 4;
-        // Whole events after the last one would also count as events.
+        // Without a footer, complete events in the tail would count as events too.
         if number < 3 {
             plant(&places, &format!("thread_{id}"), version, tail, false);
         }

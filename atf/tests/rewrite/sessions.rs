@@ -71,7 +71,7 @@ fn a_session_without_events_is_reported_and_keeps_its_files() {
     );
     let found = files(&places.path("out"));
     assert_eq!(found["unreadable/thread_7/index.atf"], b"nothing");
-    // The whole folder was copied.
+    // The whole folder was copied into `unreadable`.
     assert_eq!(found["unreadable/thread_7/notes.txt"], b"mine");
     assert!(report.sessions[0].left_behind.is_empty(), "{report}");
     assert!(found.contains_key("thread_8/index.atf"));
@@ -85,7 +85,7 @@ fn a_thread_whose_writer_wrote_nothing_is_reported_but_not_as_a_loss() {
     places.put("in/thread_8/index.atf", b"");
     places.put("in/thread_9/index.atf", b"");
     places.put("in/thread_9/detail.atf", b"");
-    // This thread has details, which stay unchanged.
+    // This thread has details, which must stay unchanged.
     let details = DetailFile::finalized(1, 3).bytes();
     places.put("in/thread_10/index.atf", b"");
     places.put("in/thread_10/detail.atf", &details);
@@ -143,7 +143,7 @@ fn an_unreadable_thread_without_a_session_does_not_affect_the_others() {
     assert_eq!(report.left_behind[0].why, why);
     assert!(!places.path("out/a").exists());
 
-    // Without another thread, there would be nothing to write.
+    // The thread is the only one, so there is nothing to write.
     let index = "index.atf";
     for (path, kind) in [
         (
@@ -197,7 +197,7 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     for name in kept.iter().chain(&strange) {
         places.put(&format!("in/{name}"), name);
     }
-    // Other names are used in the folder of a thread.
+    // In a thread's folder, a recovery uses other names.
     for name in in_thread {
         places.put(&format!("in/thread_7/{name}"), name);
     }
@@ -212,7 +212,7 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     for name in kept {
         assert_eq!(found[name], name.as_bytes());
     }
-    // The new report gets the first free name.
+    // The new report gets the first name that is still free.
     assert!(found.contains_key("recovery-3.json"), "{:?}", found.keys());
 }
 

@@ -1,5 +1,5 @@
-//! Entries that should be regular files but are not. A rewrite reports these entries, never blocks
-//! on them, and does not follow them.
+//! Tests entries that should be regular files but are not. A rewrite reports them, never blocks on
+//! them and never follows them.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -110,7 +110,7 @@ fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
     assert!(!places.path("out/thread_7/detail.atf").exists());
 }
 
-/// Uses paths of more than 4095 bytes, which not even root can open.
+/// The paths have more than 4095 bytes, so not even root can open them.
 #[test]
 #[cfg(target_os = "linux")]
 fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {

@@ -8,7 +8,7 @@ use atf::session::SessionReader;
 use crate::{Places, files};
 use atf_samples::files::IndexFile;
 
-/// A manifest with modules 1 and 2, which have build ids, and named functions in both.
+/// A manifest with modules 1 and 2, both with build ids and named functions.
 const OTHER: &str = r#"{"format_version": "2.1", "threads": [],
     "modules": [
         {"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16, "uuid": "AA-01"},

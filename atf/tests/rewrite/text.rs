@@ -48,7 +48,7 @@ fn linked(id: u32, count: u64) -> IndexFile {
     rechecked(index)
 }
 
-/// Sets the checksum to match the events.
+/// Sets the checksum to that of the events.
 fn rechecked(mut index: IndexFile) -> IndexFile {
     index.checksum = crc32c(&index.section());
     index
@@ -77,7 +77,7 @@ fn recovered(places: &Places, salvage: bool) -> Report {
     recover(places.path("in"), places.path("out"), &options).unwrap()
 }
 
-/// Replaces the names of checksums in a text with their values.
+/// Replaces placeholders for checksums in a text with the values.
 fn with_numbers(text: &str, numbers: &[(&str, u32)]) -> String {
     let number =
         |text: String, (name, number): &(&str, u32)| text.replace(name, &format!("{number:#010x}"));
@@ -173,7 +173,7 @@ fn how_files_end() {
     let more = |bytes: Vec<u8>| [&bytes[..], b"more"].concat();
     put(&places, 4, more(other.bytes()), None);
     put(&places, 5, more(index(5, 4).bytes()), None);
-    // Let the events begin later.
+    // Make the events section begin later.
     let later = IndexFile {
         events_offset: 96,
         footer_offset: 96 + 4 * 32,
@@ -200,8 +200,8 @@ fn how_files_end() {
     // Put zeros in place of the last event, with nothing after them.
     let zeros = patched(&index(10, 4).bytes()[..end], end - EVENT, &[0; EVENT]);
     put(&places, 10, zeros, None);
-    // Use checksums that are absent, computed with the other polynomial, or wrong, and an absent
-    // checksum in a file without events.
+    // Use checksums that are absent, computed with the other polynomial, or wrong. One is absent in
+    // a file without events.
     for (id, checksum) in [(11, 0), (12, crc32_ieee(&index(12, 4).section())), (13, 77)] {
         let index = IndexFile {
             checksum,
@@ -285,7 +285,8 @@ fn how_detail_files_end() {
     put(6, &broken(&detail(6, 2).bytes()));
     put(7, &broken(&other(7).bytes()));
     put(8, &broken(&detail(8, 2).placeholder().without_footer()));
-    // Use only a header, less than a header, and a file without a valid header.
+    // Use a file with only a header, one that is shorter than a header, and one without a valid
+    // header.
     put(9, &detail(9, 0).header());
     put(10, &detail(10, 2).bytes()[..63]);
     put(11, &[7; 100]);
@@ -429,7 +430,7 @@ session: recovered, 15 events and 3 details of 2 threads
 #[test]
 fn headers_that_disagree_or_cannot_be_read() {
     let places = Places::new();
-    // Damage the magic of one file or of both.
+    // Damage the magic of one of the files, or of both.
     let bad = |bytes: Vec<u8>| patched(&bytes, 0, b"????");
     put(&places, 1, bad(index(1, 2).bytes()), None);
     let details = bad(detail(2, 2).bytes());

@@ -34,7 +34,7 @@ fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (ThreadReport
     (thread, found.into_iter().flatten().collect())
 }
 
-/// Returns the note on the header's id.
+/// Returns the value and the offset of the header's id in the first note that matches.
 fn said(thread: &ThreadReport, is_it: impl Fn(&&Note) -> bool) -> Option<(&str, Option<u64>)> {
     let mut notes = thread.notes.iter();
     let note = notes.find(is_it)?;

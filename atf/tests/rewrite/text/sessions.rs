@@ -146,7 +146,7 @@ session: recovered, 6 events and 2 details of 3 threads
         ("time_end_ns", "\"x\", expected a u64"),
     ];
     assert_eq!(problems, expected);
-    // The old manifest is kept, because the new one lacks some of the old one's contents.
+    // The old manifest is kept, because the new one lacks some of its contents.
     let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
     assert_eq!(kept, own.as_bytes());
 
