@@ -1,5 +1,5 @@
 //! The library never substitutes a value silently. `allowed.txt` lists, with reasons, each place
-//! where the library replaces a missing value or returns early as if its work were done.
+//! where the library replaces a missing value or returns early as if it were done.
 //!
 //! This test fails for any other place. Make such a place return an error (`Error::internal` if it
 //! cannot be reached), or list it with the reason why nothing is lost or misreported.
@@ -19,7 +19,7 @@ fn makes_up(line: &str) -> bool {
     line.contains("unwrap_or_default()") || line.contains("unwrap_or(")
 }
 
-/// Returns whether a line directly after `let … else {` returns as if all work were done.
+/// Returns whether a line directly after `let … else {` returns as if everything were done.
 fn returns_early(line: &str, before: &str) -> bool {
     let is_else = before == "else {" || (before.starts_with("let ") && before.ends_with("else {"));
     let is_early = [
@@ -32,7 +32,7 @@ fn returns_early(line: &str, before: &str) -> bool {
     is_else && is_early.iter().any(|early| line.starts_with(early))
 }
 
-/// Returns the lines of a file that need a reason.
+/// Returns the lines of a file that must be in `allowed.txt`.
 fn silent(text: &str) -> Vec<&str> {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
     let lines: Vec<_> = text.lines().map(str::trim).collect();
@@ -80,7 +80,7 @@ fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        // For generated code, the generator contains the reasons.
+        // The reasons for generated code are in the generator.
         if text.starts_with("// @generated") {
             continue;
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use atf::ReadAt;
 
-/// Bytes with positioned reads, and a counter of the bytes read.
+/// Bytes that are read by offset, and a counter of the bytes read.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted(pub(crate) Vec<u8>, pub(crate) Arc<AtomicU64>);
 

@@ -30,7 +30,7 @@ fn header(wire: Wire) -> IndexHeader {
 
 #[test]
 fn index_records_are_those_of_the_tables() {
-    // The first bytes follow S1's table of the header, and the second follow S2's table.
+    // The first literal follows S1's table of the header, the second S2's.
     let v1 = "41544932 01 01 02 05  01000000 2a000000  03 000000 00000000 20000000 02000000
               4000000000000000 8000000000000000 e803000000000000 d007000000000000";
     let v2 = "41544932 01 02 02 05  01000000 2a000000  03 000000 20000000 0200000000000000

@@ -75,8 +75,8 @@ fn check(memory: &Memory, counts: (u64, u64), case: &str) {
     }
 }
 
-/// Writes while system calls have these outcomes, and checks all guarantees. Returns the number of
-/// steps.
+/// Writes while `decide` chooses the outcome of each step, checks all guarantees, and returns the
+/// number of steps.
 fn run(
     options: &WriteOptions,
     case: &str,
@@ -109,7 +109,7 @@ fn run(
                 writer.write_index(&event(COUNT), None).unwrap_err(),
                 writer.flush().unwrap_err(),
                 writer.finalize().unwrap_err(),
-                // The error is the same even for an event that would be rejected.
+                // The error stays the same, even for an event that would be rejected.
                 writer.write(&event(0)).unwrap_err(),
             ];
             for again in again {
@@ -273,10 +273,10 @@ fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
         };
         assert_eq!(*error.kind(), ErrorKind::Io(io::ErrorKind::StorageFull));
         assert_eq!(memory.bytes("session/manifest.json.part"), None);
-        // The new manifest is in place only if the step that failed was the synchronization of the
+        // The new manifest is in place only if the failed step was the synchronization of the
         // folder.
         assert!(after == before || fault == 5, "step {fault}");
-        // After an error, the session is still open.
+        // A failed call leaves the session open.
         assert_eq!(session.finalize().unwrap().threads, 2);
     }
     panic!("the manifest was never written");
@@ -339,7 +339,7 @@ fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
 
 #[test]
 fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() {
-    // There is space for the header and the first four details, which have 1024 bytes each.
+    // There is room for the header and the first four details of 1024 bytes each.
     let (memory, mut writer) = with_full_details(64 + 4 * 1024 + 100);
     let payload = [7; 1000];
     let mut written = 0;

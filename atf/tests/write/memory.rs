@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{detail, event};
 
-/// A call to a storage, with numbers in place of paths.
+/// A call to the storage, with numbers in place of paths.
 #[derive(Debug, Clone)]
 enum Call {
     CreateFolder(usize),
@@ -40,7 +40,7 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// Returns whether a call never uses a file as a folder. Writers make only such calls.
+/// Returns whether a call does not use a file as a folder. Writers make only such calls.
 fn is_ordinary(disk: &Path, call: &Call) -> bool {
     let path = |number: &usize| disk.join(PATHS[*number]);
     let has_folder = |number: &usize| path(number).parent().is_some_and(Path::is_dir);
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// Returns which paths are synchronized during `write`.
+/// Returns the paths that are synchronized during `write`, in order.
 fn synced(write: impl FnOnce(Arc<Memory>)) -> Vec<(Step, PathBuf)> {
     let memory = Memory::new();
     let steps = Arc::new(Mutex::new(Vec::new()));
@@ -125,7 +125,7 @@ fn options(durability: Durability) -> WriteOptions {
     WriteOptions::default().durability(durability)
 }
 
-/// Returns which paths are synchronized while a thread is written and finalized.
+/// Returns the paths that are synchronized while a thread is written and finalized, in order.
 fn synced_of_thread(durability: Durability) -> Vec<(Step, PathBuf)> {
     synced(|memory| {
         let options = options(durability);
@@ -144,12 +144,12 @@ fn folder(path: &str) -> (Step, PathBuf) {
 fn everything_that_must_survive_a_power_loss_is_synchronized() {
     let index = || (Step::Sync, PathBuf::from("s/thread_7/index.atf"));
     assert_eq!(synced_of_thread(Durability::None), []);
-    // First the events are synchronized, then the header that counts them, and finally the names.
+    // The events are synchronized first, then the header that counts them, and finally the names.
     let names = [folder("s/thread_7"), folder("s")];
     let finalized = [&[index(), index()], &names[..]].concat();
     assert_eq!(synced_of_thread(Durability::Finalize), finalized);
-    // The names are synchronized first, and then the data of each flush. Finalizing begins with a
-    // flush.
+    // The names are synchronized first, followed by the data of each flush. Finalizing begins with
+    // a flush.
     let each = [&names[..], &[index(), index()], &finalized].concat();
     assert_eq!(synced_of_thread(Durability::EachFlush), each);
 }

@@ -1,4 +1,4 @@
-//! Adds names to a session after the run.
+//! Tests adding names to a session after the run.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Reserves details, writes or drops them in any order, and compares the result with a simple list.
+//! Reserves details, writes or drops them in any order, and compares the result with a simple
+//! model.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -21,7 +22,7 @@ fn options(wire: Wire, survive_kill: bool) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
-/// The fate of an event's detail.
+/// What happens to an event's detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     None,
@@ -141,8 +142,8 @@ impl Model {
         }
     }
 
-    /// Compares the files with the list. In unfinalized files, a dangling link may only refer to a
-    /// detail that has yet to be written.
+    /// Compares the files with the model. In unfinalized files, a link may be dangling only if it
+    /// refers to a detail that is still outstanding.
     fn hold(&self, folder: &Path) {
         let thread = ThreadReader::open(folder).unwrap();
         let index = thread.index();
@@ -220,7 +221,7 @@ proptest! {
         for op in &ops {
             model.carry_out(op, &mut writer);
             if survive_kill {
-                // Check the files that a process killed at this point would leave.
+                // Check what would be left if the process were killed at this point.
                 model.hold(copy(folder.path()).path());
             }
         }

@@ -174,8 +174,8 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     for &wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
-        // The files already contain events, so the areas' starts and checksums no longer have their
-        // initial values.
+        // The files already contain events, so the areas' starts and checksums have changed from
+        // their initial values.
         write(&mut writer, 0, 40);
         writer.flush().unwrap();
         write(&mut writer, 40, 100);
@@ -222,7 +222,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     }
 }
 
-/// A change to the folder, the field that the change makes wrong, and its kind.
+/// A case: its name, a change to the folder, and the field that the error must mention, if any.
 type Case = (&'static str, Box<dyn Fn(&mut Files)>, Option<&'static str>);
 
 #[test]
@@ -335,7 +335,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
         let events = (files.index.len() as u64 - 64) / 32;
         assert_eq!(thread.index().event_count(), events, "{case}");
     }
-    // The last byte of an area's used part matters, but the next byte does not.
+    // The last byte that an area uses matters, but the byte after it does not.
     let mut files = good.clone();
     let end = INDEX_AREA + usize::try_from(good.number(INDEX_SIZE)).unwrap();
     files.set(end, &[0xff]);
@@ -428,8 +428,8 @@ proptest! {
         files.set(offset, bytes);
         files.ring().truncate(cut.unwrap_or(usize::MAX));
         let thread = files.open();
-        // The thread has at least the events in the file, and at most as many more as the area can
-        // hold.
+        // The thread has at least the events in the file, and at most as many more as fit into the
+        // area.
         prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
         for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
             prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);

@@ -182,7 +182,7 @@ fn an_existing_manifest_lists_each_thread_that_is_opened() {
         let opening = [3, 1, 2, 0].map(|id| scope.spawn(move || session.thread(id).unwrap()));
         opening.map(|thread| thread.join().unwrap())
     });
-    // Read the manifest that a process killed at this point would leave.
+    // Read the manifest as a process killed at this point would leave it.
     let read = || {
         let text = std::fs::read(session.path().join("manifest.json")).unwrap();
         let manifest = atf::manifest::Manifest::parse(&text);
