@@ -1,7 +1,7 @@
 //! Emitters of C, Rust, Markdown and JSON text from the resolved layout of ATF v2.
 //!
-//! Emitters only format text: they make no decisions, check nothing and never touch files. The
-//! command `atf-codegen` (feature `command`) reads the spec, calls the emitters and writes files.
+//! Emitters only format text. They decide nothing, check nothing and access no files. The command
+//! `atf-codegen` (feature `command`) reads the spec, calls the emitters and writes the files.
 
 #![forbid(unsafe_code)]
 

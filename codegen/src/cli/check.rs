@@ -53,8 +53,8 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the digests before the spec's own faults are reported, because stale digests would be
-/// among them. Returns `None` if `--bless` is not set or the spec is malformed.
+/// Writes the digests. This happens before the spec's faults are reported, because stale digests
+/// would be among them. Returns `None` if `--bless` is not set or the spec is malformed.
 pub(super) fn bless(
     options: &Options,
     compiled: &Compiled,

@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Formats the claims, grouped by value: `28 bytes at 40 (S0, S1) · 24 bytes at 40 (S2)`.
+/// Formats values and the sources that claim them: `28 bytes at 40 (S0, S1) · 24 bytes at 40 (S2)`.
 fn values(found: &Disagreement) -> String {
     let mut values: Vec<(&str, Vec<String>)> = Vec::new();
     for claim in &found.claims {

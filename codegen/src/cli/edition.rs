@@ -135,7 +135,7 @@ fn changed_subjects(before: &Layout, after: &Layout) -> BTreeSet<String> {
     changed
 }
 
-/// Returns whether two fields are the same on the wire.
+/// Returns whether two fields have the same encoding.
 fn same(a: &Field, b: &Field) -> bool {
     let facts = |field: &Field| {
         (

@@ -122,8 +122,8 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
     })
 }
 
-/// Returns the files in the same folders that an earlier run generated but this run did not,
-/// recognised by the mark in their first lines.
+/// Returns files that an earlier run generated in the same folders and this run did not. The mark
+/// in their first lines identifies them.
 fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
     let folders: BTreeSet<&str> = files
         .iter()
@@ -152,7 +152,7 @@ fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
                 .take(512)
                 .read_to_end(&mut head)?;
             let head = String::from_utf8_lossy(&head);
-            // A file that merely mentions the mark does so further down.
+            // A file that merely mentions the mark does so later.
             if head.lines().take(2).any(|line| line.contains(mark)) {
                 leftovers.push(path);
             }

@@ -115,7 +115,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     }
 }
 
-/// The input to every subcommand that needs a spec without faults.
+/// The input of every subcommand that needs a spec without faults.
 struct Context<'a> {
     /// The spec's folder.
     folder: &'a Path,

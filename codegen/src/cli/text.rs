@@ -6,8 +6,8 @@ use std::io::{self, Write};
 /// The width of printed text.
 const WIDTH: usize = 96;
 
-/// Prints text. A closed pipe, as with `| head`, is not an error, so the exit status is still that
-/// of the command.
+/// Prints text. A closed pipe, as with `| head`, is not an error and does not change the command's
+/// exit status.
 ///
 /// # Errors
 ///

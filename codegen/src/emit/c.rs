@@ -1,8 +1,8 @@
 //! Emits C headers, which are also valid C++, and the probe that verifies them.
 //!
 //! The templates in `templates/c/` contain the C code. `view` prepares the names and numbers for
-//! them. Fields appear in the layout's order without padding, and asserts check their offsets. If
-//! an offset differs from the layout's, the C compiler fails at that field.
+//! them. Fields appear in the layout's order without padding, and asserts check their offsets. If a
+//! field has a different offset, the C compiler reports an error at that field.
 
 mod text;
 mod view;
@@ -64,7 +64,7 @@ pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
 }
 
 /// Returns the packed C definition of one record and its asserts, as in `atf_v1.h` or `atf_v2.h`,
-/// along with the includes and macros needed to compile them on their own.
+/// with the includes and macros that they need to compile on their own.
 ///
 /// # Panics
 /// Panics if the record has no layout in this wire version. In a resolved layout, each record has

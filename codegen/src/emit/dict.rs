@@ -14,7 +14,7 @@ pub fn dictionary(layout: &Layout) -> GeneratedFile {
     // Entries are keyed by their bytes, so that each value appears once, under its first name.
     let mut entries: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut add = |name: String, bytes: Vec<u8>| {
-        // Random mutation finds single bytes soon enough.
+        // Random mutation finds single bytes quickly anyway.
         if bytes.len() > 1 {
             entries.entry(bytes).or_insert(name);
         }

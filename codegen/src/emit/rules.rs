@@ -88,7 +88,7 @@ fn decisions(spec: &Spec) -> Vec<TokenStream> {
         let titles = topic.decisions.iter().map(|it| it.title.as_str());
         let reasons = topic.decisions.iter().map(|it| it.reason.as_str());
         let reason = reasons.collect::<Vec<_>>().join(" ");
-        // If there is no decision, all sources agree on a single term.
+        // If there is no decision, all sources agree on one term.
         let answers: Vec<_> = if topic.decisions.is_empty() {
             topic.terms.iter().map(|(_, term)| term.as_str()).collect()
         } else {

@@ -1,8 +1,8 @@
 //! Emits Rust structs: zerocopy views of the records, and newtypes of the open enumerations.
 //!
 //! The macros of `atf-derive` expand to [`record`] and [`open_enum`]; [`library`] returns the
-//! records of crate `atf` as files. All paths in the expansions are absolute, so they compile in
-//! any crate that depends on `zerocopy`.
+//! records of crate `atf` as files. The expansions use only absolute paths, so they compile in any
+//! crate that depends on `zerocopy`.
 //!
 //! Fields appear in the layout's order, and compile-time assertions check sizes and offsets. If a
 //! size or offset differs from the layout, rustc reports the record and the field.
@@ -64,7 +64,7 @@ pub fn value_type(ty: Type) -> String {
     }
 }
 
-/// Formats a number or, if it is the scalar's maximum, returns the maximum's name: `u64::MAX`.
+/// Formats a number. The scalar's maximum is written by name: `u64::MAX`.
 fn number(scalar: Scalar, number: u64) -> String {
     if number == scalar.max() {
         format!("{}::MAX", scalar.name())

@@ -2,7 +2,8 @@
 
 use atf_spec::layout::Scalar;
 
-/// The width at which prose wraps. Comments are 96 columns wide, and ` */` may take three of these.
+/// The width at which prose wraps. A comment may be 96 columns wide, and its last line may end in `
+/// */`.
 const COLUMNS: usize = 93;
 
 /// Wraps `prose` for a comment into lines of at most 93 columns. Each line except the first starts
@@ -33,7 +34,7 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
 }
 
 /// Returns a number as a C literal. The type is given by a suffix instead of a cast, so that `#if`
-/// and Swift understand the literal too. A type's maximum is in hexadecimal.
+/// and Swift understand the literal too. A type's maximum value is written in hexadecimal.
 pub(super) fn number(value: u64, scalar: Scalar) -> String {
     let suffix = if scalar == Scalar::U64 { "ull" } else { "u" };
     if value == scalar.max() {

@@ -46,7 +46,7 @@ pub(super) struct Header<'a> {
     module: String,
     /// The include guard.
     guard: String,
-    /// The include guards of headers that define the same names.
+    /// The include guards of the headers that define the same names.
     rivals: Vec<String>,
     sources: &'a [SourceDocument],
     /// The definitions common to all wire versions.
@@ -237,12 +237,12 @@ impl<'a> Record<'a> {
 #[derive(Serialize)]
 struct Field<'a> {
     name: &'a str,
-    /// The field's name for use within an identifier, without the double `_` that C++ reserves.
+    /// The field's name as part of an identifier, without the double `_` that C++ reserves.
     stem: &'a str,
     constant: String,
     offset: u32,
     size: u32,
-    /// The C type, number and size of the elements.
+    /// The C type of the elements, followed by their number and size.
     c_type: String,
     count: Option<u32>,
     element_size: u32,
@@ -284,7 +284,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns the facts about a field other than its meaning, as sentences.
+/// Describes everything about a field except its meaning, in sentences.
 fn facts(layout: &Layout, field: &layout::Field) -> String {
     let mut facts = vec![format!("Offset {}.", field.offset)];
     facts.extend(field.units.as_ref().map(|units| format!("Unit: {units}.")));

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// The tests that compare layouts with tables typed by hand from the documents and with the output
-/// of compilers.
+/// The tests that compare layouts with tables typed by hand from the documents, and with what
+/// compilers produce.
 const LAYOUT: [&str; 2] = [
     "codegen/tests/layout.rs::every_field_is_where_the_documents_put_it",
     "codegen/tests/c_layout.rs::compilers_find_every_size_offset_and_value_of_the_layout",
@@ -61,12 +61,12 @@ struct Answer<'a> {
     held: HeldBy<'a>,
 }
 
-/// How a statement or decision is verified, in words and links.
+/// How a statement or decision is verified: in words, and with links.
 #[derive(Serialize, Default)]
 struct HeldBy<'a> {
     kind: &'static str,
     rules: Vec<Link>,
-    /// Tests, benchmarks and sections of documents.
+    /// Links to tests, benchmarks and sections of documents.
     tests: Vec<Link>,
     /// The decision that overrules the statement.
     decision: Option<Link>,

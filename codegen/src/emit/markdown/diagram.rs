@@ -97,7 +97,7 @@ struct Swatch {
     label: &'static str,
 }
 
-/// Groups a record's wire versions by equal layout.
+/// Groups a record's wire versions that have the same layout.
 pub(super) fn alike(record: &Record) -> Vec<Vec<Wire>> {
     let wires = record.layouts.iter().map(|layout| layout.wire);
     if record.is_same_in_every_wire() {
@@ -122,7 +122,7 @@ pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_
 }
 
 impl Scale {
-    /// Returns the width of a byte at which every text in every diagram fits into its box.
+    /// Returns the width of a byte that makes every text in every diagram fit into its box.
     pub(super) fn of(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {
@@ -195,7 +195,7 @@ fn bytes(offset: u32, size: u32) -> String {
     }
 }
 
-/// A run of bytes that one rectangle shows: part of a row, or whole rows.
+/// A run of bytes shown as one rectangle: part of a row, or whole rows.
 struct Piece<'a> {
     field: &'a Field,
     class: Class,
@@ -203,8 +203,8 @@ struct Piece<'a> {
     size: u32,
     open_left: bool,
     open_right: bool,
-    /// The label, only in the field's largest piece. The other pieces merely show that the field
-    /// continues.
+    /// The label, which only the field's largest piece has. The other pieces merely show that the
+    /// field continues.
     label: Option<(String, String)>,
     name: String,
 }
@@ -268,7 +268,7 @@ fn letters(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX / 32)
 }
 
-/// Returns all pieces of a record, for wire versions with the same layout.
+/// Divides a record into pieces, for wire versions with the same layout.
 fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
     let fields = record
         .layout(wires[0])
@@ -312,7 +312,7 @@ fn units(field: &Field) -> Vec<(String, u32, Type)> {
     }
 }
 
-/// Splits a run of bytes at the ends of rows, but keeps complete rows together.
+/// Splits a run of bytes at the ends of rows, but keeps whole rows together.
 fn cut<'a>(
     field: &'a Field,
     offset: u32,

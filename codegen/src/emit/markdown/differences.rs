@@ -9,7 +9,7 @@ use super::links::{self, Link};
 /// A field that differs between the wire versions.
 #[derive(Serialize)]
 pub(super) struct Difference {
-    /// A link to the record's page, with its title.
+    /// A link to the record's page, under the record's title.
     record: Link,
     field: Link,
     /// The field in each wire version, in order; `None` if the version lacks the field.

@@ -105,7 +105,8 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     }
 }
 
-/// Returns each of a record's fields once, as in the first wire version that has it.
+/// Returns the fields of all layouts of a record. A field in several layouts is returned once, as
+/// in the first of them.
 fn fields(record: &Record) -> Vec<&Field> {
     let mut fields: Vec<&Field> = Vec::new();
     for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
@@ -163,7 +164,7 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Limit> {
     fields(record).into_iter().filter_map(limit).collect()
 }
 
-/// Returns whether a field is a plain number, limited only by its type.
+/// Returns whether a field is a plain number that only its type limits.
 fn is_number(field: &Field) -> bool {
     let has_names = field.enumeration.is_some() || field.value.is_some();
     !field.reserved && !has_names && field.ty.count.is_none()

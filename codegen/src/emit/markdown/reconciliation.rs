@@ -40,7 +40,7 @@ struct Part<'a> {
 /// A decision and the disagreements it settles.
 #[derive(Serialize)]
 struct Decision<'a> {
-    /// The keys of the disagreements and, for a topic, the topic's name.
+    /// The keys of the disagreements or, for a topic, its name.
     anchors: Vec<String>,
     title: &'a str,
     kind: &'static str,
@@ -59,7 +59,7 @@ struct Table<'a> {
     key: String,
     /// The decided value.
     outcome: Vec<ByWire>,
-    /// Whether any claim comes with a description in words.
+    /// Whether any claim is described in words.
     has_words: bool,
     claims: Vec<Row<'a>>,
 }
@@ -67,7 +67,7 @@ struct Table<'a> {
 #[derive(Serialize)]
 struct Row<'a> {
     source: &'a str,
-    /// How the source makes the claim, unless it simply states the value.
+    /// How the source makes the claim, unless it states the value directly.
     verb: Option<&'static str>,
     /// `None` if the source omits the value.
     value: Option<String>,
@@ -83,9 +83,9 @@ struct Quiet<'a> {
     decision: &'a str,
     reason: &'a str,
     confidence: &'static str,
-    /// The rules that test the answer.
+    /// The rules that test the decision.
     rules: Vec<Link>,
-    /// The tests in the repository that verify the answer.
+    /// The tests in the repository that verify the decision.
     tests: Vec<&'a str>,
 }
 

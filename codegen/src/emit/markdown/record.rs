@@ -27,7 +27,7 @@ pub(super) struct Page<'a> {
     rules: Vec<Summary>,
 }
 
-/// A record of the page's file.
+/// One record of the page's file.
 #[derive(Serialize)]
 struct Part {
     link: Link,
@@ -77,7 +77,7 @@ struct Constraint<'a> {
 /// A decision on the record.
 #[derive(Serialize)]
 struct Decision {
-    /// `conflict`, `split`, `silence` or `agreed`, linked to the details.
+    /// `conflict`, `split`, `silence` or `agreed`, as a link to the details.
     kind: Link,
     /// The subject of the decision, by name.
     about: String,

@@ -62,7 +62,7 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("top.md", include_str!("../../../templates/markdown/top.md")),
 ];
 
-/// A page's own data and the data that every page gets.
+/// A page's own data, and the data that every page gets.
 #[derive(Serialize)]
 struct Page<'a, T> {
     /// The page's title.
@@ -94,7 +94,7 @@ impl Press {
         let mut environment = Environment::new();
         environment.set_syntax(syntax);
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        // Filters escape Markdown word by word. XML is escaped as a whole.
+        // Markdown is escaped word by word, by filters. XML is escaped automatically.
         environment.set_auto_escape_callback(|name| match name.rsplit_once('.') {
             Some((_, "svg")) => AutoEscape::Html,
             _ => AutoEscape::None,

@@ -67,7 +67,7 @@ pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Summary> {
         .collect()
 }
 
-/// Formats the requirement in Markdown. It may start with the name of a field that the rule is
+/// Formats the requirement in Markdown. It may start with the name of the field that the rule is
 /// about.
 fn text(rule: &RuleSpec) -> String {
     let about = rule.about.iter().map(|name| name.as_str());

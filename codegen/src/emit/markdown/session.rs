@@ -120,7 +120,7 @@ pub(super) fn tree(spec: &Spec) -> String {
             continue;
         };
         for depth in 1..=folders.len() {
-            // Whether another entry of the same folder follows.
+            // Whether another entry of the folder follows.
             let goes_on = paths[number + 1..].iter().any(|other| {
                 other.len() > depth
                     && other[..depth] == path[..depth]

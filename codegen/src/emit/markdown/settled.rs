@@ -51,7 +51,7 @@ pub(super) fn outcome(book: &Book<'_>, found: &Disagreement) -> Vec<ByWire> {
     by_wire(wires.filter_map(|wire| Some((*wire, held(book, found, *wire)?))))
 }
 
-/// Returns the decided value in one wire version, formatted like a claim.
+/// Returns the value decided for one wire version, formatted like a claim.
 fn held(book: &Book<'_>, found: &Disagreement, wire: Wire) -> Option<String> {
     let layout = book.layout;
     let Key { subject, property } = &found.key;

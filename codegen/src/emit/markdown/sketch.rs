@@ -1,4 +1,4 @@
-//! The picture of the files as stacks of their records.
+//! The picture that shows each file as a stack of its records.
 
 use atf_spec::layout::{Layout, Record};
 use serde::Serialize;
@@ -13,7 +13,7 @@ const BLOCK_GAP: u32 = 4;
 /// The space between a record that occurs once and repeated records.
 const PART_GAP: u32 = 16;
 const LINE_HEIGHT: u32 = 16;
-/// The number of small letters that fit into a column.
+/// The number of lower-case letters that fit into a column.
 const LINE_LETTERS: usize = 54;
 
 #[derive(Serialize)]
@@ -73,7 +73,7 @@ pub(super) fn sketch(layout: &Layout) -> Sketch<'_> {
 }
 
 impl<'a> File<'a> {
-    /// Creates a file that starts with the first record and ends with the last. The other records
+    /// Makes a file that starts with the first record and ends with the last. The other records
     /// repeat in between.
     fn new(records: &'a [Record], x: u32) -> Self {
         let mut file = Self {

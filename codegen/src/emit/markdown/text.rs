@@ -7,7 +7,7 @@ use atf_spec::layout::{Type, Wire};
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     for (number, part) in text.split('`').enumerate() {
-        // Parts with odd numbers were between backticks, so they are code already.
+        // The parts with odd numbers were in backticks, so they are already code.
         if number % 2 == 1 {
             out.push_str(&code(part));
         } else {
@@ -41,7 +41,7 @@ fn plain_or_code(text: &str, out: &mut String) {
     }
 }
 
-/// Returns whether a word is a name from the format or its tools rather than English.
+/// Returns whether a word is a name in the format or its tools rather than an English word.
 fn is_name(word: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./<>()[]-…".contains(c);
     if !word.chars().all(is_plain) {
@@ -59,7 +59,7 @@ fn is_name(word: &str) -> bool {
     word.contains('_') || is_path || is_hex || word.parse::<Type>().is_ok()
 }
 
-/// Formats a rule's sentence. The first word becomes code if it is one of `names`, such as `flags`
+/// Formats a rule's sentence. If the first word is one of `names`, it becomes code, such as `flags`
 /// in `flags is 0.`
 pub(super) fn sentence(text: &str, names: &[&str]) -> String {
     match text.split_once(' ') {

@@ -18,7 +18,7 @@ use crate::{GENERATED, GeneratedFile};
 const FOLDER: &str = "atf/src/wire/generated";
 
 /// Emits the folder `atf/src/wire/generated` and `atf/src/manifest/generated.rs`. A project that
-/// does not use `atf` can copy a wire version's structs and the enumerations, which only need
+/// does not use `atf` can copy the structs of a wire version and the enumerations. They need only
 /// `zerocopy` with the feature `derive`.
 ///
 /// # Panics

@@ -70,7 +70,7 @@ fn structure(
     }
 }
 
-/// Returns the generated documentation, after an empty line if attributes precede it.
+/// Returns the generated documentation. It begins with an empty line if attributes precede it.
 fn documentation(apart: bool, paragraphs: &[String]) -> TokenStream {
     let separator = apart.then(|| quote!(#[doc = ""]));
     let docs = doc::attributes(paragraphs);
@@ -148,7 +148,7 @@ fn field_constants(field: &Field) -> TokenStream {
     quote!(#fixed #max #none)
 }
 
-/// Emits one constant per assertion, so rustc reports every failure.
+/// Emits a separate constant for each assertion, so that rustc reports every failure.
 fn assertions(record: &Record, fields: &RecordLayout, ident: &Ident) -> TokenStream {
     let (name, wire) = (&record.name, fields.wire);
     let size = Literal::u32_unsuffixed(record.size);

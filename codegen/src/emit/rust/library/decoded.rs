@@ -1,10 +1,10 @@
 //! Emits a record as one type for all wire versions, and the conversions between the type and
 //! bytes.
 //!
-//! The type has every field that occurs in any wire version, except for fixed values and padding.
-//! Each field is as wide as in the widest version. A field is an `Option` if a version has a value
-//! for "none" or lacks the field. If a version lacks a field that the file's header has, the
-//! header's value is used instead.
+//! The type has every field of any wire version, except for fixed values and padding. Each field is
+//! as wide as in the widest version. A field is an `Option` if a version has a value for "none" or
+//! lacks the field. If a version lacks a field but the file's header has it, the header's value is
+//! used.
 
 mod limits;
 
@@ -56,11 +56,11 @@ struct Decoded<'a> {
 struct Member<'a> {
     /// The field in its first layout, for the documentation.
     field: &'a Field,
-    /// The widest type of the field in any version.
+    /// The field's type, the widest in any version.
     ty: Type,
     /// Where the value comes from in versions that lack the field.
     absent: Absent,
-    /// Whether any version has a value for "none".
+    /// Whether any version has a value that means "none".
     has_none: bool,
 }
 
@@ -292,8 +292,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Returns the parameter for the wire version to encode, if needed, and an expression for that
-    /// version. A header needs no parameter, because it contains its version.
+    /// Returns the parameter for the wire version to encode, if one is needed, and an expression
+    /// for that version. A header contains its version, so it needs no parameter.
     fn chosen_wire(&self) -> (Option<TokenStream>, TokenStream) {
         if self.is_header() {
             (None, quote!(self.wire))
@@ -302,8 +302,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Emits each fixed value that is the same in every wire version, and each version's value for
-    /// "none".
+    /// Emits each fixed value that is the same in every wire version, and each version's value that
+    /// means "none".
     fn constants(&self) -> TokenStream {
         let layouts = &self.record.layouts;
         let in_each = |key: &str| -> Vec<&Field> {
@@ -490,7 +490,7 @@ fn is_header(record: &Record) -> bool {
     fields.any(|field| field.key() == "version")
 }
 
-/// Returns whether a field serves only to fill space.
+/// Returns whether a field only fills space.
 fn is_padding(field: &Field) -> bool {
     field.reserved && field.name.trim_start_matches('_').starts_with("reserved")
 }

@@ -76,7 +76,8 @@ impl Object<'_> {
     /// Returns the struct's name.
     fn ident(&self) -> Ident {
         match self.name() {
-            // Lists contain the library's own type, which the emitted struct is converted to.
+            // The library has its own type for the list's elements, and this struct is converted to
+            // it.
             "timing_anchor" => format_ident!("TimingAnchorObject"),
             name => type_of(name),
         }
@@ -282,7 +283,8 @@ fn write_entry(field: &ManifestField) -> TokenStream {
 fn read_by(field: &ManifestField) -> TokenStream {
     let name = match field.ty.value {
         JsonType::List => match of(field) {
-            // A thread may be listed twice, but its events must not be counted twice.
+            // A thread that is listed twice must not be counted twice, so threads have their own
+            // function.
             "thread" => return quote!(read::threads),
             "timing_anchor" => return list(&quote!(read::timing_anchor)),
             name => {

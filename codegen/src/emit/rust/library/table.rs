@@ -1,4 +1,4 @@
-//! Emits the wire versions as an enum, and the fields of all records as tables.
+//! Emits the wire versions as an enum, and tables with the fields of all records.
 
 use atf_spec::layout::{Field, Layout, RecordLayout};
 use proc_macro2::{Literal, TokenStream};
