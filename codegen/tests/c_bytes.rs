@@ -48,7 +48,7 @@ fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
     }
 }
 
-/// Computes the standard check value of CRC-32C in one call and in parts.
+/// Computes the published check value of CRC-32C, in one call and in parts.
 #[test]
 fn the_checksum_in_the_header_is_crc_32c() {
     let bench = Bench::new(&headers(&layout(), ".h"));
@@ -139,7 +139,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(byte).collect()
 }
 
-/// Formats bytes as lines of sixteen, each with its offset, to show where a difference is.
+/// Formats bytes as lines of sixteen, each with its offset, so that a difference is easy to find.
 fn lines(bytes: &[u8]) -> Vec<String> {
     let line = |(row, bytes): (usize, &[u8])| format!("{:04x}: {bytes:02X?}", 16 * row);
     bytes.chunks(16).enumerate().map(line).collect()

@@ -1,4 +1,5 @@
-//! Every header compiles for every kind of target, alone and in every allowed combination.
+//! Tests that every header compiles for every kind of target, alone and in every allowed
+//! combination.
 
 mod support;
 
@@ -56,7 +57,7 @@ fn including_both_single_headers_is_one_clear_error() {
     }
 }
 
-/// The compilers' targets: Apple, Android (64 and 32 bits), Windows, 32-bit x86, and big-endian
+/// The compilers' targets: Apple's, Android's (64 and 32 bits), Windows, 32-bit x86, and big-endian
 /// hosts.
 const TARGETS: [&str; 9] = [
     "arm64-apple-macos",

@@ -1,4 +1,5 @@
-//! C compilers find the expected layout in the headers and report every field that deviates.
+//! Tests that C compilers find the expected layout in the headers and report every field that
+//! deviates from it.
 
 mod support;
 
@@ -187,8 +188,8 @@ fn the_comments_contain_everything_in_the_layout() {
             .iter_mut()
             .flat_map(|layout| &mut layout.fields)
         {
-            // Both wire versions have the same marks, so each header must contain the marks of all
-            // its fields.
+            // A field has the same marks in both wire versions, so each header must contain the
+            // marks of all its fields.
             let name = format!("{}.{}", record.name, field.name);
             mark(&mut field.doc, name.clone());
             mark(field.units.get_or_insert_default(), format!("{name}-unit"));

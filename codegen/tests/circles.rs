@@ -1,6 +1,6 @@
-//! Checks that modules depend on each other in only one direction.
+//! Checks that modules depend on each other in one direction only.
 //!
-//! The files and folders in a folder must not use each other in a cycle. A `mod.rs` and its
+//! The files and subfolders of a folder must not use each other in a cycle. A `mod.rs` and its
 //! children may use each other, because they form one module.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,8 @@ const PACKAGES: [&str; 16] = [
     "samples",
 ];
 
-/// Uses that may close a cycle: the file, the module that it uses, and the reason.
+/// Uses that are allowed although they close a cycle: the file, the module that it uses, and the
+/// reason.
 const ALLOWED: [(&str, &str, &str); 4] = [
     (
         "atf/src/sys/map.rs",
@@ -58,8 +59,8 @@ const ALLOWED: [(&str, &str, &str); 4] = [
 /// A path from the root of a package: modules, possibly followed by an item.
 type Names = Vec<String>;
 
-/// The uses within a folder. A key is a module and the module that it uses. The value lists the
-/// files of the first module with the paths that they use.
+/// The uses between the modules in a folder. A key is a module and a module that it uses. The value
+/// lists the files of the first one and the paths that they use.
 type Edges = BTreeMap<(String, String), BTreeSet<(String, Names)>>;
 
 /// A module's source file.
@@ -68,7 +69,7 @@ struct Module {
     file: String,
     /// The paths that the code uses, from the root of the package.
     uses: BTreeSet<Names>,
-    /// The names that the module imports, with their paths. Other modules may use the names through
+    /// The names that the module imports, with their paths. Other modules may refer to them through
     /// this module.
     imports: BTreeMap<String, Names>,
 }
@@ -149,7 +150,7 @@ impl Package {
         }
     }
 
-    /// Adds a path that a module uses, unless it begins with another package.
+    /// Adds a path that a module uses, unless it leads to another package.
     fn add(&mut self, module: &Names, path: &[String], import: Option<String>) {
         let supers = path.iter().take_while(|name| *name == "super").count();
         let path = match path {
@@ -178,7 +179,7 @@ impl Package {
     /// Returns the module that defines the item at a path, following imports.
     fn definer(&self, path: &[String]) -> Option<&Names> {
         let mut path = path.to_vec();
-        // Imports are never cyclic; the limit only guards against a mistake in this test.
+        // Imports are never cyclic. The limit only guards against a mistake in this test.
         for _ in 0..8 {
             let ends = (0..=path.len()).rev();
             let (module, own) = ends
@@ -221,7 +222,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Returns whether an item is part of the library, as opposed to tests and documentation.
+/// Returns whether an item is part of the library rather than of its tests or documentation.
 fn is_built(attributes: &[Attribute]) -> bool {
     attributes.iter().all(|attribute| {
         let text = attribute.meta.to_token_stream().to_string();
@@ -229,7 +230,7 @@ fn is_built(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Lists the paths of a `use`, each with the name that it introduces.
+/// Lists the paths of a `use`, each with the name that it brings into scope.
 fn tree_paths(tree: &UseTree, before: &[String], out: &mut Vec<(String, Names)>) {
     let with = |name: &dyn ToString| [before, &[name.to_string()]].concat();
     match tree {
@@ -248,7 +249,7 @@ fn tree_paths(tree: &UseTree, before: &[String], out: &mut Vec<(String, Names)>)
     }
 }
 
-/// Lists the paths in code that consist of more than one name.
+/// Lists the paths of more than one name in code.
 fn token_paths(tokens: TokenStream, out: &mut Vec<Names>) {
     let mut path = Names::new();
     let mut colons = 0;
@@ -279,7 +280,7 @@ fn token_paths(tokens: TokenStream, out: &mut Vec<Names>) {
     }
 }
 
-/// Keeps only edges that are part of a cycle or on a path between cycles.
+/// Keeps only edges that are part of a cycle, or that lie on a path between cycles.
 fn reduce<T>(edges: &mut BTreeMap<(String, String), T>) {
     loop {
         let users: BTreeSet<_> = edges.keys().map(|(from, _)| from.clone()).collect();

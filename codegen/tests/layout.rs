@@ -1,7 +1,7 @@
 //! Compares the resolved layout with numbers typed by hand from the documents' tables and structs.
 //!
 //! Generators, readers and their tests take their offsets from the spec, so none of them would
-//! reveal a mistake there. Nothing here comes from the spec's YAML.
+//! notice a mistake in it. Nothing in this file comes from the spec's YAML.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use atf_spec::layout::{Layout, Record, Value, Wire};
 /// A record's name, its size, and its fields: offset, size, name.
 type Table = (&'static str, u32, &'static [(u32, u32, &'static str)]);
 
-/// The records that are the same in both wire versions. S0, S1 and S4 have structs, and S2 has
-/// tables.
+/// The records that are the same in both wire versions. They come from the structs of S0, S1 and S4
+/// and the tables of S2.
 const BOTH: &[Table] = &[
     (
         "index_footer",

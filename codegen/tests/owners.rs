@@ -1,9 +1,9 @@
 //! Lists the files that may depend on a record's layout. All other files use `atf::wire`, which is
 //! generated from the spec.
 //!
-//! Few files need the packed structs of a wire version. Other files are typed by hand from the
-//! documents, independently of the spec, to reveal mistakes in the spec. Files of both kinds are
-//! listed here with their reasons, and an unlisted file fails the test.
+//! Only a few files need the packed structs of a wire version. Others contain numbers typed by hand
+//! from the documents, which reveal mistakes in the spec. Both kinds of files are listed here with
+//! their reasons, and an unlisted file fails the test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,8 +38,8 @@ const BY_HAND: &[&str] = &[
     "conformance/testees/python/layout.py",
 ];
 
-/// Folders that create damage byte by byte. A recipe with offsets from the spec would repeat the
-/// spec's mistakes.
+/// Folders with code that damages files byte by byte. If it took its offsets from the spec, it
+/// would repeat the spec's mistakes.
 const RECIPES: [&str; 3] = [
     "conformance/src/corpus/",
     "fuzz/safety/src/",
@@ -139,7 +139,7 @@ fn fields() -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a line looks like a table row: a field's name and two numbers.
+/// Returns whether a line looks like a row of a layout table: a field's name and two numbers.
 fn is_row(line: &str, fields: &[String]) -> bool {
     let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let words = line.split(|c: char| !(c == '_' || c.is_ascii_alphanumeric()));
@@ -175,7 +175,7 @@ fn only_listed_files_have_offsets_typed_by_hand() {
             "{path}: bytes by number; take the offset from atf::wire"
         );
     }
-    // Check the detectors themselves.
+    // Check that the detectors work.
     assert!(rows(&text("codegen/tests/layout.rs")) > 50);
     assert!(takes_bytes_by_number("let size = &bytes[0x10..20];"));
     assert!(names_a_layout("let raw: &v1::IndexEvent") && !names_a_layout("rev1::IndexEvent"));

@@ -1,5 +1,5 @@
-//! Checks this repository's own files: they match their schemas, cited tests exist, and there are
-//! no unwanted dependencies.
+//! Checks this repository's own files: they match their schemas, the tests that it cites exist, and
+//! it has no unwanted dependencies.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -190,9 +190,9 @@ fn every_cited_test_benchmark_and_section_exists() {
     }
 }
 
-/// The experiments themselves run at night. This test already fails when an edit breaks a patch:
-/// each hunk must fit exactly one place, regardless of its line numbers. ARCHITECTURE.md must list
-/// the files that a patch changes.
+/// The experiments themselves run at night. This test fails as soon as an edit breaks one of their
+/// patches: each hunk must match exactly one place, regardless of line numbers. ARCHITECTURE.md
+/// must list the files that a patch changes.
 #[test]
 fn the_patches_of_the_experiments_apply_and_change_the_listed_files() {
     let architecture = text(&root().join("ARCHITECTURE.md"));
@@ -296,7 +296,7 @@ fn users_of_the_library_build_no_yaml_parser_or_command_line() {
     }
 }
 
-/// Returns the paths that a pattern such as `src/{a,b}.rs` stands for.
+/// Returns the paths that a pattern such as `src/{a,b}.rs` matches.
 fn expanded(path: &str) -> Vec<String> {
     let parts = path
         .split_once('{')
@@ -310,7 +310,7 @@ fn expanded(path: &str) -> Vec<String> {
     }
 }
 
-/// Capitals, as in `spec/sources/ID.yaml`, stand for any name.
+/// A part in capitals, as in `spec/sources/ID.yaml`, stands for any name.
 #[test]
 fn every_path_in_the_architecture_exists() {
     let text = text(&root().join("ARCHITECTURE.md"));
@@ -331,8 +331,7 @@ fn every_path_in_the_architecture_exists() {
     assert!(count > 100, "only {count} paths");
 }
 
-/// A reader who is looking for the place to make a change scans the rows, so each row must be
-/// short.
+/// Readers scan the rows for the place to make a change, so each row must be short.
 #[test]
 fn the_rows_of_the_architecture_are_short() {
     let text = text(&root().join("ARCHITECTURE.md"));
@@ -354,7 +353,7 @@ fn the_readme_lists_every_crate_that_is_not_internal_to_a_folder() {
         .0;
     let members: Vec<_> = members.split('"').skip(1).step_by(2).collect();
     assert!(members.len() > 15, "{members:?}");
-    // Leave out the documents' tests, and the implementations that test the kit.
+    // Skip the package that tests the documents, and the implementations that test the kit.
     let internal = |member: &&str| *member == "docs" || member.starts_with("conformance/");
     for member in members.into_iter().filter(|it| !internal(it)) {
         let row = format!("| [`{member}`]({member}) | `");

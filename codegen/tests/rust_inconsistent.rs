@@ -1,5 +1,5 @@
-//! The emitter does not check the layout, but rustc does. Every wrong offset fails the build with
-//! an error that shows the field.
+//! The emitter does not check the layout, so rustc must: every wrong offset fails the build with an
+//! error that shows the field.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,8 +13,8 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Item, ItemMod};
 use tempfile::TempDir;
 
-/// Replaces zerocopy, whose derive macros this test does not need, so that rustc alone can compile
-/// the emitted structs.
+/// Stands in for zerocopy, whose derive macros this test does not need, so that rustc alone can
+/// compile the emitted structs.
 const ZEROCOPY: &str = "
     pub mod little_endian {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)] pub struct U16([u8; 2]);

@@ -143,7 +143,7 @@ static void index_footer(void) {
     END(index_footer);
 }
 
-/* The eight-byte members are unaligned; four bytes remain at the end. */
+/* The eight-byte members are unaligned, and four reserved bytes follow them. */
 static void detail_header(void) {
     static const uint8_t bytes[] = {
         0x41, 0x54, 0x44, 0x32,                         /*  0 magic */
@@ -202,7 +202,7 @@ static void detail_event_header(void) {
     END(detail_event_header);
 }
 
-/* S2 does not describe a payload; the payload of S1 and S4 is recognized by its length. */
+/* Only S1 and S4 describe this payload. In either version, its length identifies it. */
 static void detail_function_payload(void) {
     static const uint8_t bytes[] = {
         0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, /*  0 function_id */
@@ -237,7 +237,7 @@ static void detail_function_payload(void) {
     END(detail_function_payload);
 }
 
-/* The byte count comes before the time range, unlike in the index footer. */
+/* Unlike in the index footer, the byte count comes before the time range. */
 static void detail_footer(void) {
     static const uint8_t bytes[] = {
         0x32, 0x44, 0x54, 0x41,                         /*  0 magic */

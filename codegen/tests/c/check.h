@@ -1,8 +1,9 @@
 /*
- * Reads hand-typed bytes member by member and writes them, member by member, to an empty record,
- * both at odd addresses. No byte is 0, so a forgotten member leaves a 0 in the result.
+ * Reads hand-typed bytes member by member, writes each member to an empty record, and compares the
+ * two. Both are at odd addresses. No byte is 0, so a forgotten member leaves a 0 in the result.
  *
- * A program defines FUNCTION(record, verb, field), the name of an accessor, before it.
+ * Before including this header, a program defines FUNCTION(record, verb, field) as the name of an
+ * accessor.
  */
 #include <stdio.h>
 #include <string.h>

@@ -124,8 +124,8 @@ fn the_spec_is_found_only_from_within_the_repository() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("name it with --spec DIR"));
 }
 
-/// In `… | head`, the reader exits first. The command still does all its work and returns its own
-/// status.
+/// With `… | head`, the reader exits first. The command still does all its work and returns its
+/// usual status.
 #[test]
 fn a_closed_pipe_changes_neither_status_nor_work() {
     let out = tempfile::tempdir().expect("a temporary folder");

@@ -74,7 +74,7 @@ fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
     assert!(!cases.contains("ihdr-010"), "{cases}");
 }
 
-/// The generated files are built elsewhere: `.ci/experiment` does that at night.
+/// The test does not build the generated files, because `.ci/experiment` does so every night.
 #[test]
 fn every_experiment_has_a_valid_spec_and_changes_generated_files() {
     let mut count = 0;

@@ -77,9 +77,9 @@ fn why_explains_everything_in_the_spec() {
         ("index_footer.reserved", "conflict: 24 bytes at 40"),
         ("index_event.call_depth", "wire version 2: absent"),
         ("index_event.timestamp_ns", "all agree"),
-        // A field that rules are about.
+        // A field that has rules.
         ("index_footer.checksum", "ATF-IFTR-004: "),
-        // A record: its sizes, stated and added up.
+        // A record: the sizes that are stated, and those that the fields add up to.
         ("detail_header", "60 (adds up to)"),
         // An enumeration and a topic.
         ("os", "absent (omits it)"),

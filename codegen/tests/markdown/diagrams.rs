@@ -81,7 +81,7 @@ fn pictures_have_titles_and_are_self_contained() {
 
 #[test]
 fn names_fit_their_boxes() {
-    /// The widest common monospace font, relative to the font size.
+    /// The letter width of the widest common monospace font, relative to the font size.
     const LETTER: f64 = 0.605;
     let reference = Reference::new();
     let mut count = 0;

@@ -45,8 +45,8 @@ fn every_link_and_picture_has_a_target() {
     );
 }
 
-/// Returns whether a link leads to an existing file outside the reference: a test or a document
-/// that verifies a statement.
+/// Returns whether a link leads to an existing file outside the reference, such as a test that
+/// verifies a statement.
 fn is_in_repository(link: &str) -> bool {
     let path = link.strip_prefix("../../");
     path.is_some_and(|path| {
@@ -66,7 +66,7 @@ fn each_anchor_occurs_once_on_its_page() {
             .iter()
             .filter(|anchor| !seen.insert(*anchor))
             .collect();
-        // Our headings must not collide with the spec's names.
+        // The anchors of our headings must not equal those of the spec's names.
         assert!(twice.is_empty(), "{page}: {twice:?}");
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn name(file: &GeneratedFile) -> &str {
         .expect("rsplit gives at least one part")
 }
 
-/// A temporary folder of headers, on the include path of everything compiled in it.
+/// A temporary folder with headers, which is on the include path of everything compiled in it.
 pub(crate) struct Bench(TempDir);
 
 impl Bench {
@@ -92,7 +92,8 @@ impl Compiler {
         Self { program, language }
     }
 
-    /// Returns the installed compilers: gcc, g++, clang and clang++, or else cc and c++.
+    /// Returns the installed compilers: gcc, g++, clang and clang++. For a language without any of
+    /// these, uses cc or c++.
     pub(crate) fn all() -> Vec<Self> {
         let mut found: Vec<Self> = Self::WANTED.into_iter().filter(Self::is_here).collect();
         let others = [
