@@ -7,7 +7,7 @@ use crate::rules::table;
 /// The versions of the kit and of its grading data.
 #[derive(Debug, Clone, Serialize)]
 pub struct Editions {
-    /// The version of the kit itself.
+    /// The version of the kit.
     pub kit: String,
     /// The version of the layout spec.
     pub spec: String,

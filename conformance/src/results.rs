@@ -13,20 +13,21 @@ use crate::rules::Severity;
 /// All results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Results {
-    /// The versions of the kit, the spec, the rules and the corpus.
+    /// The versions of everything that the grading depends on: the kit, the spec, the rules and the
+    /// corpus.
     pub editions: Editions,
     /// The implementations, in the order in which the command line names them.
     pub testees: Vec<Testee>,
     /// The parts of answers that were graded.
     pub grading: Grading,
-    /// When, where and how the run was made; `None` if it was not made by a command.
+    /// When, where and how the run was made; `None` if no command made it.
     pub made: Option<Made>,
     /// One result for each implementation, role and case. The JSON report adds their scores.
     #[serde(skip)]
     pub cases: Vec<CaseResult>,
     /// The results of each reader on each writer's files.
     pub cross: Vec<CrossResult>,
-    /// Problems in failure lists, one per line.
+    /// Problems in failure lists, such as stale lines, with one problem per string.
     pub stale: Vec<String>,
     /// The duration of the run.
     #[serde(rename = "seconds", serialize_with = "seconds")]
@@ -61,7 +62,8 @@ pub struct Testee {
     pub features: Vec<String>,
     /// The capabilities that its manifest declares it lacks. They are not graded.
     pub lacks: Vec<Lack>,
-    /// Why the implementation was not graded: it cannot be started, or it failed its smoke test.
+    /// Why the implementation was not graded: its manifest is unusable, its program cannot be
+    /// started, or it failed its smoke test.
     pub refused: Option<String>,
 }
 
@@ -108,7 +110,7 @@ pub struct CaseResult {
     /// SHOULDs that a writer's files break, and other notes. Notes are not failures unless SHOULDs
     /// are denied.
     pub notes: Vec<Note>,
-    /// The parts that were not graded because the manifest declares that the implementation lacks
+    /// The parts that were not graded because, according to its manifest, the implementation lacks
     /// them.
     pub not_graded: Vec<Lack>,
     /// The reason in the failure list, if this failure is listed.
@@ -143,14 +145,14 @@ impl Results {
         }
     }
 
-    /// Marks failures in the matrix as known if they are on the reader's failure list.
+    /// Counts failures in the matrix as known if they are on the reader's failure list.
     pub fn settle_cross(&mut self) {
         for cell in &mut self.cross {
             let is_known = |script: &String| {
                 let of_reader = self.cases.iter().filter(|case| {
                     case.testee == cell.reader && case.role != Role::Write && case.case == *script
                 });
-                // An implementation that both reads and validates may fail in both roles.
+                // An implementation can be both a reader and a validator, and fail in both roles.
                 let states: Vec<_> = of_reader.map(CaseResult::state).collect();
                 states.contains(&State::Known) && !states.contains(&State::Failed)
             };
@@ -189,8 +191,8 @@ impl CaseResult {
         notes.filter(|note| note.severity == Severity::Should)
     }
 
-    /// Returns the rules that a failed answer broke, which may differ from the case's rules.
-    /// Without an answer, returns the case's first rule.
+    /// Returns the rules that a failed answer broke, which may differ from the case's rules. If no
+    /// rule is known, returns the case's first rule.
     #[must_use]
     pub fn blamed(&self) -> BTreeSet<&str> {
         let Outcome::Failed { differences, .. } = &self.outcome else {
@@ -272,8 +274,8 @@ impl State {
 pub enum Outcome {
     /// The answer is as expected.
     Passed,
-    /// The implementation does not support the case: it exited with code 77, or lacks a wire
-    /// version or feature.
+    /// The implementation does not support the case: it exited with code 77, or its manifest lacks
+    /// the wire version or a feature.
     Skipped {
         /// The reason.
         why: String,
@@ -290,8 +292,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Sorts the differences and turns them into an outcome, which is a pass if there are none. The
-    /// failure class is `class` if data differs, otherwise [`Failure::WrongLabel`].
+    /// Makes an outcome from the differences, after sorting them. Without differences, the case
+    /// passes. The failure class is `class` if data differs, and [`Failure::WrongLabel`] otherwise.
     #[must_use]
     pub fn of_differences(
         class: Failure,
@@ -349,10 +351,11 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
-    /// No crashes, no events that are not in the file, no loss of provably complete events, no
-    /// wrong values, and no reads outside the session.
+    /// The events and their values: no crashes, no events that are not in the file, no loss of
+    /// provably complete events, no wrong values, and no reads outside the session.
     Data,
-    /// The verdict, the count source, the checksum state, the manifest state, and trailing bytes.
+    /// What a reader reports about the data: the verdict, the count source, the checksum state, the
+    /// manifest state, and the trailing bytes.
     Label,
 }
 
@@ -375,8 +378,8 @@ pub enum Score {
     Passed,
     /// The answer is not as expected.
     Failed,
-    /// Not graded, because the case was skipped or got no answer, or because the implementation is
-    /// a writer, which has no labels.
+    /// Not graded: the case was skipped or got no answer, or the implementation is a writer, which
+    /// has no labels.
     None,
 }
 
@@ -454,7 +457,7 @@ impl Failure {
         }
     }
 
-    /// Returns whether there was no answer at all, rather than a wrong answer.
+    /// Returns whether there was no answer at all, as opposed to a wrong one.
     #[must_use]
     pub const fn is_broken(self) -> bool {
         matches!(

@@ -5,7 +5,7 @@ const SOURCES: [&str; 12] = [
     "c", "cc", "cpp", "cxx", "go", "h", "hpp", "java", "js", "py", "rs", "swift",
 ];
 
-/// Shortens a description of how a program ended, for example `killed by signal 11 (SIGSEGV)` to
+/// Shortens the description of how a program ended: `killed by signal 11 (SIGSEGV)` becomes
 /// `SIGSEGV`.
 pub(super) fn how(message: &str) -> &str {
     let message = message.split(", ").next().unwrap_or(message);
@@ -15,8 +15,8 @@ pub(super) fn how(message: &str) -> &str {
     }
 }
 
-/// Returns the source file and line of the crash: the last location in a Python traceback or,
-/// without one, the first location in the text.
+/// Returns the source file and line of the crash: the last location in a Python traceback or, if
+/// there is no traceback, the first location in the text.
 pub(super) fn place(stderr: &str) -> Option<String> {
     let mut lines = stderr.lines().rev();
     let of_python = lines.find_map(|line| {

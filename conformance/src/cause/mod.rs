@@ -103,7 +103,7 @@ impl Cause {
         })
     }
 
-    /// Returns the cause of a wrong value in a field that no rule of the case covers.
+    /// Returns the cause of a wrong value in a field that none of the case's rules cover.
     fn unasked(field: &str) -> Self {
         Self {
             id: format!("wrong-file:{field}"),
@@ -111,7 +111,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause "field misread" if all wrong values belong to one field, whatever the
+    /// Returns the cause "field misread" if all wrong values are in the same field, whatever the
     /// case's rules are.
     fn misread(differences: &[Difference]) -> Option<Self> {
         let is_shown = |it: &&Difference| !it.place.ends_with(" more]");
@@ -133,8 +133,8 @@ impl Cause {
         }
     }
 
-    /// Groups crashes by source line. If the line is unknown, groups crashes that ended the same
-    /// way on files that break rules of the same group.
+    /// Groups crashes by source line. If the line is unknown, groups crashes with the same signal
+    /// or exit code on files that break rules of the same group.
     fn crash(message: &str, stderr: &str, rule: &str) -> Self {
         let how = crash::how(message);
         match crash::place(stderr) {
@@ -193,7 +193,7 @@ impl Cause {
 /// Returns the record and field of a difference, if the difference is only a wrong value.
 fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     let is_nothing = |text: &str| text == "nothing";
-    // In a writer's output, a place starts with the file's name.
+    // In a difference in a writer's files, the place starts with the file's name.
     let place = difference.place.rsplit(": ").next()?;
     let (above, field) = place.rsplit_once('.')?;
     let record = above.rsplit('.').next()?;
@@ -211,7 +211,7 @@ fn named(rule: &str) -> String {
     }
 }
 
-/// The parts of a difference that point to its cause.
+/// The parts of a difference that help to find its cause.
 #[derive(Debug)]
 struct Clues<'a> {
     grade: Grade,
@@ -251,7 +251,8 @@ impl Turn {
 
 impl<'a> Clues<'a> {
     fn of(difference: &'a Difference, rule: &'a str) -> Self {
-        // In a writer's output, the file's name precedes the field. Values in documents are JSON.
+        // In a difference in a writer's files, the file's name precedes the field. Values in
+        // documents are JSON.
         let place = difference.place.rsplit(": ").next().unwrap_or_default();
         let field = place.rsplit('.').next().unwrap_or_default();
         let field = field.split('[').next().unwrap_or_default();

@@ -11,7 +11,7 @@ pub(super) struct Known {
     /// The mistake in the implementation.
     pub(super) title: &'static str,
     pub(super) grade: Option<Grade>,
-    /// The rules that the answer broke, without `ATF-`. A trailing `*` stands for any ending.
+    /// The rules that the answer broke, without `ATF-`. A trailing `*` matches any ending.
     pub(super) rules: &'static [&'static str],
     /// The last name in the path of a difference.
     pub(super) fields: &'static [&'static str],
@@ -65,7 +65,7 @@ const READ: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other, Turn::Lost];
 /// single rules.
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = &[
-    // Checksums have their own causes in both grades.
+    // Checksum mistakes have their own causes, in both grades.
     known("checksum-unnoticed", "checksum mismatch not noticed", &[])
         .in_fields(&["checksum"]).of(Grade::Label).instead_of("mismatch"),
     known("checksum-false-alarm", "valid checksum reported as a mismatch", &[])

@@ -218,7 +218,7 @@ fn list(cases: &[Case]) -> String {
     let width = cases.iter().map(|case| case.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for case in cases {
-        // A clean case covers most rules, which are too many for one line.
+        // A clean case tests most of the rules, which do not fit on one line.
         let shown = case
             .rules
             .iter()

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) struct Interrupt {
     #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has these signals"))]
     signal: Arc<AtomicUsize>,
-    /// Whether the next signal ends this process at once.
+    /// Whether the next signal ends this process immediately.
     is_last: Arc<AtomicBool>,
 }
 
@@ -24,8 +24,8 @@ impl Interrupt {
         #[cfg(unix)]
         for number in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             use signal_hook::flag;
-            // Register the conditional handler first, because it must still find the flag unset
-            // when the first signal arrives.
+            // Handlers run in the order of registration. The conditional one comes first, so that
+            // it still finds the flag unset when the first signal arrives.
             flag::register_conditional_default(number, Arc::clone(&this.is_last))?;
             flag::register(number, Arc::clone(&this.is_last))?;
             let code = usize::try_from(number).unwrap_or_default();
@@ -34,13 +34,13 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// If a signal arrived during the run, ends this process the way the signal would have. After
-    /// this call, the next signal ends the process at once.
+    /// If a signal arrived during the run, ends this process as the signal would have done.
+    /// Otherwise, from now on, a signal ends the process immediately.
     pub(super) fn settle(&self) {
         self.is_last.store(true, Ordering::Relaxed);
         #[cfg(unix)]
         if let number @ 1.. = self.signal.load(Ordering::Relaxed) {
-            // If this fails, the run's own error is still printed.
+            // If this fails, the run still prints its own error.
             let _ = signal_hook::low_level::emulate_default_handler(
                 i32::try_from(number).unwrap_or_default(),
             );

@@ -164,7 +164,7 @@ impl Testees {
     }
 }
 
-/// Returns the path of the running program, even if its file has since been replaced.
+/// Returns the path of the running program, which works even if its file has since been replaced.
 pub(super) fn kit() -> io::Result<PathBuf> {
     let own = Path::new("/proc/self/exe");
     if own.exists() {
@@ -187,7 +187,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     } else {
         Form::Summary
     };
-    // Check the targets first, because a run may take a long time.
+    // Check the targets before the run, which may take a long time.
     let targets = match Target::chosen(&options.reports, form) {
         Ok(targets) => targets,
         Err(error) => return failure(&error.to_string()),
@@ -255,7 +255,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     Ok(results)
 }
 
-/// Explains why no case matches, including the spec's reason if a rule has no cases.
+/// Explains why no case matches. If a rule has no cases, gives the spec's reason.
 fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     let has_cases = |id: &String| tasks.iter().any(|task| task.rules().contains(id));
     let mut reasons = wanted.iter().filter(|id| !has_cases(id)).map(|id| {
