@@ -1,5 +1,5 @@
 //! Builds expected documents from the description of what was written. Field values are decoded
-//! from the bytes with the hand-typed tables.
+//! from the bytes with tables typed by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use super::trace::Trace;
 use super::{FileVerdicts, verdicts};
 use crate::Verdict;
 
-/// Returns the document for a file that breaks these rules, and the correct verdicts on the file:
-/// `own` or, if `own` is empty, the verdicts that the rules allow.
+/// Returns the document for a file that breaks these rules, and the correct verdicts on the file.
+/// These are `own` or, if `own` is empty, the verdicts that the rules allow.
 pub(super) fn file(
     trace: &Trace,
     path: &str,
@@ -170,7 +170,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The answers that a reader may give for a session.
+/// The answers that are correct for a session.
 pub(super) struct Expected {
     /// The document with the mildest verdict.
     pub(super) document: Value,
@@ -240,7 +240,7 @@ fn thread(
         is_there.then(|| {
             let own = broken.iter().filter(|(file, _)| *file == path);
             let own: Vec<_> = own.map(|(_, rule)| *rule).collect();
-            // An empty file has no events, whether it is rejected or not.
+            // An empty file has no events, so a reader may recover or reject it.
             let either: &[Verdict] = match trace.file(&path) {
                 [] if verdicts::of_rules(own.iter().copied()).contains(&Verdict::Recover) => {
                     &[Verdict::Recover, Verdict::Reject]
@@ -277,7 +277,7 @@ fn thread(
     thread
 }
 
-/// Returns the ids and paths of the session's entries that are named like thread folders.
+/// Returns the ids and paths of the session's entries whose names are those of thread folders.
 fn thread_folders(trace: &Trace, root: &str) -> BTreeSet<(u32, String)> {
     let below = |path: &str| {
         let rest = match root {

@@ -1,4 +1,4 @@
-//! Dumps files as text that shows which field each byte belongs to.
+//! Dumps files as text that shows the field of each byte.
 
 use std::fmt::Write as _;
 
@@ -88,7 +88,7 @@ fn text(bytes: &[u8]) -> String {
     bytes.iter().map(letter).collect()
 }
 
-/// Adds a line. Long byte sequences are shortened to keep the dump readable.
+/// Adds a line. Shortens long byte sequences to keep the dump readable.
 fn line(out: &mut String, offset: usize, bytes: &[u8], name: &str, value: &str) {
     let first = bytes.first().copied().unwrap_or_default();
     let shown = match bytes.len() {

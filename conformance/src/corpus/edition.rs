@@ -128,7 +128,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     super::document::hex(&Sha256::digest(bytes))
 }
 
-/// Formats JSON the way the corpus's files do: a value that fits on one line takes one line.
+/// Formats JSON as in the corpus's files: a value that fits on one line takes one line.
 #[must_use]
 pub fn text(value: &Value) -> String {
     String::from_utf8_lossy(&json::text(value)).into_owned()
@@ -150,7 +150,7 @@ pub enum Difference {
         path: String,
         /// The offset of the first byte that differs, from the start of the file.
         offset: usize,
-        /// The expected SHA-256 and the actual one.
+        /// The expected SHA-256, followed by the actual one.
         sums: [String; 2],
     },
     /// A file that is not part of the corpus.

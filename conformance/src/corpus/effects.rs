@@ -1,6 +1,6 @@
-//! Describes how each broken rule affects a reader that does not check the rule.
+//! Describes what happens to a reader that does not check a rule when a file breaks it.
 
-/// Describes the effect of breaking a rule, in a sentence or two.
+/// Describes the effect of a broken rule, in a sentence or two.
 pub(super) fn effect(rule: &str) -> &'static str {
     let found = EFFECTS.iter().find(|(id, _)| *id == rule);
     found.map_or("", |(_, effect)| effect)

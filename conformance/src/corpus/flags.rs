@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A mistake that readers or writers are known to make.
+/// A mistake that is known from readers or writers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Flag {
     /// The permanent name.
@@ -183,7 +183,7 @@ const fn flag(name: &'static str, note: &'static str) -> Flag {
     Flag { name, note }
 }
 
-/// Returns the mistake that every violation of a rule reveals.
+/// Returns the known mistake that every violation of this rule reveals.
 pub(super) fn flag_of(rule: &str) -> Option<&'static str> {
     let flag = match rule {
         "ATF-IHDR-005" => "other-layout",

@@ -36,7 +36,7 @@ fn write(out: &mut String, value: &Value, depth: usize) {
     out.push(close);
 }
 
-/// Sorts entries by key. A map's own order depends on the `serde_json` features that other crates
+/// Sorts entries by key. A map's own order depends on which `serde_json` features other crates
 /// enable.
 fn sorted(value: &Value) -> Vec<(Option<&str>, &Value)> {
     let entries = value.as_object().into_iter().flatten();

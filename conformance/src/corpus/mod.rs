@@ -1,6 +1,6 @@
 //! The golden corpus: small traces, each with its expected result.
 //!
-//! A [`Recipe`] turns a [valid session](Trace) into a case with a single edit. Expected results
+//! A [`Recipe`] makes a case from a [valid session](Trace) with a single edit. Expected results
 //! never come from a reader. They are derived from the description of what was written, and field
 //! values are decoded with tables typed by hand from the format's documents.
 
@@ -101,7 +101,7 @@ pub struct Case {
     pub class: Class,
     /// The file to read, relative to the trace's folder, or empty for the folder itself.
     pub path: String,
-    /// The type of `path`.
+    /// What `path` refers to: an index file, a detail file or a session.
     pub subject: Subject,
     /// The known implementation mistakes that the case reveals. [`FLAGS`] explains them.
     pub flags: Vec<&'static str>,
@@ -117,8 +117,8 @@ pub struct Case {
     pub symlinks: BTreeMap<String, String>,
     /// The correct verdicts according to the sources, mildest first.
     pub verdicts: Vec<Verdict>,
-    /// Why the case must be rejected, if no other verdict is correct: a sentence from a source, or
-    /// the harm that reading the file would do.
+    /// If rejection is the only correct verdict, the reasons: sentences from a source, or the harm
+    /// that reading the file would do.
     pub because: Vec<&'static str>,
     /// The correct verdicts on each file of a session.
     pub file_verdicts: Vec<FileVerdicts>,
@@ -127,12 +127,12 @@ pub struct Case {
     /// The expected document with the mildest verdict. Readers may add header, footer and derived
     /// values that the document omits.
     pub expected: serde_json::Value,
-    /// The broken rules that a checker must find, by file, for example
+    /// The broken rules that a checker must find, with their files, for example
     /// `("thread_7/index.atf", "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
     /// The place in the file where the first of these rules is broken.
     pub place: Option<Place>,
-    /// A dump of the trace files that names the field of every byte.
+    /// A dump of the trace files, which shows the field of every byte.
     pub dump: String,
 }
 
@@ -222,7 +222,7 @@ pub enum Class {
     Malformed,
     /// Bytes at the end are missing.
     Truncated,
-    /// The bytes are not a trace.
+    /// The file is not a trace at all.
     Invalid,
 }
 
@@ -239,7 +239,7 @@ impl Class {
     }
 }
 
-/// The type of trace that a case reads.
+/// What a case asks implementations to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {

@@ -1,4 +1,4 @@
-//! Recipes. Each is an edit of the clean session with the finding that the edit must cause.
+//! Recipes: edits of the clean session, each with the finding that it must cause.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::{Place, Verdict, rules};
 
 /// One edit of the clean session, in one or both wire versions.
 ///
-/// The slug is permanent and consists of the first rule and the name, so the name must never
+/// The slug is permanent. It consists of the first rule and the name, so the name must never
 /// change.
 #[derive(Debug, Clone)]
 pub struct Recipe {
@@ -20,15 +20,15 @@ pub struct Recipe {
     pub wires: &'static [u8],
     /// A short description that becomes part of the slug.
     pub name: Cow<'static, str>,
-    /// The expected finding of the first rule; `None` if the session follows the rule.
+    /// What a checker must find for the first rule; `None` if the session follows the rule.
     pub found: Option<Found>,
-    /// Other rules that the edit inevitably breaks, by file.
+    /// Other rules that the edit unavoidably breaks, by file.
     pub also: Vec<(&'static str, &'static str)>,
     /// The known implementation mistakes that the recipe reveals.
     pub flags: Vec<&'static str>,
-    /// The correct verdicts on the subject, if they differ from the verdicts that the rules allow.
+    /// The correct verdicts on the subject, if they are not those that the rules allow.
     verdicts: &'static [Verdict],
-    /// Why the subject must be rejected, if the rules do not explain it.
+    /// Why the subject must be rejected, if the rules do not say why.
     because: Option<&'static str>,
     /// The edit; `None` for the clean session itself.
     edit: Option<fn(&mut Trace)>,
@@ -41,21 +41,21 @@ pub struct Recipe {
     note: &'static str,
 }
 
-/// The finding that a recipe's rule causes.
+/// The finding that the recipe's rule must cause.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The path of the file within the session's folder.
     pub file: &'static str,
     /// The field's path.
     pub field: &'static str,
-    /// How many times the rule is broken there.
+    /// How many times the file breaks the rule.
     pub count: u64,
     /// The verdict on the file.
     pub verdict: Verdict,
     offset: Offset,
 }
 
-/// The position of a finding, in bytes from the start of the file.
+/// Where a finding is, in bytes from the start of the file.
 #[derive(Debug, Clone)]
 enum Offset {
     None,
@@ -67,7 +67,8 @@ enum Offset {
     Text(&'static str),
 }
 
-/// Makes a recipe without an edit, for a rule that has the clean session as a boundary case.
+/// Makes a recipe without an edit, for a rule for which the clean session is already a boundary
+/// case.
 pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     Recipe {
         rules: vec![rule],
@@ -94,7 +95,7 @@ pub(super) fn meets(rule: &'static str, name: &'static str, edit: fn(&mut Trace)
     }
 }
 
-/// Makes a recipe whose edit creates another valid trace that tests these rules.
+/// Makes a recipe whose edit creates a different valid trace, which tests these rules.
 pub(super) fn whole(
     name: &'static str,
     rules: &[&'static str],
@@ -122,11 +123,11 @@ pub(super) fn breaks(
     })
 }
 
-/// Returns the first value after those that the spec defines, so that no recipe needs an edit when
-/// the spec defines another value.
+/// Returns the first value after those that the spec defines. When the spec defines another value,
+/// the recipes therefore need no change.
 ///
-/// A value that the spec defines by mistake is still noticed, because it changes the corpus and
-/// therefore the digest in `spec/editions.yaml`.
+/// If the spec defines a value by mistake, the corpus changes, and with it the digest in
+/// `spec/editions.yaml`, so the mistake is still noticed.
 pub(super) fn first_unknown<T: Copy + Into<u64>>(known: &[T]) -> u8 {
     let last = known.iter().map(|value| (*value).into()).max();
     let next = last.unwrap_or_default() + 1;
@@ -136,7 +137,7 @@ pub(super) fn first_unknown<T: Copy + Into<u64>>(known: &[T]) -> u8 {
 /// Returns the file that a rule's cases read by default; empty for the whole session.
 fn subject_of(rule: &str) -> &'static str {
     match rule.get(4..8) {
-        // Whether this flag is correct depends on the other files in the folder.
+        // Whether this flag is correct depends on whether the folder contains a detail file.
         _ if rule == "ATF-IHDR-018" => "",
         Some("IHDR" | "IEVT" | "IFTR") => INDEX,
         Some("DHDR" | "DEVT" | "DPAY" | "DFTR") => DETAIL,
@@ -144,7 +145,7 @@ fn subject_of(rule: &str) -> &'static str {
     }
 }
 
-/// Returns whether a single file can break a rule.
+/// Returns whether a single file is enough to break a rule.
 fn is_of_one_file(rule: &str) -> bool {
     !subject_of(rule).is_empty()
 }
@@ -217,7 +218,7 @@ impl Breaking {
 }
 
 impl Recipe {
-    /// Declares that the edit also breaks this rule.
+    /// Adds a rule that the edit also breaks.
     pub(super) fn also(mut self, file: &'static str, rule: &'static str) -> Self {
         self.also.push((file, rule));
         self
@@ -245,7 +246,7 @@ impl Recipe {
         self
     }
 
-    /// Adds a rule about how readers behave, which no file can break.
+    /// Adds a rule about the behaviour of readers, which no file can break.
     pub(super) fn asks(mut self, rule: &'static str) -> Self {
         self.rules.push(rule);
         self
@@ -257,7 +258,8 @@ impl Recipe {
         self
     }
 
-    /// Requires readers to reject the subject. The reason is a source or the harm of reading it.
+    /// Requires readers to reject the subject. `because` is a sentence from a source, or the harm
+    /// that reading it would do.
     pub(super) fn must_reject(mut self, because: &'static str) -> Self {
         self.because = Some(because);
         self.may(&[Verdict::Reject])
@@ -429,8 +431,8 @@ impl Recipe {
     }
 }
 
-/// Builds the cases of the clean session. Each case tests all rules for which it is a boundary
-/// case.
+/// Builds the cases of the clean session. Each case tests all rules for which the session is a
+/// boundary case.
 pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
     let subjects = [
         (

@@ -1,10 +1,10 @@
-//! The parts of a file as it was written, regardless of what its bytes claim.
+//! Describes the parts of a file as it was written, regardless of what its bytes claim.
 
 use std::ops::Range;
 
 use super::layout::Record;
 
-/// Describes the parts of a trace file.
+/// The parts of a trace file.
 ///
 /// Expected results depend on this description. For example, which events survive a truncation
 /// depends on where they were written, not on what a reader finds.
@@ -16,9 +16,9 @@ pub(crate) struct Shape {
     pub(crate) start: usize,
     /// The sizes of the events.
     pub(crate) events: Vec<usize>,
-    /// The number of unchanged bytes at the start of the file.
+    /// The number of bytes at the start of the file that are still as they were written.
     pub(crate) own: usize,
-    /// The sizes of the events that a reader finds, if the reader cannot find every complete event.
+    /// The sizes of the events that a reader finds, if it cannot find every complete event.
     pub(crate) framed: Option<Vec<usize>>,
 }
 
@@ -139,7 +139,7 @@ impl Shape {
     }
 }
 
-/// The regions of a file, added one after another.
+/// The regions of a file, which are added one after another.
 #[derive(Default)]
 struct Parts {
     regions: Vec<Region>,

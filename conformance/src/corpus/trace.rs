@@ -24,7 +24,7 @@ pub const T: u64 = 1_234_567_000_000_000;
 /// The module of all functions. Symbol indices start at 1.
 const MODULE: u64 = 0x0644_4fc1 << 32;
 
-/// The module of functions in files outside the session. No reader may open these files.
+/// The module of functions in files outside the session, which no reader may open.
 pub const CANARY: u64 = 0x0bad_cafe << 32;
 
 const MANIFEST_TEXT: &str = r#"{
@@ -45,7 +45,7 @@ const MANIFEST_TEXT: &str = r#"{
 }
 "#;
 
-/// An in-memory session in one wire version. Unedited, it passes every check:
+/// An in-memory session in one wire version. Without edits, it passes every check:
 ///
 /// | file                  | size | events                                            | footer |
 /// |-----------------------|------|---------------------------------------------------|--------|
@@ -218,7 +218,7 @@ impl Trace {
         }
     }
 
-    /// Sets the sizes of the events that a reader finds when it cannot find all of them.
+    /// Sets the sizes of the events that a reader finds, for edits that hide some events from it.
     pub fn survive(&mut self, path: &str, sizes: &[usize]) {
         if let Some(shape) = self.shapes.get_mut(path) {
             shape.framed = Some(sizes.to_vec());

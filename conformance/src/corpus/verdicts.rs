@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::Verdict;
 use crate::rules::{self, Rule};
 
-/// Returns the correct verdicts on a file that breaks these rules. Each combination of one allowed
-/// verdict per rule contributes its worst verdict.
+/// Returns the correct verdicts on a file that breaks these rules. Readers choose one of the
+/// verdicts that each rule allows; the file's verdict is the worst of them.
 pub(super) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSet<Verdict> {
     let rules = broken.into_iter().map(rule);
     rules.fold(BTreeSet::from([Verdict::Accept]), |all, rule| {

@@ -1,6 +1,7 @@
 //! Recipes for the rules on detail events. The events begin at 64, 188 and 329; the last one ends
-//! at 461. Fields and offsets, from the tables in S1 and S2: `total_length` at 0, `event_type` at
-//! 4, flags at 6, `index_seq` at 8, `thread_id` at 12 in version 1, timestamp at 16.
+//! at 461. The fields are at these offsets, from the tables in S1 and S2: `total_length` at 0,
+//! `event_type` at 4, flags at 6, `index_seq` at 8, `thread_id` at 12 in version 1, timestamp at
+//! 16.
 
 use crate::Verdict::{Accept, Reject};
 
@@ -14,7 +15,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     [lengths(), fields()].into_iter().flatten().collect()
 }
 
-/// Tests impossible lengths. Links to events that such a length hides are not checked.
+/// Tests impossible lengths. The links to events after such a length are not checked.
 fn lengths() -> Vec<Recipe> {
     vec![
         meets("ATF-DEVT-001", "24", |t| {
@@ -90,8 +91,8 @@ fn fields() -> Vec<Recipe> {
     ]
 }
 
-/// Changes an event's length. A reader that follows the lengths then finds events with the sizes in
-/// `events`.
+/// Changes an event's length. `events` are the sizes of the events that a reader then finds by
+/// following the lengths.
 fn length(trace: &mut Trace, offset: usize, total_length: u32, events: &[usize]) {
     trace.patch_detail(offset, &total_length.to_le_bytes());
     trace.survive(DETAIL, events);

@@ -220,8 +220,8 @@ fn missing() -> Vec<Recipe> {
     ]
 }
 
-/// Makes an unfinalized file in which the stack of the last event consists of the first `size`
-/// bytes of a footer with these numbers.
+/// Makes an unfinalized file whose last event has a stack that consists of the first `size` bytes
+/// of a footer with these numbers.
 fn stack(trace: &mut Trace, numbers: &[u64; 4], size: u8) {
     let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
     let footer = b"2DTA\0\0\0\0"

@@ -55,7 +55,7 @@ fn start() -> Vec<Recipe> {
             t.put(DETAIL, index);
         })
         .at(DETAIL, "header.magic", 0, Reject)
-        // Read the whole session, because a file on its own is identified by its magic.
+        // Read the whole session, because a single file is identified by its magic.
         .of(""),
         holds("ATF-DHDR-003", "1"),
         breaks("ATF-DHDR-003", "0", |t| t.patch(DETAIL, 4, &[0])).at(

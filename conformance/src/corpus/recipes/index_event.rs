@@ -10,8 +10,8 @@ use atf::EventKind;
 use crate::corpus::recipe::{Recipe, breaks, first_unknown, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, T};
 
-/// Makes a recipe with an all-zero event that, according to the checksum, was really written. Such
-/// an event has time 0, an unknown kind, and a link to the first detail.
+/// Makes a recipe with an all-zero event. The checksum proves that the event was really written.
+/// Such an event has time 0, an unknown kind, and a link to the first detail.
 fn written_zeros(name: &'static str) -> Recipe {
     meets("ATF-IEVT-006", name, |t| t.patch_event(96, &[0; 32]))
         .also(INDEX, "ATF-IEVT-001")

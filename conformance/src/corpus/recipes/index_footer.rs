@@ -113,8 +113,7 @@ fn fields() -> Vec<Recipe> {
         })
         .at(INDEX, "footer.time_start_ns", 64 + 16, Recover)
         .times(2)
-        // If there are no events, only the footer distinguishes a rewritten header from a
-        // placeholder.
+        // Without events, only the footer distinguishes a rewritten header from a placeholder.
         .also(INDEX, "ATF-IHDR-017"),
         holds("ATF-IFTR-008", "zeros"),
         breaks("ATF-IFTR-008", "the last byte", |t| {

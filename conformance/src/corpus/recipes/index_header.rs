@@ -59,7 +59,7 @@ fn start() -> Vec<Recipe> {
         })
         .at(INDEX, "header.magic", 0, Reject)
         .titled("the magic of a detail file")
-        // Read the whole session, because a file on its own is identified by its magic.
+        // Read the whole session, because a single file is identified by its magic.
         .of(""),
         holds("ATF-IHDR-003", "1"),
         breaks("ATF-IHDR-003", "0", |t| t.patch(INDEX, 4, &[0])).at(

@@ -212,8 +212,8 @@ fn crashes() -> Vec<Recipe> {
     ]
 }
 
-/// Makes timestamps count up from 0x..41544932. In little-endian order, this number begins with the
-/// bytes "2ITA".
+/// Makes timestamps start at 0x..41544932 and increase. In little-endian order, this number begins
+/// with the bytes "2ITA".
 fn magic_times(trace: &mut Trace) {
     trace.without_details();
     trace.events(|events| {

@@ -183,7 +183,7 @@ fn types() -> Vec<Recipe> {
     ]
 }
 
-/// Tests the types of keys that tracers in the field do not write.
+/// Tests the types of keys that no known tracer writes.
 fn types_of_additions() -> Vec<Recipe> {
     vec![
         meets(

@@ -1,8 +1,9 @@
-//! Paths that lead out of the session, and ids that convert to other ids. Readers must not read
-//! anything outside the session.
+//! Tests paths that lead out of the session, and ids that a careless conversion turns into other
+//! ids. Readers must not read anything outside the session.
 //!
-//! The session is `session`, and all files next to it are decoys. The decoys' events call functions
-//! of [`CANARY`], which must not appear in an answer. The kit also notices if a decoy is opened.
+//! The session is in the folder `session`, and all files next to it are decoys. The decoys' events
+//! call functions of [`CANARY`], which must not appear in an answer. The kit also notices if a
+//! decoy is opened.
 
 use crate::Verdict::Recover;
 
@@ -98,8 +99,8 @@ fn links() -> Vec<Recipe> {
     ]
 }
 
-/// Makes recipes with ids that a careless conversion turns into 9, and with ids that a conversion
-/// must reject.
+/// Makes recipes with ids that a careless conversion turns into 9, and with ids that every
+/// conversion must reject.
 fn ids() -> Vec<Recipe> {
     vec![
         id("an id below zero", "-9", |t| instead_of_9(t, "-9")).titled("a negative id"),

@@ -1,4 +1,5 @@
-//! Files that fill their last memory page, so that nothing in the mapping follows the last byte.
+//! Files that end exactly at the end of a memory page, so that nothing in the mapping follows the
+//! last byte.
 //!
 //! A page is 4096 bytes on most machines and 16384 bytes on Apple's.
 
@@ -108,7 +109,7 @@ fn page(
 /// The offset of the last detail in a full page of 4096 bytes.
 const LAST: usize = 4096 - 232;
 
-/// Keeps only thread 7, with events that end at `end`.
+/// Keeps only thread 7, with events up to the offset `end`.
 fn events(trace: &mut Trace, end: usize) {
     let count = (end - END) / 32;
     let happening = |seq: u64| event(if seq.is_multiple_of(2) { 1 } else { 2 }, T + seq, 1, 1);
@@ -123,8 +124,8 @@ fn open_index(trace: &mut Trace, size: usize) {
     trace.cut(INDEX, size);
 }
 
-/// Keeps only thread 7, with one detail per event. The first details fill the file up to `end`, and
-/// `more` details follow.
+/// Keeps only thread 7, with one detail per event. The first details fill the file up to the offset
+/// `end`, and `more` details follow.
 fn details(trace: &mut Trace, end: usize, more: usize) {
     let mut left = end - END;
     let mut stacks = Vec::new();
@@ -159,7 +160,7 @@ fn details(trace: &mut Trace, end: usize, more: usize) {
     manifest(trace, "7", (T, T + count - 1));
 }
 
-/// Like [`details`], but without a footer. A torn event fills the file from `end` to `size`.
+/// Like [`details`], but without a footer: a torn event fills the file from `end` to `size`.
 fn open_detail(trace: &mut Trace, end: usize, size: usize) {
     details(trace, end, usize::from(end < size));
     trace.detail(|file| *file = file.clone().placeholder());

@@ -1,5 +1,5 @@
-//! Recipes for the rules on ring.atf. The ring contains one event that the files lack. A reader
-//! that wrongly trusts the ring returns this event.
+//! Recipes for the rules on ring.atf. The ring contains one event that is not in the files, and a
+//! reader that wrongly trusts the ring returns this event.
 
 use crate::Verdict::{Accept, Recover};
 
@@ -104,7 +104,7 @@ fn unfinalize(trace: &mut Trace) {
     trace.cut(DETAIL, 461);
 }
 
-/// Adds a ring next to unfinalized files.
+/// Makes the files unfinalized and adds a ring next to them.
 fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
     unfinalize(trace);
     let mut ring = with_event(trace);
@@ -112,7 +112,7 @@ fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
     trace.put(RING, ring.bytes());
 }
 
-/// Returns a ring with one event in its index area, to be added after the file's six events.
+/// Returns a ring whose index area contains one event, the next after the file's six.
 fn with_event(trace: &Trace) -> RingFile {
     let mut other = Trace::clean(trace.version);
     other.without_details();
