@@ -19,11 +19,11 @@ const FACTOR: u64 = 8;
 pub enum Answer {
     /// A document with its verdict.
     Document(Verdict, Value),
-    /// The implementation does not support the case.
+    /// The implementation reported that it does not support the case.
     Unsupported,
 }
 
-/// An invalid answer, as a failure.
+/// An answer that does not follow the protocol, as a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The class of failure.

@@ -1,8 +1,9 @@
 //! The exit codes of an implementation under test.
 
-/// Done. For a reader or validator, the verdict in the document is accept or recover.
+/// The implementation did its task. A reader or validator accepted or recovered the subject, as its
+/// document states.
 pub const DONE: u8 = 0;
-/// Rejected. A reader or validator also prints a document with this verdict.
+/// A reader or validator rejected the subject. It also prints a document with this verdict.
 pub const REJECTED: u8 = 1;
-/// Unsupported. The case is skipped.
+/// The implementation does not support the case, which is skipped.
 pub const UNSUPPORTED: u8 = 77;

@@ -23,18 +23,18 @@ pub(super) fn grade(
             "derived",
             "count_source" | "checksum" | "trailing_bytes" | "manifest",
         ] => true,
-        // A session without events has no times.
+        // In a session without events, these times are undefined.
         [.., "derived", "time_start_ns" | "time_end_ns"] => is_empty(expected),
         // The presence of a footer is a label, but its content is data.
         [.., "footer"] => is_empty(expected) || is_empty(got),
-        // These values are meaningless in an unfinalized file.
+        // These values have no meaning in an unfinalized file.
         [
             ..,
             "header",
             "flags" | "event_count" | "bytes_length" | "footer_offset" | "index_seq_start"
             | "index_seq_end" | "time_start_ns" | "time_end_ns",
         ] => header.is_some_and(is_placeholder),
-        // If a thread or file has no events on either side, the difference is only in a label.
+        // Without events on either side, a missing thread or file is only a matter of labels.
         ["threads"] | ["threads", "index" | "detail"] => {
             !holds_events(expected) && !holds_events(got)
         }

@@ -10,8 +10,7 @@ use crate::results::Hexdump;
 use atf::Wire;
 use atf::wire::Record;
 
-/// Returns the bytes from which a value in a case's document was read: the field and some bytes
-/// around it.
+/// Returns the field from which a value in a case's document was read, and some bytes around it.
 ///
 /// Record offsets come from the expected document, never from a reader's document.
 #[must_use]
@@ -228,7 +227,7 @@ fn number(value: &Value) -> Option<usize> {
     }
 }
 
-/// Returns a field's bytes and the bytes around them, in whole lines of 16 bytes.
+/// Returns a field's bytes and the bytes around them, in complete lines of 16 bytes.
 fn hexdump(file: &str, bytes: &[u8], place: Range<usize>) -> Option<Hexdump> {
     const LINE: usize = 16;
     const MOST: usize = 6 * LINE;

@@ -96,7 +96,7 @@ impl From<Subject> for Feature {
     }
 }
 
-/// An error in a manifest, and where it is.
+/// An error in a manifest, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestError {
     /// The manifest.
@@ -164,7 +164,7 @@ impl Manifest {
             .map_err(|(span, message)| at(Some(span), message))
     }
 
-    /// Returns the manifest of the reference implementation, which the program `kit` contains.
+    /// Returns the manifest of the reference implementation, which is part of the program `kit`.
     #[must_use]
     pub fn reference(kit: &Path) -> Self {
         let program = kit.to_string_lossy().into_owned();

@@ -1,5 +1,5 @@
-//! The contract between the kit and an implementation under test: the input, the answers and their
-//! meaning.
+//! The contract between the kit and an implementation under test: the input, the answers, and what
+//! they mean.
 //!
 //! `docs/conformance/protocol.md` documents it.
 

@@ -152,7 +152,7 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
     Ok(fields.into())
 }
 
-/// The facts about how a file ends, for both kinds of files.
+/// What is known about the end of a file, for both kinds of files.
 struct End<'a> {
     event_count: u64,
     count_source: CountSource,
@@ -185,7 +185,8 @@ impl End<'_> {
                 Checksum::Good => "good",
                 Checksum::Absent => "absent",
                 Checksum::NotChecked => "not_checked",
-                // This is never shown, because a file with a bad checksum is rejected.
+                // This value never appears in a document, because a file with a bad checksum is
+                // rejected.
                 _ => "bad",
             },
             "trailing_bytes": text(trailing_bytes),

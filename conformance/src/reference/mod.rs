@@ -102,6 +102,6 @@ impl Output for Verdicts {
         }
     }
 
-    // Nothing to record, because a file without a report counts as rejected.
+    // There is nothing to record: a file without a report counts as rejected.
     fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }

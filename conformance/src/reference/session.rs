@@ -150,7 +150,7 @@ fn thread(entry: &ThreadEntry, verdicts: &Verdicts, totals: &mut Totals) -> Valu
     })
 }
 
-/// Opens the details of a thread whose index cannot be opened.
+/// Opens the detail file of a thread whose index cannot be opened.
 fn detail_alone(entry: &ThreadEntry) -> Option<Result<DetailReader, Error>> {
     let path = entry.path().join(DETAIL_FILE);
     let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
@@ -221,7 +221,8 @@ fn detail_document(
     document.unwrap_or_else(|_| rejected("detail"))
 }
 
-/// Returns whether an error means that the file is missing or is a symlink, rather than damaged.
+/// Returns whether an error means that the file is missing, inaccessible or not a regular file,
+/// rather than damaged.
 fn is_elsewhere(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -54,7 +54,7 @@ pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
 pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
     let mut session = None;
     let mut threads: BTreeMap<u32, ThreadWriter> = BTreeMap::new();
-    // The event whose detail comes next.
+    // The last event, if the next operation writes its detail.
     let mut waiting: Option<&Index> = None;
     for operation in script.operations() {
         match operation {
@@ -118,7 +118,7 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Raises the process's file size limit.
+/// Frees space on the simulated full disk by raising the process's file size limit.
 #[cfg(unix)]
 fn make_room() -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
