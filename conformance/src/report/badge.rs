@@ -1,5 +1,4 @@
-//! Writes badges: small images with a subject and an outcome. A badge contains no text from outside
-//! the kit.
+//! Writes badges: small images with a subject and an outcome. All of their text comes from the kit.
 
 use std::io::{self, Write};
 
@@ -15,7 +14,7 @@ const NOTHING: &str = "#545b64";
 /// The space on each side of the label and of the words, in pixels.
 const MARGIN: u32 = 6;
 
-/// The outcome that the badge's colour shows.
+/// The kind of outcome, which determines the badge's colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mood {
     /// Nothing is wrong.
@@ -28,7 +27,7 @@ pub(super) enum Mood {
     Nothing,
 }
 
-/// Writes a badge with a label and the words next to it.
+/// Writes a badge with a label and, next to it, the outcome in words.
 pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -> io::Result<()> {
     let paper = match mood {
         Mood::Good => GOOD,
@@ -60,7 +59,8 @@ pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -
     )
 }
 
-/// Estimates the width of text in 11-pixel Verdana. `textLength` forces this width in other fonts.
+/// Estimates the width of text in 11-pixel Verdana. With other fonts, `textLength` stretches the
+/// text to this width.
 fn width(text: &str) -> u32 {
     let tenths: u32 = text.chars().map(tenths).sum();
     tenths.div_ceil(10)

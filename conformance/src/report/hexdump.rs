@@ -1,4 +1,4 @@
-//! Formats bytes of a file with one field marked, sixteen bytes per line.
+//! Formats a part of a file in which one field is marked, with sixteen bytes per line.
 
 use crate::results::Hexdump;
 
@@ -25,7 +25,7 @@ pub(super) struct Line {
 pub(super) fn lines(dump: &Hexdump) -> Vec<Line> {
     let end = (dump.bytes.len() as u64).saturating_add(dump.offset);
     let is_inside = |offset| (dump.offset..end).contains(&offset);
-    // The field may be outside the bytes, for example past the end of the file.
+    // The field may be outside the known bytes, for example past the end of the file.
     let around = if is_inside(dump.field_offset) {
         dump.field_offset
     } else {

@@ -47,8 +47,8 @@ pub(super) fn write(template: &str, page: impl Serialize, out: &mut dyn Write) -
     Ok(())
 }
 
-/// Returns the content security policy. The policy allows only our own style and script, identified
-/// by hash, so text from an implementation or a file is never executed.
+/// Returns the content security policy. It allows only our own style and script, which are
+/// identified by their hashes, so text from an implementation or a file is never executed.
 fn policy() -> String {
     let sum = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
     let (style, script) = (sum(STYLE), sum(SCRIPT));

@@ -1,4 +1,4 @@
-//! JUnit XML as CI services read it. All JUnit reports share this code.
+//! JUnit XML in the form that CI services read. All JUnit reports share this code.
 
 use std::io::{self, Write};
 
@@ -8,9 +8,9 @@ use super::xml::Attribute;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) tests: usize,
-    /// The number of wrong answers.
+    /// The number of test cases with a wrong answer.
     pub(super) failures: usize,
-    /// The number of missing answers.
+    /// The number of test cases without an answer.
     pub(super) errors: usize,
     pub(super) skipped: usize,
 }

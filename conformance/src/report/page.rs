@@ -1,4 +1,4 @@
-//! Makes text on a page printable and limits its length.
+//! Prepares text for a page: escapes unprintable characters and limits the length.
 
 use super::printable::{Printable, clipped};
 

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
-/// Text that may come from a file or a file name. Escapes everything that could control a terminal
-/// (control characters, line breaks, bidirectional marks) and everything that XML cannot represent.
+/// Text that may come from a file or a file name. It is printed with escapes for everything that
+/// could control a terminal (control characters, line breaks, bidirectional marks) and for
+/// everything that XML cannot represent.
 #[derive(Debug)]
 pub struct Printable<T>(pub T);
 
@@ -13,7 +14,7 @@ impl<T: fmt::Display> fmt::Display for Printable<T> {
     }
 }
 
-/// Forwards text, escaping characters that must not be in a report.
+/// Forwards text, with escapes for characters that a report must not contain.
 struct Escaping<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
 impl fmt::Write for Escaping<'_, '_> {

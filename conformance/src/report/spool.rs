@@ -1,4 +1,4 @@
-//! Keeps data that arrives before the report needs it.
+//! Stores data that arrives before the report can use it.
 
 use std::io::{self, BufWriter, Seek, Write};
 

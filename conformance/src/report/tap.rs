@@ -60,7 +60,8 @@ impl<W: Write> Tap<W> {
         }
     }
 
-    /// Writes the details of the last point as a YAML block of JSON values, which are valid YAML.
+    /// Writes the details of the last point as a YAML block. Its values are JSON, which is valid
+    /// YAML.
     pub(super) fn diagnostics(&mut self, values: &[(&str, Value)]) -> io::Result<()> {
         writeln!(self.out, "  ---")?;
         for (key, value) in values {

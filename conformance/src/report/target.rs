@@ -12,7 +12,7 @@ use atf::session;
 use super::Printable;
 use crate::check::has_extension;
 
-/// How many symlinks in a row Linux follows.
+/// The maximum number of symlinks that Linux follows in one path.
 const MOST_LINKS: u32 = 40;
 
 /// A requested report, such as `html=report.html`, or `tap` for standard output.
@@ -70,7 +70,7 @@ impl Target {
         let Some(path) = &self.file else {
             let out = io::stdout().lock();
             return Ok(match self.form {
-                // Standard output is flushed line by line.
+                // Standard output is line-buffered, so text appears as it is written.
                 Form::Summary | Form::Text => Box::new(AutoStream::auto(out)),
                 _ => Box::new(BufWriter::new(out)),
             });
@@ -84,8 +84,8 @@ impl Target {
         })
     }
 
-    /// Checks that the file can be written, so that a long run does not fail at the end. Does not
-    /// change an existing file.
+    /// Checks that the file can be written, so that a long run does not fail at the end. An
+    /// existing file stays unchanged.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Target {
         file.map(drop).map_err(|error| self.failure(&error))
     }
 
-    /// Refuses to overwrite a file of the traces that are checked, whatever its name.
+    /// Refuses to overwrite any file in the checked traces, whatever its name.
     pub(crate) fn spare(&self, traces: &[PathBuf]) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Ok(());
@@ -127,7 +127,7 @@ impl Target {
             if has_extension(&place) || session::is_part_of_trace(&place) {
                 return Err(self.over_trace());
             }
-            // The report may create the file that a symlink names, so the file need not exist.
+            // Writing the report could create the symlink's target, so the target need not exist.
             let Ok(linked) = fs::read_link(&place) else {
                 return Ok(());
             };
@@ -156,7 +156,7 @@ impl Target {
 /// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// One screen of text with scores and causes. For a check, the same as `Text`.
+    /// One screen of text with scores and causes. A check writes the same as for `Text`.
     Summary,
     /// Text with every failure in full, coloured on a terminal.
     Text,
@@ -173,7 +173,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the help text of an option that takes a report, with the names of all formats.
+    /// Returns the help text for an option that takes a report, with the names of all formats.
     #[must_use]
     pub fn help() -> String {
         let names = Self::ALL.map(|(name, _)| name).join(", ");

@@ -4,8 +4,8 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::printable::Printable;
 
-/// Text between tags, possibly on several lines. Escapes terminal controls and characters that XML
-/// forbids.
+/// Text between tags, possibly on several lines. It is printed with escapes for terminal controls
+/// and for characters that XML forbids.
 #[derive(Debug)]
 pub(super) struct Text<'a>(pub(super) &'a str);
 

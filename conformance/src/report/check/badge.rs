@@ -11,7 +11,7 @@ use crate::rules::Severity;
 
 const LABEL: &str = "ATF v2 traces";
 
-/// Writes only the summary.
+/// Ignores the individual reports and writes only the summary.
 pub(super) struct Badge<W> {
     deny: Severity,
     out: W,

@@ -1,7 +1,7 @@
 //! The JUnit XML report, with a suite per session and a test case per file.
 //!
-//! A broken rule that the check denies is a failure. An unreadable path is an error. Other broken
-//! rules go to `system-out`.
+//! A broken rule becomes a failure if the check denies its severity, and otherwise goes to
+//! `system-out`. An unreadable path becomes an error.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};
 use crate::rules::Severity;
 
-/// Spools suites and test cases, because their totals must be written before them.
+/// Spools suites and test cases, because their totals precede them in the report.
 pub(super) struct Junit<W> {
     deny: Severity,
     out: W,

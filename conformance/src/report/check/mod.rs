@@ -1,7 +1,7 @@
 //! A check's reports in all formats, written while the check runs.
 //!
-//! No report is kept in memory as a whole. Parts that must be written later are spooled to an
-//! unnamed file. The HTML page shows only the worst sessions and states how many it omits.
+//! No report is kept in memory as a whole. What must be written later is spooled to an unnamed
+//! file. The HTML page shows only the worst sessions and states how many it omits.
 
 mod badge;
 mod html;

@@ -1,5 +1,5 @@
-//! The TAP 14 report, with a test point per file. Each point lists all findings, including those
-//! that do not fail the file.
+//! The TAP 14 report, with one test point per file. A point lists all findings of its file,
+//! including those that do not make it fail.
 
 use std::io::{self, Write};
 use std::path::Path;

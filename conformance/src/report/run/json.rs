@@ -9,7 +9,7 @@ use super::tally::{Scores, Tally};
 use crate::cause::{self, Cause};
 use crate::results::{CaseResult, Grade, Results, Score};
 
-/// The version of the JSON format. It is incremented when a key is removed or changes its meaning.
+/// The version of the JSON format. It increases when a key is removed or changes its meaning.
 const FORMAT: u32 = 2;
 
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! A run's reports in all formats, generated from one model, [`Results`].
+//! Writes a run's reports in all formats, from one model: [`Results`].
 
 mod badge;
 mod html;
@@ -35,7 +35,7 @@ pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<(
     }
 }
 
-/// Writes all reports to their targets.
+/// Writes all reports to their destinations.
 ///
 /// If a report cannot be written, the others are still written.
 ///

@@ -123,7 +123,7 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
-    // If not all causes fit, reserve the last line for the number of those that remain.
+    // If not all causes fit, use the last line for the number of those that are left.
     let shown = if groups.len() > MOST_CAUSES {
         MOST_CAUSES - 1
     } else {

@@ -10,9 +10,9 @@ use crate::results::{CaseResult, Grade, Results, Role, Score, State};
 /// The number of results of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// The results as expected.
+    /// The results that are as expected.
     pub passed: u64,
-    /// The unexpected failures.
+    /// The failures that were not expected.
     pub failed: u64,
     /// The failures on a failure list.
     pub known: u64,
@@ -71,9 +71,9 @@ pub struct Scores {
 /// The numbers of passed and failed results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counted {
-    /// The results as expected.
+    /// The results that are as expected.
     pub passed: u64,
-    /// The results not as expected.
+    /// The results that are not as expected.
     pub failed: u64,
 }
 
@@ -109,8 +109,8 @@ impl fmt::Display for Counted {
 /// A column of a matrix: an implementation in a role.
 pub(super) type Column = (usize, Role);
 
-/// Returns the implementations with their graded roles or, if an implementation was refused, with
-/// all its roles.
+/// Returns each implementation in each of its graded roles. A refused implementation appears in all
+/// roles of its manifest.
 pub(super) fn columns(results: &Results) -> Vec<Column> {
     let claimed = results.testees.iter().enumerate();
     let claimed = claimed.filter(|(_, testee)| testee.refused.is_some());
@@ -121,8 +121,7 @@ pub(super) fn columns(results: &Results) -> Vec<Column> {
     columns.into_iter().collect()
 }
 
-/// Counts results by column and by each of the keys that `keys` returns. A result may have several
-/// keys, each with its own state.
+/// Counts results by column and key. `keys` returns the keys of a result, each with its own state.
 pub(super) fn matrix<'a, Key: Ord>(
     results: &'a Results,
     keys: impl Fn(&'a CaseResult) -> BTreeMap<Key, State>,

@@ -1,5 +1,5 @@
-//! The text report: each failure in full, then the matrices, and finally the totals, which stay
-//! visible at the end.
+//! The text report: each failure in full, then the matrices, and finally the totals, so that they
+//! are visible when the report ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -77,7 +77,7 @@ fn known(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Resul
     )
 }
 
-/// Writes the notes on a writer that passed.
+/// Writes the notes on a writer that passed its case.
 fn notes(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
@@ -162,7 +162,7 @@ fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table.write(out)
 }
 
-/// Formats `12` if all results passed, and `10/12` otherwise.
+/// Formats the number of results, such as `12` if all passed, or `10/12` otherwise.
 fn cell(tally: Tally) -> (String, Style) {
     let Tally { passed, .. } = tally;
     let graded = tally.graded();

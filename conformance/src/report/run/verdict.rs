@@ -1,4 +1,4 @@
-//! Summarizes in one line whether a run went as expected.
+//! Summarizes a run in one line: whether it went as expected.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The HTML page of a check: a table of sessions by rule, followed by the findings.
 //!
-//! The page's size is limited so that browsers can open it. The page shows the worst sessions,
-//! counts all sessions, and lists what it omits.
+//! The page's size is limited, so that browsers can open it. It shows the worst sessions, counts
+//! all of them, and lists what it omits.
 
 mod page;
 mod session;
@@ -32,7 +32,7 @@ pub(super) struct Html<W> {
     deny: Severity,
     /// The session whose files are currently arriving.
     current: Option<(PathBuf, Session)>,
-    /// The worst sessions so far. Equally bad sessions are in order of arrival.
+    /// The worst sessions so far. Equally bad sessions are in the order in which they arrived.
     kept: BTreeMap<(Reverse<Option<Severity>>, u64), Session>,
     bytes: usize,
     totals: Totals,
@@ -45,8 +45,7 @@ struct Totals {
     sessions: u64,
     /// The number of sessions that fail the check.
     denied: u64,
-    /// The number of omitted sessions, by the severity of the strictest rule that each session
-    /// breaks.
+    /// The number of omitted sessions, by the severity of the strictest rule that they break.
     left_out: BTreeMap<Option<Severity>, u64>,
     rules: BTreeMap<&'static str, RuleTotal>,
 }
@@ -88,7 +87,8 @@ impl<W: Write> Html<W> {
         self.bytes += session.size();
         let key = (Reverse(session.worst()), totals.sessions);
         self.kept.insert(key, session);
-        // A single session is far below the limit, because its findings are limited too.
+        // One session is always far below the limit, because the number of its findings is limited
+        // too.
         while self.kept.len() > SESSIONS || self.bytes > BYTES {
             let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
                 return;

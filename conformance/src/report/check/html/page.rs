@@ -48,7 +48,7 @@ struct SessionView {
     details: String,
     /// The ids of the broken rules, for the filters.
     rules: String,
-    /// A cell for each broken rule.
+    /// One cell for each rule that any session breaks.
     cells: Vec<Option<CellView>>,
     findings: Vec<FindingView>,
     left_out: u64,
@@ -60,7 +60,7 @@ struct CellView {
     severity: &'static str,
     files: u64,
     label: String,
-    /// Whether the page shows a finding for the rule to link to.
+    /// Whether the page shows a finding that the rule can link to.
     is_shown: bool,
 }
 

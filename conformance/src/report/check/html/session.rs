@@ -1,4 +1,4 @@
-//! Shows on the page where and how often a session breaks each rule.
+//! Prepares a session for the page: where and how often it breaks each rule.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,7 +50,7 @@ pub(super) struct FindingView {
     message: String,
     times: u64,
     next: Option<String>,
-    /// Whether this is the session's first finding for the rule, which the cell links to.
+    /// Whether this is the session's first finding for its rule. The rule's cell links to it.
     pub(super) is_first: bool,
 }
 

@@ -16,12 +16,12 @@ pub(super) struct CauseView {
     title: String,
     state: &'static str,
     count: usize,
-    /// The number of failures per implementation, such as `ada-c 12, ada-py 3`.
+    /// The number of failures for each implementation, such as `ada-c 12, ada-py 3`.
     testees: String,
     failures: Vec<FailureView>,
 }
 
-/// Returns all causes, largest first. If the page has no room for all details, the details of the
+/// Returns all causes, largest first. If the page is too small for all details, those of the
 /// examples take priority.
 pub(super) fn causes(results: &Results) -> Vec<CauseView> {
     let groups = cause::groups(results);

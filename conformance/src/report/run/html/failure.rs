@@ -13,8 +13,8 @@ use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 /// The maximum number of characters of standard error to show. The JSON report contains all of it.
 const STDERR_LETTERS: usize = 4000;
 
-/// The number of bytes left for details on a page. Once it reaches 0, the page shows further
-/// failures without details and mentions the omission.
+/// How many bytes of details still fit on the page. Once this reaches 0, the page shows further
+/// failures without details and says so.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -278,8 +278,8 @@ mod tests {
             },
         ];
         for details in many {
-            // The page contains the data passed to the template, and some markup around each part
-            // of it.
+            // Expect the page to contain the data passed to the template, with some markup around
+            // each part.
             let given = serde_json::to_string(&details).unwrap().len();
             let size = details.size();
             let text = serde_json::to_string(&details).unwrap();

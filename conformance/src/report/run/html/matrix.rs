@@ -55,7 +55,7 @@ struct CrossCell {
     state: &'static str,
     text: String,
     label: String,
-    /// The position of the writer–reader pair, if it failed.
+    /// The position of the writer–reader pair on the page, if the pair failed.
     pair: Option<usize>,
 }
 

@@ -144,7 +144,7 @@ fn testees(results: &Results) -> Vec<TesteeView> {
 fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
     let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
     let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
-    // Only links to web pages are allowed in a manifest.
+    // Link to the home page only if the manifest's URL is that of a web page.
     let is_page = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
     TesteeView {
         name: shown(&testee.name),
