@@ -1,5 +1,5 @@
-//! Finds the rule that an answer broke. A rule about the place that differs takes precedence over a
-//! rule of the case.
+//! Finds the rule that an answer broke. Rules about the place of the difference take precedence
+//! over the case's own rules.
 
 use crate::Verdict;
 use crate::corpus::{Case, Subject};
@@ -13,7 +13,7 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
         let of_files = case.broken.iter().filter(|broken| !is_manifest(broken));
         let mut files = case.file_verdicts.iter();
         let is_any_good = files.any(|file| file.verdicts.contains(&Verdict::Accept));
-        // A readable file was rejected because another file was unreadable.
+        // The whole session was rejected, although one of its files is intact.
         if of_files.count() > 0 && is_any_good {
             return Some(table::ATF_RDER_003.id);
         }
@@ -111,9 +111,9 @@ fn of_file(
     }
 }
 
-/// Returns the rule for a wrong field. Tries in order: a broken rule about the field or its record,
-/// another rule that the case breaks in the file, a rule of the case about the field, any rule
-/// about the field, and [`first`].
+/// Returns the rule for a wrong field. Tries in this order: a broken rule about the field or its
+/// record, another rule that the case breaks in the file, a rule of the case about the field, any
+/// rule about the field, and [`first`].
 fn of_field(
     case: &Case,
     record: &str,
@@ -156,7 +156,7 @@ fn manifest(case: &Case) -> Option<&'static str> {
     broken.find(|rule| rule.starts_with("ATF-MANI-"))
 }
 
-/// Returns the first broken rule if the case tests that rule, and otherwise the case's first rule.
+/// Returns the first broken rule, if the case tests it. Otherwise, returns the case's first rule.
 pub(super) fn first(case: &Case) -> Option<&'static str> {
     let broken = case.broken.first().map(|(_, rule)| *rule);
     let broken = broken.filter(|rule| case.rules.contains(rule));

@@ -1,5 +1,5 @@
-//! Adapts the expected result to a reader's choices. If a file may be either read or rejected, the
-//! derived parts of the session's document depend on which the reader does.
+//! Adapts the expected result to a reader's choices. If a reader may either read or reject a file,
+//! the derived parts of the session's document depend on its choice.
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ fn choose(
         Some("accept") => Verdict::Accept,
         Some("recover") => Verdict::Recover,
         Some("reject") => Verdict::Reject,
-        // An unreadable file may be reported as absent.
+        // A file that may be rejected may also be reported as absent.
         _ if given.is_null() && allowed(Verdict::Reject) => {
             *expected = Value::Null;
             return None;

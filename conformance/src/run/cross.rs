@@ -28,8 +28,7 @@ use crate::written::Documents;
 pub(super) struct CrossResults {
     /// One cell for each writer–reader pair.
     pub(super) matrix: Vec<CrossResult>,
-    /// One result for each reader and script, combined over all writers, so that failure lists can
-    /// refer to it.
+    /// One result for each reader and script, combined over all writers, for failure lists.
     pub(super) cases: Vec<CaseResult>,
 }
 
@@ -135,8 +134,8 @@ fn cases<'a>(pairs: Pairs, name: impl Fn(usize) -> &'a str) -> Vec<CaseResult> {
 }
 
 impl CaseResult {
-    /// Merges another result of the same case. The first failure takes precedence, and a pass takes
-    /// precedence over a skip.
+    /// Merges another result of the same case into this one. The first failure takes precedence,
+    /// and a pass takes precedence over a skip.
     fn add(&mut self, mut more: Self) {
         let elapsed = self.elapsed + more.elapsed;
         let mut notes = std::mem::take(&mut self.notes);
@@ -194,7 +193,7 @@ impl CrossTask {
         files
     }
 
-    /// Returns the expected document, if there is one.
+    /// Returns the expected document of this part, if it has one.
     fn expected(&self) -> Result<Option<Value>, String> {
         let Written {
             scripted, folder, ..

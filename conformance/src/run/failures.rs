@@ -50,7 +50,7 @@ struct Entry {
     reason: String,
 }
 
-/// The part of a failure list that a run covers.
+/// What a run covered, for judging the entries of a failure list.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope {
     /// Whether all roles ran. If not, an entry is not stale merely because its case did not fail.
@@ -99,8 +99,8 @@ impl Failures {
         }
     }
 
-    /// Marks the implementation's failures that are on the list, and returns the list's stale
-    /// lines.
+    /// Marks the implementation's failures that are on the list as known, and returns the list's
+    /// stale lines.
     ///
     /// `results` are the implementation's results, and `names` are the names of all existing cases.
     /// A list covers all roles and both grades. `scope` describes which of these ran.
@@ -132,9 +132,9 @@ impl Failures {
         stale
     }
 
-    /// Returns the list updated to these results. Stale lines are removed, and unlisted failures
-    /// are appended with `reason`, which must be filled in later if empty. A comment is removed
-    /// once all lines directly below it are gone.
+    /// Returns the list, updated to these results. Removes stale lines and appends unlisted
+    /// failures with `reason`. If the reason is empty, it must be filled in later. A comment is
+    /// removed once all lines directly below it are gone.
     #[must_use]
     pub fn updated(
         &self,
@@ -147,8 +147,8 @@ impl Failures {
         let mut text = String::new();
         let mut listed: BTreeSet<(Failure, &str)> = BTreeSet::new();
         let (mut comments, mut entries) = (String::new(), None::<String>);
-        // The lines that belong to a comment end at the next comment, an empty line or the end of
-        // the list.
+        // The lines that belong to a comment end before the next comment or empty line, or at the
+        // end of the list.
         for line in self.lines.iter().map(Some).chain([None]) {
             let is_entry = matches!(line, Some(Line::Entry(_)));
             if !is_entry && let Some(kept) = entries.take() {
@@ -280,7 +280,7 @@ impl Entry {
             .filter(|(name, _)| self.cases.is_match(name))
             .collect();
         if matched.is_empty() && names.iter().any(|name| self.cases.is_match(name)) {
-            // The case was not part of this run.
+            // The run did not include the case, so keep the line.
             return push(text, &self.text);
         }
         let ran = matched.iter().filter(|(_, ways)| ways.ran).count();

@@ -29,10 +29,11 @@ impl Drop for Cases {
     }
 }
 
-/// Removes a folder and everything that an implementation left in it, despite missing permissions.
+/// Removes a folder and everything that an implementation left in it, even if permissions are
+/// missing.
 ///
 /// Moves nested folders up into `folder` and empties them there, so that only one folder is open at
-/// a time and paths stay short at any depth.
+/// a time and paths stay short, however deep the folders are.
 ///
 /// # Errors
 ///
@@ -41,7 +42,8 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
-        // The implementation may have replaced the folder with a symlink to someone else's files.
+        // The implementation may have replaced the folder with a symlink, which must not be
+        // followed.
         Ok(meta) if !meta.is_dir() => return fs::remove_file(folder),
         Ok(_) => {}
     }
@@ -71,9 +73,9 @@ pub(super) fn open_up(folder: &Path) {
 
 struct Removal<'a> {
     folder: &'a Path,
-    /// The folders that must still be emptied, all directly in `folder`.
+    /// The folders that must still be emptied. All of them are directly in `folder`.
     left: Vec<PathBuf>,
-    /// The number of names tried so far for moved folders.
+    /// The number of names that were tried so far for moved folders.
     moved: u64,
     failed: Option<io::Error>,
 }
@@ -89,7 +91,7 @@ impl Removal<'_> {
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
-                // Stop, because reading on could return the same error forever.
+                // Stop here, because reading on could return the same error forever.
                 Err(error) => return self.note(one, Err(error)),
             };
             let path = entry.path();
@@ -173,7 +175,7 @@ mod tests {
         }
         remove(&cases).unwrap();
         assert!(fs::symlink_metadata(&cases).is_err());
-        // Try a folder that is already gone, and a symlink.
+        // Remove a folder that no longer exists, and a symlink.
         remove(&cases).unwrap();
         symlink(&outside, &cases).unwrap();
         remove(&cases).unwrap();
@@ -184,7 +186,7 @@ mod tests {
     #[test]
     fn a_failure_does_not_keep_anything_else() {
         let folder = TempDir::new().unwrap();
-        // The path of this folder is too long no matter where the folder is moved.
+        // No matter where this folder is moved, its path is too long.
         let mut long = folder.path().to_owned();
         while long.as_os_str().len() < 3830 {
             long.push("l".repeat(100));

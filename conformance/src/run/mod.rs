@@ -47,13 +47,13 @@ pub use crate::written::Graded;
 pub struct Limits {
     /// The maximum run time.
     pub time: Duration,
-    /// The time that the warden has to answer, in addition to the maximum run time.
+    /// How long the warden may take to answer, in addition to the maximum run time.
     pub margin: Duration,
     /// The maximum resident memory of the process and its descendants, in bytes.
     pub memory: u64,
     /// The maximum size of standard output, in bytes.
     pub output: u64,
-    /// The maximum size of each file, in bytes. A write past this limit fails as on a full disk.
+    /// The maximum size of each file, in bytes. A write past this limit fails, as on a full disk.
     pub file_size: Option<u64>,
 }
 
@@ -80,7 +80,8 @@ pub struct Options {
     pub jobs: NonZero<usize>,
     /// The limits of each process.
     pub limits: Limits,
-    /// The number of a received signal, or 0. Once it is not 0, the run ends early with an error.
+    /// The number of a signal that was received, or 0 if there was none. After a signal, the run
+    /// ends early with an error.
     pub interrupt: Arc<AtomicUsize>,
 }
 
@@ -93,7 +94,7 @@ impl Options {
     }
 }
 
-/// An implementation that was requested.
+/// An implementation that the user asked to grade.
 #[derive(Debug, Clone)]
 pub enum Candidate {
     /// The implementation's manifest.
@@ -148,7 +149,7 @@ impl Candidate {
 /// # Errors
 ///
 /// Returns an error if the kit itself cannot continue, for example because it cannot create the
-/// cases' folder or start a warden.
+/// folder for cases or start a warden.
 pub fn run(
     candidates: &[Candidate],
     tasks: &[Box<dyn Smoke>],
@@ -210,8 +211,8 @@ pub fn run(
 /// Returns the kit's exit code for a run's results.
 ///
 /// If several codes apply, an ungraded implementation takes precedence over a stale list, and a
-/// stale list takes precedence over failures. A run that graded nothing is not a success, because
-/// its options selected nothing that an implementation supports.
+/// stale list over failures. A run that graded nothing is not a success: its options selected
+/// nothing that an implementation supports.
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {
     let is_unexpected = |case: &CaseResult| case.state() == State::Failed;

@@ -1,10 +1,10 @@
 //! Detects reads outside the session under test.
 //!
 //! Some cases have decoys next to the session. The kit detects that a decoy was read in two ways:
-//! the decoy's events, with functions of [`CANARY`](crate::corpus::trace::CANARY), appear in the
-//! answer, or the system reports that the decoy was opened, even if it was not read or mapped. Only
-//! Linux reports opened files, and the kit watches only decoys. Checking whether a decoy exists is
-//! not detected.
+//! either the decoy's events, with functions of [`CANARY`](crate::corpus::trace::CANARY), appear in
+//! the answer, or the system reports that the decoy was opened, whether or not it was read or
+//! mapped. Only Linux reports opened files, and the kit watches only the decoys. An implementation
+//! that merely checks whether a decoy exists is not detected.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ impl Watch {
         let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
         let mut events = Reader::new(queue, &mut buffer);
         let mut opened = Vec::new();
-        // An error means that there are no more events.
+        // The iterator returns an error once there are no more events.
         while let Ok(event) = events.next() {
             let found = watched.iter().find(|(watch, _)| *watch == event.wd());
             opened.extend(found.map(|(_, path)| path.clone()));
@@ -87,7 +87,7 @@ fn is_canary(function_id: &str) -> bool {
 }
 
 /// Returns whether a payload starts with a canary. A payload starts with the function in
-/// little-endian order, so the module is in the second half of the function's bytes.
+/// little-endian order, so the module is in the second half of these bytes.
 fn begins_with_canary(payload: &str) -> bool {
     let module = u32::try_from(CANARY >> 32).map(u32::swap_bytes);
     payload.get(8..16) == module.ok().map(|it| format!("{it:08x}")).as_deref()

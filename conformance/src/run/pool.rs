@@ -1,4 +1,4 @@
-//! Runs cases in parallel, each under a warden, and returns the results in the order of the cases.
+//! Runs cases in parallel, each under a warden. Results are in the order of the cases.
 
 use std::fs;
 use std::io;
@@ -33,7 +33,7 @@ pub struct Work<'a> {
 pub struct Pool<'a> {
     options: &'a Options,
     next_folder: AtomicUsize,
-    // The idle wardens. They are dropped before the folder is removed.
+    // The idle wardens, which must be dropped before the folder is removed.
     idle: Mutex<Vec<Warden>>,
     cases: Cases,
     /// The sessions of writers that passed.
@@ -82,8 +82,8 @@ impl<'a> Pool<'a> {
         manifest.command(task.role()).is_some() && unsupported(manifest, task).is_none()
     }
 
-    /// Applies `one` to all items, with at most as many parallel calls as the run has jobs, and
-    /// returns the results in order.
+    /// Applies `one` to all items and returns the results in order. The number of parallel calls is
+    /// at most the run's number of jobs.
     pub(super) fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -100,7 +100,7 @@ impl<'a> Pool<'a> {
                 };
                 let result = one(item);
                 if result.is_err() {
-                    // The kit cannot continue, so no other items are started.
+                    // The kit cannot continue, so start no other items.
                     next.store(items.len(), Ordering::Relaxed);
                 }
                 *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -206,7 +206,7 @@ impl<'a> Pool<'a> {
         };
         let mut ended = self.end(&command, &work, &limits)?;
         ended.opened = watch.opened();
-        // The folder's name differs between runs, but reports must not differ.
+        // Reports must not depend on the folder's name, which differs between runs.
         let name = folder.to_string_lossy();
         ended.stderr = ended.stderr.replace(name.as_ref(), "…");
         let result = then(&ended, &input);
@@ -241,8 +241,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Makes a note about a problem that the kit had with an implementation's files. Such a note is not
-/// a failure.
+/// Makes a note, which is not a failure, about a problem that the kit had with an implementation's
+/// files.
 fn advice(what: &str, error: &io::Error) -> Note {
     Note {
         severity: Severity::Advice,

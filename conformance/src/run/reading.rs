@@ -162,7 +162,8 @@ impl Reading {
         }
     }
 
-    /// Makes a failure that shows the bytes of the case, because there is no answer to compare.
+    /// Makes a failure that shows the case's bytes, because there is no answer to compare them
+    /// with.
     fn failed(&self, class: Failure, message: String, expected: &str) -> Outcome {
         let broken = self.broken();
         let at_fault = broken.and_then(|(file, _, place)| {
@@ -190,7 +191,7 @@ impl Reading {
         }
     }
 
-    /// Returns evidence that the implementation read outside the session, if any.
+    /// Returns evidence that the implementation read files outside the session, if there is any.
     fn left(&self, ended: &Ended, document: &Value, place: &Path) -> Option<String> {
         let trace = trace(place);
         let name = |path: &Path| {
@@ -229,7 +230,7 @@ impl Reading {
         let mut differences: Vec<_> = wrong_verdict.into_iter().collect();
         let is_comparable = match verdict {
             Verdict::Reject => is_allowed,
-            // If several verdicts are correct, any of them is accepted.
+            // If several verdicts are correct, accept any of them.
             _ => case
                 .expected
                 .get("verdict")
@@ -245,9 +246,9 @@ impl Reading {
         let case = &self.case;
         let expected: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
         let is_bad = |(_, rule): &(String, &str)| CHECKSUMS.contains(rule);
-        // The data is wrong if events are lost because of a rejection, come from a file that must
-        // be rejected, or are accepted as intact despite a checksum mismatch. For a validator, the
-        // verdict is the data.
+        // The data is wrong if a rejection loses events, if events come from a file that must be
+        // rejected, or if events with a checksum mismatch are accepted as intact. For a validator,
+        // the verdict is the data.
         let is_data = match (verdict, case.verdicts.as_slice()) {
             (Verdict::Reject, _) => holds_events(Some(&case.expected)),
             (_, [Verdict::Reject]) => self.role == Role::Validate || holds_events(Some(document)),
@@ -268,8 +269,8 @@ impl Reading {
         }
     }
 
-    /// Returns the rule that the case breaks, with the file and the place, if the case tests that
-    /// rule. A boundary case of one rule may break an unrelated rule.
+    /// Returns the rule that the case breaks, with the file and the place, but only if the case
+    /// tests this rule. A boundary case of one rule may break an unrelated rule.
     fn broken(&self) -> Option<(&str, &'static str, &Place)> {
         let (file, rule) = self.case.broken.first()?;
         let place = self.case.place.as_ref()?;
@@ -310,7 +311,7 @@ impl Reading {
         let (mut expected, refused) = settle(&self.case, lacks, document);
         leave_out(&mut expected, lacks);
         let (expected, got) = match verdict {
-            // If a file is rejected, nothing else matters.
+            // The documents of rejected files are compared only by kind.
             Verdict::Reject => (kind(&expected), kind(document)),
             _ => (without_verdict(&expected), without_verdict(document)),
         };
@@ -357,7 +358,7 @@ fn kind(document: &Value) -> Value {
     json!({"kind": document.get("kind")})
 }
 
-/// Returns a document without its own verdict. Verdicts on the files of a session stay.
+/// Returns a document without its own verdict. The verdicts on a session's files stay.
 fn without_verdict(document: &Value) -> Value {
     let mut document = document.clone();
     if let Some(members) = document.as_object_mut() {

@@ -5,7 +5,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use super::Task;
 use crate::results::Role;
 
-/// A selection of the cases that meet all given conditions.
+/// A selection of the cases that meet all of the given conditions.
 #[derive(Debug, Clone, Default)]
 pub struct Select {
     cases: Option<GlobSet>,
@@ -14,8 +14,8 @@ pub struct Select {
 }
 
 impl Select {
-    /// Selects the cases that match one of the globs, one of the rules and one of the roles. An
-    /// empty list matches everything.
+    /// Selects the cases that match at least one glob, one rule and one role. An empty list matches
+    /// everything.
     ///
     /// # Errors
     ///

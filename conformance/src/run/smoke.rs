@@ -15,8 +15,8 @@ use crate::results::Failure;
 /// support.
 ///
 /// Fails if a program cannot be started, if an answer violates the protocol, or if a role produces
-/// no answer at all. In these cases, a comparison would be meaningless. The content of answers is
-/// graded later, by the run itself.
+/// no answer at all. Comparing answers would be meaningless in these cases. The run itself later
+/// grades the content of the answers.
 ///
 /// # Errors
 ///

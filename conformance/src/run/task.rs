@@ -31,8 +31,8 @@ pub trait Task: Send + Sync {
     /// Returns a note on the task's purpose.
     fn note(&self) -> &str;
 
-    /// Returns the script of a writer, and the folder to write to. If the task passes, the folder
-    /// is kept for readers.
+    /// Returns a writer's script and the folder to write to. If the task passes, the folder is kept
+    /// for readers.
     fn writes(&self, _place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         None
     }
@@ -71,7 +71,7 @@ pub trait Task: Send + Sync {
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded;
 }
 
-/// A task from the corpus or the scripts. Some tasks serve as smoke tests.
+/// A task from the corpus or the scripts, which may also serve as a smoke test.
 pub trait Smoke: Task {
     /// Returns whether every implementation should pass the task.
     fn is_smoke(&self) -> bool;

@@ -126,8 +126,7 @@ impl Task for Writing {
 
     fn writes(&self, place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         let Scripted { limit, script, .. } = &*self.scripted;
-        // The script does not determine how much is written, so there is no expected result for
-        // readers.
+        // The script does not determine how much is written, so readers have no expected result.
         if limit.is_some() || script.is_killed() {
             return None;
         }

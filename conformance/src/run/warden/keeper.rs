@@ -9,7 +9,7 @@ use rustix::process::{Pid, WaitIdOptions};
 use super::tree::{adopt_orphans, end_all, wait};
 
 /// Runs a warden from the program `kit`. The warden inherits this process's input and output. When
-/// the warden ends or is stopped, ends all remaining processes.
+/// the warden ends or is stopped, this function ends all remaining processes.
 pub fn keep(kit: &Path, cases: &Path) -> ExitCode {
     adopt_orphans();
     let mut command = Command::new(kit);

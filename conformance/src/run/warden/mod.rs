@@ -2,14 +2,14 @@
 //!
 //! A warden runs one implementation at a time, each in its own process group, and reports how the
 //! implementation ended. The warden is a subreaper: orphans become its children, even after
-//! `setsid`, so the warden can find and end them. Once the warden has no children, no processes are
-//! left. Each warden is a separate process running the kit's program, because a single process
-//! could not tell the orphans of several implementations apart. When the kit ends, for whatever
-//! reason, the warden's standard input closes and the warden ends too.
+//! `setsid`, so the warden can find and end them. When the warden has no children, no processes are
+//! left. Each warden is a separate process that runs the kit's program, because one process could
+//! not tell the orphans of several implementations apart. When the kit ends, for whatever reason,
+//! the warden's standard input is closed, and the warden ends too.
 //!
 //! An implementation may stop or kill its warden. Each warden therefore has a keeper, which is also
-//! a subreaper and ends the remaining processes in that case. The kit stops waiting once an answer
-//! is overdue.
+//! a subreaper and then ends the remaining processes. The kit stops waiting when an answer is
+//! overdue.
 
 #[cfg(unix)]
 mod keeper;
@@ -63,7 +63,7 @@ struct Job {
 pub enum End {
     /// The process exited with this code.
     Exited(i32),
-    /// The process was killed by a signal that the kit did not send.
+    /// The process was killed by a signal that did not come from the kit.
     Killed(i32),
     /// The process was still running at the time limit.
     Timeout,
@@ -106,9 +106,9 @@ struct Report {
 pub struct Warden {
     /// The warden's keeper.
     process: Child,
-    /// The warden's input; `None` once the warden was told to end.
+    /// The pipe to the warden's input; `None` once the warden was told to end.
     input: Option<ChildStdin>,
-    /// The warden's answers, until the keeper ends.
+    /// The warden's answers. The channel closes when the keeper ends.
     answers: Receiver<Ended>,
 }
 
@@ -123,7 +123,7 @@ impl Warden {
         let mut command = Command::new(kit);
         command.args(["warden", "--keep"]).arg(cases);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // An interrupt from the terminal ends only the kit. The warden cleans up after the kit.
+        // An interrupt from the terminal must not reach the warden, which cleans up after the kit.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut process = command.spawn()?;
@@ -176,8 +176,8 @@ impl Warden {
                     let message = "it stopped or killed its supervising process";
                     return Err(io::Error::other(message));
                 }
-                // Count polls instead of measuring time, so that stopping and resuming the kit
-                // causes no timeout.
+                // Count polls instead of measuring time, so that a stopped and resumed kit does not
+                // report a timeout.
                 Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
             }
             if interrupt.load(Ordering::Relaxed) != 0 {
@@ -189,7 +189,7 @@ impl Warden {
         Err(io::Error::new(io::ErrorKind::TimedOut, message))
     }
 
-    /// Kills everything except the keeper, which ends any remaining processes.
+    /// Kills all descendants except the keeper, which then ends any that remain.
     fn kill_descendants(&self) {
         #[cfg(unix)]
         tree::kill_descendants(rustix::process::Pid::from_child(&self.process));
@@ -229,7 +229,7 @@ fn answer(from: &mut BufReader<ChildStdout>) -> io::Result<Ended> {
 
 impl Drop for Warden {
     fn drop(&mut self) {
-        // An empty line tells the warden that the kit continues.
+        // An empty line tells the warden that the kit is still running.
         let _ = self.input.take().map(|mut input| input.write_all(b"\n"));
         let mut left = PATIENCE;
         while !left.is_zero() && self.runs() {

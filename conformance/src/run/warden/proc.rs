@@ -68,8 +68,8 @@ fn pid(text: &str) -> Option<Pid> {
 
 /// Returns the number of resident bytes of the processes, if it exceeds `limit`.
 ///
-/// Shared pages must count only once. If the plain sum is above the limit, uses the proportional
-/// set size, which takes longer to read.
+/// Shared pages must be counted only once. If the sum of the resident sizes is above the limit,
+/// uses the proportional set sizes, which take longer to read.
 pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     let sum = |file: &str, key: &str| {
         let bytes = processes.iter().filter_map(|process| {

@@ -22,7 +22,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// The maximum interval between two memory checks.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// An event in the warden's loop.
+/// An event that the warden's loop handles.
 enum Event {
     Job(Job),
     /// There are no more jobs.
@@ -35,8 +35,8 @@ enum Event {
     TooMuch(u64),
 }
 
-/// Takes jobs from standard input and reports to standard output until the input ends. Removes the
-/// folder `cases` at the end, unless told that the kit continues.
+/// Takes jobs from standard input and reports to standard output until the input ends. Then removes
+/// the folder `cases`, unless the kit announced that it continues.
 pub fn serve(cases: &Path) -> ExitCode {
     adopt_orphans();
     let (sender, events) = channel();
@@ -84,7 +84,7 @@ struct Warden {
     events: Receiver<Event>,
 }
 
-/// The error that the kit is gone. The warden has already ended its own processes.
+/// The kit is gone, as an error. The warden has already ended its own processes.
 struct Gone;
 
 impl Warden {
@@ -146,7 +146,8 @@ impl Warden {
             match self.events.recv_timeout(pause.min(left)) {
                 Ok(Event::Ended(which, end)) if which == number => return Ok(end),
                 Ok(Event::TooMuch(which)) if which == number => return Ok(End::Output(job.output)),
-                // The kit sends no job before it has received the answer.
+                // Ignore late events of earlier jobs. The kit sends a job only after the previous
+                // answer.
                 Ok(Event::Ended(..) | Event::TooMuch(_) | Event::Job(_)) => {}
                 Ok(Event::Gone | Event::Done) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(Gone);
@@ -191,7 +192,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .ok_or_else(|| io::Error::other("no program"))?;
     let mut command = match job.file_size {
         None => Command::new(program),
-        // Ignored signals stay ignored after exec.
+        // Signals that the shell ignores stay ignored after its `exec`.
         Some(_) => {
             let mut shell = Command::new("sh");
             // In the shell, `/proc/self/exe` would refer to the shell itself.
@@ -249,7 +250,7 @@ impl Drop for FileSize {
     }
 }
 
-/// Waits until a process ends, without reaping it.
+/// Waits for a process to end, without reaping it.
 fn ended(process: Pid) -> End {
     match wait(process, WaitIdOptions::EXITED) {
         Err(error) => End::NotStarted(error.to_string()),

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long to wait for the end of a pipe once its writers are gone.
+/// How long to wait for the end of a pipe that has no writers left.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The number of bytes of standard error to keep from the start, and also from the end.
+/// How many bytes of standard error to keep from its start, and as many from its end.
 const KEPT: usize = 8 << 10;
 
 /// The kept bytes of a stream.

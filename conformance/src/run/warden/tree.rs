@@ -10,11 +10,11 @@ use rustix::process::{
     kill_process_group,
 };
 
-/// How long to keep trying to end a process that does not end, for example because it waits for a
-/// broken disk.
+/// How long to keep trying to end a process that resists SIGKILL, for example because it waits for
+/// a broken disk.
 const STUBBORN: Duration = Duration::from_secs(10);
 
-/// The signal number of SIGKILL, as it appears in a process's exit status.
+/// The number of SIGKILL, as it appears in a process's exit status.
 const KILLED: i32 = Signal::KILL.as_raw();
 
 /// Makes this process the parent of its orphaned descendants.
@@ -47,8 +47,8 @@ pub(super) fn end_all(leader: Pid) -> usize {
     loop {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
-                // Processes in the group may have ended before the search could find them, so count
-                // those that were killed.
+                // Processes in the group may have been killed before a search found them, so count
+                // them here.
                 Ok(Some((process, status))) if status.terminating_signal() == Some(KILLED) => {
                     left.insert(process);
                 }
@@ -77,7 +77,7 @@ pub(super) fn end_all(leader: Pid) -> usize {
     }
 }
 
-/// Kills all descendants of a process and waits until they have ended. First stops descendants
+/// Kills all descendants of a process and waits until they have ended. First stops the descendants,
 /// until a search finds no new ones. A stopped process cannot start others.
 pub(super) fn kill_descendants(of: Pid) {
     let mut stopped = HashSet::new();
@@ -112,8 +112,8 @@ fn is_running(process: Pid) -> bool {
     };
 }
 
-/// Returns all descendants of a process. Only Linux has subreapers and `/proc`. On other systems,
-/// processes that leave their group are not found.
+/// Returns all descendants of a process. Only Linux has subreapers and `/proc`; on other systems,
+/// this function does not find processes that left their group.
 pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
     #[cfg(target_os = "linux")]
     return super::proc::descendants(of);
