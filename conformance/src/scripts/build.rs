@@ -39,7 +39,7 @@ impl Builder {
         })
     }
 
-    /// Starts a session with these header values. The thread id is ignored.
+    /// Starts a session with these header values, except for the thread id.
     #[must_use]
     pub fn on(session: Open) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Builder {
         self.push(Operation::Finalize { thread_id })
     }
 
-    /// Flushes a thread, so that its events so far must survive the end of the process.
+    /// Flushes a thread. The events so far must then survive the end of the process.
     pub fn flush(&mut self, thread_id: u32) -> &mut Self {
         self.push(Operation::Flush { thread_id })
     }
@@ -98,7 +98,7 @@ impl Builder {
         self.push(Operation::Close { thread_id })
     }
 
-    /// Frees space on the disk.
+    /// Frees space on the simulated full disk.
     pub fn space(&mut self) -> &mut Self {
         self.push(Operation::Space)
     }

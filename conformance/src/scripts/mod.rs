@@ -27,7 +27,7 @@ pub use build::{Builder, Happening};
 pub use parse::ScriptError;
 pub use set::{Scripted, all, scripts, under_fire};
 
-/// The operations of one session, in an order that can occur in a tracer.
+/// The operations of one session, in an order in which a tracer could perform them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     operations: Vec<Operation>,
@@ -47,7 +47,7 @@ pub enum Operation {
         /// The thread.
         thread_id: u32,
     },
-    /// Flushes a thread. Its events so far must survive the end of the process.
+    /// Flushes a thread. The events so far must then survive the end of the process.
     Flush {
         /// The thread.
         thread_id: u32,
@@ -125,7 +125,7 @@ pub struct Thread<'a> {
     pub details: Vec<&'a Detail>,
     /// Whether the script finalizes the thread.
     pub is_finalized: bool,
-    /// How many events and details must survive, no matter how the process ends.
+    /// How many events and details must survive, however the process ends.
     pub flushed: (usize, usize),
 }
 
@@ -134,8 +134,8 @@ impl Script {
     ///
     /// # Errors
     ///
-    /// Returns an error if the operations cannot occur in this order. The error's line is the
-    /// operation's number in the printed script, starting at 1.
+    /// Returns an error if a tracer could not perform the operations in this order. The error's
+    /// line is the operation's number in the printed script, starting at 1.
     pub fn new(operations: Vec<Operation>) -> Result<Self, ScriptError> {
         order::check(&operations).map_err(|(position, message)| ScriptError {
             line: position + 1,
@@ -194,7 +194,7 @@ impl Script {
         )
     }
 
-    /// Returns whether SIGKILL must end the writer.
+    /// Returns whether the writer must end by SIGKILL.
     #[must_use]
     pub fn is_killed(&self) -> bool {
         self.operations.last() == Some(&Operation::Kill)
@@ -205,7 +205,7 @@ impl Script {
         self.operations.iter().any(test)
     }
 
-    /// Makes a script of operations that match the files on disk, without checking their order.
+    /// Makes a script of the operations that are on disk, without checking their order.
     pub(crate) const fn settled(operations: Vec<Operation>) -> Self {
         Self { operations }
     }

@@ -1,4 +1,4 @@
-//! Checks that the order of operations does not break any rule of the format.
+//! Checks that the operations are in an order that breaks no rule of the format.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ struct Thread {
     next_index_seq: u64,
     next_detail_seq: u64,
     timestamp_ns: u64,
-    /// How the thread ended, if it has.
+    /// How the thread ended, unless it is still open.
     end: Option<&'static str>,
 }
 

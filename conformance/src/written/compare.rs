@@ -16,9 +16,9 @@ const SLACK: u64 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Finalized,
-    /// Flushed, but without a footer.
+    /// The file was flushed but has no footer.
     Open,
-    /// Cut off by SIGKILL.
+    /// SIGKILL may have truncated the file at any point.
     Killed,
 }
 
@@ -70,7 +70,7 @@ impl Found {
 
     /// Compares the fields and any bytes after them. Returns the first difference as an error.
     pub(super) fn compare(&self, expected: &Expected, ending: Ending) -> Result<(), Wrong> {
-        // A killed writer's remaining events may be in a kill journal.
+        // If the writer was killed, the missing events may be in a kill journal.
         let is_here = |field: &&Placed| {
             ending != Ending::Killed || field.offset + field.bytes.len() <= self.bytes.len()
         };
@@ -82,7 +82,7 @@ impl Found {
             }
         }
         match ending {
-            // The checker reports bytes after a footer. A kill may leave a torn event.
+            // The checker reports bytes after a footer, and a kill may leave a torn event.
             Ending::Finalized | Ending::Killed => Ok(()),
             Ending::Open => self.nothing_behind(expected),
         }
@@ -93,7 +93,7 @@ impl Found {
         let rest = bytes.get(field.offset..).unwrap_or_default();
         let found = rest.get(..field.bytes.len()).unwrap_or(rest);
         let same = found.iter().zip(&field.bytes).take_while(|(a, b)| a == b);
-        // Show a long field starting at the first difference.
+        // Show a long field from the first difference on.
         let from = if field.bytes.len() > 8 {
             same.count()
         } else {
@@ -128,8 +128,8 @@ impl Found {
         }
     }
 
-    /// Checks the end of an unfinalized file. Zeros at the end are allowed, because they are
-    /// preallocated space.
+    /// Checks that nothing follows in an unfinalized file except zeros, which may be preallocated
+    /// space.
     fn nothing_behind(&self, expected: &Expected) -> Result<(), Wrong> {
         let behind = self.bytes.get(expected.size..).unwrap_or_default();
         let Some(first) = behind.iter().position(|byte| *byte != 0) else {

@@ -93,7 +93,7 @@ impl Documents {
     }
 }
 
-/// Returns a file's document, or an error if the file was not read completely.
+/// Returns a file's document. Fails if the file was not read completely.
 fn document(
     found: &Found,
     thread: &Thread<'_>,

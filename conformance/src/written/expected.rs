@@ -43,7 +43,7 @@ pub(super) enum Record {
     Footer,
 }
 
-/// The values that a field may have instead of the expected one.
+/// The values that a field may have instead of the expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freedom {
     None,
@@ -53,14 +53,14 @@ pub(super) enum Freedom {
     Any,
 }
 
-/// Choices that the script leaves to the writer.
+/// What the script leaves to the writer's choice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given {
     /// Whether `arch` and `os` must match the script.
     pub(super) is_platform_exact: bool,
     /// Whether there is a `detail.atf`, which may contain no events.
     pub(super) has_detail_file: bool,
-    /// The offset of the events: 64, or a different offset confirmed by a footer.
+    /// The offset of the events: 64, or the header's offset if a footer confirms it.
     pub(super) events_offset: usize,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
         _ => both(name, thread.open, *b"ATI2"),
     };
     let freedom = |name| match name {
-        // In finalized files, rules cover these fields.
+        // Either value is allowed here, because the rules check these fields in finalized files.
         "flags" => Freedom::Or(1),
         "footer_offset" => Freedom::Or(64),
         _ => platform(name, given),
@@ -299,8 +299,7 @@ impl Placed {
             }
     }
 
-    /// Formats a value as a decimal number, as hexadecimal bytes if it is not a number, or as text
-    /// if it is a magic.
+    /// Formats a value as a decimal number, as text if it is a magic, or as hexadecimal bytes.
     pub(super) fn show(&self, bytes: &[u8]) -> String {
         if self.name.field == "magic" {
             return format!("\"{}\"", bytes.escape_ascii());

@@ -15,7 +15,7 @@ const DETAIL_EVENTS_OFFSET: usize = 20;
 
 /// Compares the files of all threads with `script`, in order of thread id.
 ///
-/// After a kill, `script` has fewer events than the script in `scripted`.
+/// After a kill, `script` has fewer events than the script that was executed, `scripted`.
 pub(super) fn compare(
     scripted: &Scripted,
     script: &Script,
@@ -64,7 +64,7 @@ fn compare_thread(
             let expected = expected::index(thread, given(index_start(&found, thread)));
             found.compare(&expected, ending)?;
         }
-        // The program ended before any event, so the file need not exist.
+        // The program ended before the first event, so the file need not exist.
         None if !thread.is_finalized && thread.events.is_empty() => {}
         None => return Err(Wrong::new(format!("thread_{id}/index.atf is missing"))),
     }
@@ -108,7 +108,7 @@ fn start(found: &Found, thread: &Thread<'_>, field: usize) -> usize {
     if thread.is_finalized {
         found.events_offset(field)
     } else {
-        // Without a footer, nothing proves another offset.
+        // Without a footer to confirm a different offset, the events must follow the header.
         END_SIZE
     }
 }

@@ -1,5 +1,5 @@
 //! Grades files written to a full disk. The files must contain only events of the script, and no
-//! count may include missing events.
+//! count may include events that are missing.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::{Graded, Wrong, rules};
 use crate::results::{Difference, Failure, Grade, Outcome};
 use crate::scripts::{Detail, Index, Scripted, Thread};
 
-/// The rule against rewriting a header before the footer is written.
+/// The rule that a header must not be rewritten before the footer is written.
 const EARLY: &str = "ATF-WRTR-001";
 /// The rule about full disks.
 const FULL: &str = "ATF-WRTR-005";
@@ -37,7 +37,7 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
             }
         }
     };
-    // If the disk is full, a missing footer is not the writer's fault.
+    // On a full disk, a missing footer is not the writer's fault.
     Graded {
         outcome,
         notes: Vec::new(),

@@ -1,7 +1,7 @@
 //! Grades a writer's files, by the rules and by comparing them with the script byte by byte.
 //!
-//! The library's reader is never the only judge of a file, because the reader could share a mistake
-//! with the library's writer. Every byte is also compared with the hand-typed tables of the corpus.
+//! A library's reader alone could not judge the files of its writer, because both could share a
+//! mistake. Therefore, every byte is also compared with the hand-typed tables of the corpus.
 
 mod compare;
 mod document;
@@ -33,7 +33,7 @@ const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 pub struct Graded {
     /// Whether the files passed.
     pub outcome: Outcome,
-    /// Broken SHOULDs, and events lost in a kill. Neither of these fails the case.
+    /// Broken SHOULDs, and events lost in a kill. Neither of them fails the case.
     pub notes: Vec<Note>,
 }
 

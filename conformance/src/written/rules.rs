@@ -50,7 +50,7 @@ impl Output for Collect {
         self.findings.extend(findings);
     }
 
-    // The comparison with the script reports unreadable files.
+    // Unreadable files are reported by the comparison with the script.
     fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }
 
@@ -63,7 +63,7 @@ impl Found {
         };
         check(out, &mut collect);
         let mut findings = collect.findings;
-        // Sort findings that stop readers first.
+        // Sort by severity, and put findings that stop readers first.
         findings.sort_by_key(|found| std::cmp::Reverse((found.rule.severity, found.rule.reader)));
         Self { findings }
     }
@@ -98,7 +98,7 @@ impl Found {
         self.shoulds(script).map(note).collect()
     }
 
-    /// Returns the broken SHOULDs that do not result from an `abort`.
+    /// Returns the broken SHOULDs that do not follow from an `abort`.
     fn shoulds(&self, script: &Script) -> impl Iterator<Item = &Finding> {
         let threads = script.threads().into_iter();
         let open: Vec<_> = threads
@@ -109,7 +109,7 @@ impl Found {
         let follows = move |found: &Finding| match found.rule.id {
             "ATF-IFTR-001" | "ATF-DFTR-001" => open.iter().any(|it| found.file.starts_with(it)),
             "ATF-MANI-008" => aborts,
-            // Only writers of sessions need a manifest.
+            // Only writers that support sessions need a manifest.
             "ATF-MANI-001" => true,
             _ => false,
         };
@@ -118,7 +118,7 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// Returns the rule that explains a difference: a rule that is broken at the same place or,
+    /// Returns the rule that explains a difference: one that is broken at the same place or,
     /// failing that, a SHOULD that the file breaks, such as the rule that requires a footer.
     pub(super) fn rule_of(
         &self,
@@ -144,8 +144,8 @@ impl Found {
 }
 
 impl Broken<'_> {
-    /// Describes the broken rule as a difference. `wrong` is the first difference from the script,
-    /// which is more specific if it is at the same place.
+    /// Describes the broken rule as a difference. If the first difference from the script, `wrong`,
+    /// is at the same place, uses that one, which is more specific.
     pub(super) fn difference(&self, out: &Path, wrong: Option<Wrong>) -> Difference {
         let Finding {
             rule,

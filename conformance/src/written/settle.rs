@@ -1,5 +1,4 @@
-//! If a script does not determine how many events survive, reduces it to the events that did
-//! survive.
+//! If a script does not determine which events survive, reduces it to those that did.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +13,7 @@ use crate::scripts::{Operation, Script, Thread};
 /// The rule about lost events.
 pub(super) const LOST: &str = "ATF-WRTR-008";
 
-/// A settled script.
+/// A script that was reduced to what is on disk.
 pub(super) struct Settled {
     /// The part of the script that is on disk.
     pub(super) script: Script,

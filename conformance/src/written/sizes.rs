@@ -8,8 +8,8 @@ use atf::session::MANIFEST_FILE;
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Thread};
 
-/// The number of bytes by which all files together may exceed the size that the script requires, to
-/// allow for preallocated space.
+/// The number of bytes by which all files together may exceed the size that the script requires.
+/// This allows for preallocated space.
 const MARGIN: u64 = 64 << 20;
 /// The maximum size of `manifest.json` in bytes, including function names that the writer adds.
 const MANIFEST: u64 = 16 << 20;
@@ -29,7 +29,7 @@ pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
     let refused = |message: String| Err(Wrong::new(message));
     let mut left = vec![(out.to_owned(), 0)];
     while let Some((folder, depth)) = left.pop() {
-        // An unreadable folder is reported later, by the code that reads it.
+        // An unreadable folder is reported later, when its files are read.
         let entries = fs::read_dir(&folder).into_iter().flatten();
         for entry in entries.map_while(Result::ok) {
             let path = entry.path();

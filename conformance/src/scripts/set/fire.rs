@@ -1,4 +1,5 @@
-//! Writers that are killed, close threads without finalizing them, or run out of disk space.
+//! Writers that are killed, that close threads without finalizing them, or that run out of disk
+//! space.
 
 use super::{Builder, Recipe, nested, noise, registers, type_of};
 
@@ -10,8 +11,8 @@ const FULL: &[&str] = &[
     "ATF-DFTR-002",
 ];
 
-/// The size limit in bytes. It is not a multiple of the event size, so the last event does not fit
-/// completely.
+/// The size limit in bytes. It is not a multiple of the event size, so the last event fits only in
+/// part.
 const LIMIT: u64 = 4116;
 
 pub(super) const RECIPES: &[Recipe] = &[

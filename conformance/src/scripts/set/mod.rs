@@ -22,8 +22,8 @@ pub struct Scripted {
     pub rules: Vec<&'static str>,
     /// A description of the script and of the mistake it reveals.
     pub note: &'static str,
-    /// Whether `arch` and `os` must match the script. If not, a tracer may write the values for its
-    /// own machine.
+    /// Whether `arch` and `os` must match the script. Otherwise, a tracer may write the values of
+    /// its own machine.
     pub is_platform_exact: bool,
     /// The size limit in bytes that the kit imposes on each file to simulate a full disk.
     pub limit: Option<u64>,
@@ -59,7 +59,7 @@ pub fn all() -> Vec<Scripted> {
     atf::Wire::VERSIONS.iter().copied().flat_map(of).collect()
 }
 
-/// The recipe of a script.
+/// How to build a script.
 struct Recipe {
     name: &'static str,
     rules: &'static [&'static str],

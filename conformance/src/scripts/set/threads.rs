@@ -69,7 +69,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     platform("platform-windows-x86_64", |wire| on(wire, 1, 5, 2)),
 ];
 
-/// Makes a script that tests `arch`, `os` and the clock. A writer that cannot set its platform
+/// Makes a script that tests `arch`, `os` and the clock. A writer that cannot choose its platform
 /// exits with code 77.
 const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
     Recipe {
