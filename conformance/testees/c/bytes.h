@@ -10,7 +10,7 @@ typedef struct {
     uint64_t size;
 } File;
 
-/* Returns whether `size` bytes exist at `at`. Never adds the two: the sum could overflow. */
+/* Returns whether `size` bytes exist at `at`. Does not add the two, because the sum may overflow. */
 static inline bool has_room(const File *file, uint64_t at, uint64_t size) {
     return at <= file->size && size <= file->size - at;
 }
@@ -22,7 +22,7 @@ static inline const void *place(const File *file, uint64_t at) {
 
 bool is_zero(const void *bytes, uint64_t size);
 
-/* Continues a CRC-32C that starts with 0. For "123456789", the result is 0xE3069283. */
+/* Continues a CRC-32C, which starts with 0. For "123456789", the result is 0xE3069283. */
 uint32_t crc32c(uint32_t crc, const uint8_t *bytes, uint64_t size);
 
 #endif

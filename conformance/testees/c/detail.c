@@ -1,4 +1,4 @@
-/* Reads detail.atf. Events vary in size. The length of each gives the offset of the next. */
+/* Reads detail.atf. Events vary in size; the length of each one gives the offset of the next. */
 #include "reader.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static bool is_rewritten(const File *file) {
 }
 
 /* Returns whether the offset is inside an event, where captured memory may look like a footer. If
-   the numbers match too, the events must continue to the end of the file or to zeros. */
+   the numbers match too, the events must then continue to the end of the file or to zeros. */
 static bool is_payload(const File *file, uint64_t at, bool fits) {
     if (is_rewritten(file) && at == stated_place(file)) return false;
     bool is_spanned = false;

@@ -59,7 +59,7 @@ static bool is_placeholder(const Header *header) {
 }
 
 /* Returns whether two fields of a rewritten header agree on the end of the events. A header without a
- * count may be a placeholder with a field that was set early. */
+ * count may be a placeholder in which a field was set early. */
 static bool is_end_known(const Header *header) {
     if (header->event_count == 0 || header->footer_offset < header->events_offset) return false;
     uint64_t size = header->footer_offset - header->events_offset;
@@ -128,7 +128,7 @@ static bool has_damaged_footer(const File *file, const Header *header) {
 
 /* ---- Events of a file without a footer ---- */
 
-/* Returns whether two fields match as far as the file reaches. */
+/* Returns whether two fields are equal in the bytes that the file contains. */
 static bool agrees(const void *cut, const void *whole, size_t offset, size_t end, uint64_t size) {
     if (size < end) end = size;
     return end <= offset ||
@@ -165,7 +165,7 @@ static uint64_t surviving_events(const File *file, const Header *header) {
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
     if (is_end_known(header) && header->event_count < whole) whole = header->event_count;
-    /* Otherwise, 32 to 63 bytes of a torn footer would count as an event. */
+    /* Without this, 32 to 63 bytes of a torn footer would count as an event. */
     for (uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
         uint64_t at = HEADER + seq * EVENT;
         if (at >= data_end || data_end - at >= FOOTER) continue;
@@ -239,7 +239,7 @@ uint64_t index_time(const Index *index, uint64_t seq) {
     return atf_v1_index_event_get_timestamp_ns(event(index, seq));
 }
 
-/* A checksum, verified when the file was opened, proves that zeros were written. */
+/* The checksum was verified when the file was opened. It proves that zeros were really written. */
 bool index_is_hole(const Index *index, uint64_t seq) {
     bool is_proven = index->footer && atf_v1_index_footer_get_checksum(index->footer) != 0;
     return !is_proven && is_zero(event(index, seq), EVENT);

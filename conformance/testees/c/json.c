@@ -73,7 +73,7 @@ static size_t utf8_size(const uint8_t *at, const uint8_t *end) {
     for (size_t k = 1; k < size; k++) {
         if ((at[k] & 0xC0) != 0x80) return 0;
     }
-    /* Overlong, a lone surrogate, or beyond the last code point. */
+    /* The character is overlong, a lone surrogate, or beyond the last code point. */
     if (size == 3 && at[0] == 0xE0 && at[1] < 0xA0) return 0;
     if (size == 3 && at[0] == 0xED && at[1] >= 0xA0) return 0;
     if (size == 4 && at[0] == 0xF0 && at[1] < 0x90) return 0;
@@ -156,7 +156,7 @@ static bool string(Text *text, String *found) {
     return true;
 }
 
-/* Returns whether a string is a 64-bit hexadecimal number: 0x and up to 16 digits. */
+/* Returns whether a string is a 64-bit number in hexadecimal: 0x and up to 16 digits. */
 static bool is_address(String text) {
     if (text.size < 3 || text.size > 18 || memcmp(text.bytes, "0x", 2) != 0) return false;
     for (size_t at = 2; at < text.size; at++) {

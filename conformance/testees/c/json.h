@@ -14,7 +14,7 @@ typedef struct Type {
     int64_t least;              /* of INTEGER */
     uint64_t most;              /* of INTEGER */
     const struct Type *item;    /* of LIST */
-    const Member *members;      /* of OBJECT, ended by one without a key; other keys are allowed */
+    const Member *members;      /* of OBJECT, up to one without a key; other keys are allowed */
 } Type;
 
 struct Member {

@@ -37,7 +37,7 @@ void print_end(uint64_t count, const char *source, const uint32_t *checksum, uin
            count, source, state, trailing);
 }
 
-/* Reads the whole file. The buffer grows as bytes are read, regardless of the headers. */
+/* Reads the whole file. The buffer grows with the bytes read, whatever the headers state. */
 static bool load_stream(FILE *stream, File *file) {
     uint8_t *bytes = NULL;
     size_t size = 0, room = 0;

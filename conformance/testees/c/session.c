@@ -84,7 +84,7 @@ static bool is_folder(const char *path) {
 
 /* ---- Links between the two files ---- */
 
-/* Returns whether an event has a link, and sets its target and whether the target links back. */
+/* Returns whether an event has a link. Sets the target, and whether it links back. */
 static bool is_linked(const Thread *thread, uint64_t seq, uint64_t *to, bool *leads_back) {
     if (index_is_hole(&thread->index, seq) || !index_link(&thread->index, seq, to)) return false;
     *leads_back = *to < thread->detail.count && detail_link(&thread->detail, *to) == seq;
@@ -98,7 +98,7 @@ static bool is_at_home(const Thread *thread, uint64_t seq) {
     return from < thread->index.count && is_linked(thread, from, &to, &leads_back) && to == seq;
 }
 
-/* A detail file of the other wire version must belong to another thread. */
+/* A detail file of the other wire version cannot belong to this thread. */
 static void refuse_other_wire(Thread *thread) {
     const Index *index = &thread->index;
     Detail *detail = &thread->detail;
@@ -175,7 +175,7 @@ static int by_time(const void *left, const void *right) {
     return (one->seq > other->seq) - (one->seq < other->seq);
 }
 
-/* Collects all events in merged order, except for holes, which have no time. */
+/* Collects all events in merged order. Holes are left out because they have no time. */
 static Moment *merge(const Thread *threads, size_t count, uint64_t events, size_t *merged) {
     Moment *moments = need(calloc(events + 1, sizeof *moments));
     *merged = 0;
@@ -261,7 +261,7 @@ Verdict read_session(const char *folder) {
     char *path = join(folder, "manifest.json");
     bool is_session = count > 0 || strcmp(manifest_state(path), "absent") != 0;
     free(path);
-    /* If the folder only contains a process's folder, read the process's folder. */
+    /* If the folder contains only the folder of a process, read that one. */
     if (!is_session && process_count == 1 && is_folder(processes[0].folder)) {
         close_threads(threads, count);
         folder = processes[0].folder;

@@ -216,14 +216,14 @@ static void detail_event(Thread *thread, uint64_t index, uint64_t time, unsigned
     count(section, time);
 }
 
-/* Flushes the events before the header that counts them: rewind alone would hide a full disk. */
+/* Flushes the events before writing the header that counts them: rewind would hide a full disk. */
 static void to_start(Section *section) {
     if (fflush(section->stream) != 0) die("write");
     rewind(section->stream);
 }
 
-/* Writes the events, the footer, then the header, so readers find the events after a crash in
- * between. The details come first because the index has a flag for them. */
+/* Writes the events, the footer and then the header, so that readers find the events even after a
+ * crash. The details come first because the index has a flag for them. */
 static void finalize(Thread *thread) {
     if (thread->detail.stream != NULL) {
         put_detail_footer(&thread->detail);

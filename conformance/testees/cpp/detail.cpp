@@ -101,7 +101,8 @@ class File {
     }
 
     // Returns whether the offset is inside an event, where captured memory may look like a footer.
-    // If the numbers match as well, the events must continue to the end of the file or to zeros.
+    // If the footer's numbers match too, the events must then continue to the end of the file or
+    // to zeros.
     bool is_payload(std::uint64_t place, bool fits) const {
         if (is_rewritten() && add(start, length) == place) return false;
         const Walk all = walk(bytes.size());

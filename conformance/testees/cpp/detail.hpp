@@ -1,4 +1,5 @@
-// Reads detail.atf. Events vary in size. The length of each gives the offset of the next.
+// Reads detail.atf. Events vary in size; the length of each one gives the offset of the
+// next.
 #pragma once
 
 #include "document.hpp"
@@ -18,7 +19,7 @@ class Detail {
     Verdict verdict = Verdict::recover;
     unsigned wire = 0;
     bool has_footer() const { return footer != nullptr; }
-    // The position of each event's index event.
+    // For each event, the position of its index event.
     std::vector<std::uint64_t> index_seqs;
 
   private:

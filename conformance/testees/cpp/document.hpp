@@ -18,7 +18,7 @@ inline const char *name(Verdict verdict) {
 
 inline std::string quoted(const std::string &text) { return '"' + text + '"'; }
 
-// 64-bit fields and links are strings.
+// Formats a 64-bit field or a link, which are strings in JSON.
 inline std::string text(std::uint64_t number) { return quoted(std::to_string(number)); }
 
 inline std::string text(std::optional<std::uint64_t> number) {
@@ -34,7 +34,7 @@ inline std::string list(const std::vector<std::string> &items) {
     return all + "]";
 }
 
-// An object with values that are JSON, or numbers of at most 32 bits.
+// A JSON object. Its values are JSON, or numbers of at most 32 bits.
 class Object {
   public:
     Object &add(const char *key, const std::string &json) {
@@ -53,7 +53,7 @@ inline std::string rejected(const char *kind) {
     return Object().add("kind", quoted(kind)).add("verdict", quoted("reject")).json();
 }
 
-// The derived values that depend on how a file of either kind ends.
+// Derives the values that depend on how a file ends, for both kinds of files.
 inline std::string derived(std::uint64_t count, const char *source,
                            std::optional<std::uint32_t> checksum, std::uint64_t trailing) {
     const char *state = !checksum ? "not_checked" : *checksum == 0 ? "absent" : "good";

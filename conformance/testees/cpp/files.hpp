@@ -10,8 +10,8 @@
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Returns the bytes of a file; nothing if it is missing or is a symlink, which may lead out of the
-// session.
+// Returns the bytes of a file, or nothing if the file is missing or a symlink. A symlink may lead
+// out of the session.
 inline std::optional<Bytes> load(const std::filesystem::path &path) {
     std::error_code ignored;
     if (!is_regular_file(symlink_status(path, ignored))) return std::nullopt;

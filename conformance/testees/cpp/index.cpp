@@ -19,7 +19,7 @@ struct Header {
     }
 
     // Returns whether two fields of a rewritten header agree on the end of the events. A header without
-    // a count may be a placeholder with a field that was set early.
+    // a count may be a placeholder in which a field was set early.
     bool is_end_known() const {
         if (event_count == 0 || footer_offset < events_offset) return false;
         const std::uint64_t size = footer_offset - events_offset;
@@ -32,8 +32,8 @@ std::optional<Header> decode_header(View file) {
     const auto *at_v2 = file.record<AtfV2IndexHeader>(0);
     if (at == nullptr || !file.starts_with(ATF_V1_INDEX_HEADER_MAGIC)) return std::nullopt;
     if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return std::nullopt;
-    // Version 2 has an event size where version 1 has zeros. Rejects one version's layout with the
-    // other's version number: a count of 32 events would look like an event size.
+    // Version 2 has an event size where version 1 has zeros. A layout with the other version's number
+    // is rejected, because a count of 32 events would look like an event size.
     const bool is_layout_v2 = atf_v2_index_header_get_event_size(at_v2) == event_size;
     switch (at->version) {
     case 1:
@@ -56,7 +56,7 @@ std::optional<Header> decode_header(View file) {
     return is_inside ? std::optional(header) : std::nullopt;
 }
 
-// A possible footer: the 64 bytes at an offset after the events.
+// A possible footer: 64 bytes at some offset after the events.
 struct Candidate {
     const AtfV1IndexFooter *footer;
     std::uint64_t events_size;
@@ -164,7 +164,7 @@ std::uint64_t surviving_events(View file, const Header &header) {
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
     if (header.is_end_known()) whole = std::min(whole, header.event_count);
-    // Otherwise, 32 to 63 bytes of a torn footer would count as an event.
+    // Without this, 32 to 63 bytes of a torn footer would count as an event.
     for (std::uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
         const std::uint64_t place = seq * event_size;
         if (place < data && begins_footer(rest.part(place, data - place), seq)) return seq;
@@ -211,7 +211,7 @@ std::optional<Index> Index::open(View file) {
 }
 
 void Index::read_events(std::uint64_t start, std::uint64_t count) {
-    // A verified checksum proves that zeros were written.
+    // A verified checksum proves that zeros were really written.
     const bool is_proven = has_footer() && atf_v1_index_footer_get_checksum(footer) != 0;
     for (std::uint64_t seq = 0; seq < count; seq++) {
         const std::uint64_t place = start + seq * event_size;

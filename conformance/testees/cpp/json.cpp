@@ -111,7 +111,7 @@ class Parser {
         return is_negative ? integer<std::int64_t>(start) : integer<std::uint64_t>(start);
     }
 
-    // -0 is not an integer, because integers have no negative zero.
+    // -0 is not an integer, because integers have only one zero.
     template <typename Number>
     Json integer(const char *start) const {
         Number whole = 0;

@@ -25,7 +25,7 @@ class Member {
         if (bytes) format = Format::open(view(*bytes));
         if (format) verdict = format->verdict;
     }
-    // A copy's format would refer to the bytes of the original.
+    // In a copy, the format would still refer to the bytes of the original.
     Member(const Member &) = delete;
 
     bool is_there() const { return bytes.has_value(); }
@@ -108,7 +108,7 @@ class Thread {
         return detail.read() != nullptr ? detail.read()->index_seqs.size() : 0;
     }
 
-    // Holes have no time.
+    // Holes are left out because they have no time.
     void add_moments(std::vector<Moment> &to) const {
         for (Seq seq = 0; seq < event_count(); seq++) {
             const IndexEvent &event = index.read()->events[seq];
@@ -131,7 +131,7 @@ class Thread {
     }
 
   private:
-    // A detail file of the other wire version must belong to another thread.
+    // A detail file of the other wire version cannot belong to this thread.
     void refuse_other_wire() {
         if (!is_read() || detail.read() == nullptr) return;
         if (detail.read()->wire != index.read()->wire) detail.refuse();
@@ -160,7 +160,7 @@ std::vector<std::pair<std::uint32_t, fs::path>> numbered(const fs::path &folder,
     return found;
 }
 
-// Returns the only process's folder if the folder itself has neither threads nor a manifest.
+// Returns the folder of the only process, if the folder itself has neither threads nor a manifest.
 fs::path process_folder(const fs::path &folder) {
     if (exists(symlink_status(folder / "manifest.json"))) return folder;
     if (!numbered(folder, "thread_").empty()) return folder;

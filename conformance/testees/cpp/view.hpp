@@ -17,18 +17,19 @@ class View {
     const std::uint8_t *end() const { return first + count; }
     std::uint64_t size() const { return count; }
 
-    // Returns whether there are `size` bytes at `offset`. Never adds the two, because both may come
-    // from the file and their sum may overflow.
+    // Returns whether there are `size` bytes at `offset`. Does not add the two: both may come from
+    // the file, so their sum may overflow.
     bool has(std::uint64_t offset, std::uint64_t size) const {
         return offset <= count && size <= count - offset;
     }
 
-    // Returns the part at `offset`, of `size` bytes or up to the end. The part must exist.
+    // Returns the part at `offset`, with `size` bytes or up to the end. The caller must check that
+    // it exists.
     View part(std::uint64_t offset, std::uint64_t size) const { return {first + offset, size}; }
     View from(std::uint64_t offset) const { return part(offset, count - offset); }
 
-    // Returns a record, which needs no alignment, or a null pointer if the bytes do not contain the
-    // whole record.
+    // Returns a record, or a null pointer if the bytes do not contain all of it. Records need no
+    // alignment.
     template <typename Record>
     const Record *record(std::uint64_t offset) const {
         return has(offset, sizeof(Record)) ? reinterpret_cast<const Record *>(first + offset)

@@ -2,8 +2,8 @@
 //
 //     writer SCRIPT OUT
 //
-// Keeps a thread's events in memory until the thread is finalized; a tracer would flush them
-// earlier.
+// Keeps a thread's events in memory until the thread is finalized; a real tracer would flush
+// them earlier.
 
 #include "files.hpp"
 #include "view.hpp"
@@ -90,7 +90,7 @@ class Thread {
           os(values.number<std::uint8_t>("os")), folder(out / ("thread_" + std::to_string(id))) {
         if (wire != 1 && wire != 2) throw std::invalid_argument("no such wire version");
         fs::create_directory(folder);
-        // From here on, readers find the thread even after a crash.
+        // Write the thread now, so that readers find it even after a crash.
         put();
     }
 
@@ -174,7 +174,7 @@ class Thread {
     Section events, details;
 
   private:
-    // The header with the counts is written last because the disk may be full.
+    // The header with the counts is written last, in case the disk is full.
     void put(const char *name, const Bytes &placeholder, const Bytes &section, const Bytes &footer,
              const Bytes &header) const {
         std::ofstream file(folder / name, std::ios::binary);
@@ -255,7 +255,7 @@ class Thread {
         return bytes_of(header);
     }
 
-    // Here the length comes before the times. In the index footer, it comes after them.
+    // Unlike in the index footer, the length comes before the times.
     Bytes detail_footer() const {
         if (!is_final) return {};
         AtfV1DetailFooter footer{ATF_V1_DETAIL_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};

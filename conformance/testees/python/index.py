@@ -162,7 +162,7 @@ def surviving_events(data, header):
         whole = touched - 1 if touched and not kind(data, header, touched - 1) else touched
     if is_end_known(header):
         whole = min(whole, header["event_count"])
-    # Otherwise, 32 to 63 bytes of a torn footer would count as an event.
+    # Without this, 32 to 63 bytes of a torn footer would count as an event.
     for seq in (whole - 1, whole):
         at = start + EVENT_SIZE * seq
         if at >= start and data_end - at < FOOTER_SIZE and begins_footer(data[at:data_end], seq):

@@ -3,7 +3,7 @@
 import struct
 
 U64 = "Q"
-# Links have 64 bits in wire version 2, so they are strings in both versions.
+# In wire version 2, links have 64 bits, so they are strings in both versions.
 LINKS = ("detail_seq", "index_seq")
 
 
@@ -64,7 +64,7 @@ DETAIL_EVENT = {
               "timestamp Q"),
     2: Record("total_length I", "event_type H", "flags H", "index_seq Q", "timestamp Q"),
 }
-# Here the length comes before the times. In the index footer, it comes after them.
+# Unlike in the index footer, the length comes before the times.
 DETAIL_FOOTER = Record(
     "magic 4s", "checksum I", "event_count Q", "bytes_length Q", "time_start_ns Q",
     "time_end_ns Q", "reserved 24s")

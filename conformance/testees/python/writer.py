@@ -25,7 +25,7 @@ def write(script, out):
                 continue
             values = dict(word.split("=", 1) for word in words[1:])
             operation(threads, words[0], values, out)
-    # Threads that the script does not finalize get their events, but no footer.
+    # The script does not finalize these threads, so they get their events but no footer.
     for thread in threads.values():
         thread.flush()
     write_manifest(threads, out)
@@ -102,7 +102,7 @@ class Thread:
         self.index_seqs = []
         self.is_done = False
         os.makedirs(self.folder)
-        # From here on, readers find the thread even after a crash.
+        # Write the thread now, so that readers find it even after a crash.
         self.put("index.atf", self.index_header(), b"")
 
     @property

@@ -152,7 +152,8 @@ impl<'a> File<'a> {
     }
 
     /// Returns whether the offset is inside an event, where captured memory may look like a footer.
-    /// If the numbers match as well, the events must continue to the end of the file or to zeros.
+    /// If the footer's numbers match too, the events must then continue to the end of the file or
+    /// to zeros.
     fn is_payload(&self, at: u64, fits: bool) -> bool {
         let size = self.bytes.len() as u64;
         let walk = self.walk(size);
@@ -202,7 +203,7 @@ impl<'a> File<'a> {
     }
 
     /// Returns the end of the events according to a rewritten header. A header without a count may
-    /// be a placeholder with a field that was set too early.
+    /// be a placeholder in which a field was set too early.
     fn rewritten_end(&self) -> Option<u64> {
         let counts = ["event_count", "bytes_length"].map(|name| self.header.number(name));
         self.stated_end().filter(|_| !counts.contains(&0))

@@ -54,7 +54,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
         }
     };
     let events: Vec<_> = (0..count).map_while(|seq| file.view(seq)).collect();
-    // A verified checksum proves that zeros were written.
+    // A verified checksum proves that zeros were really written.
     let is_proven = footer.is_some_and(|footer| footer.number("checksum") != 0);
     let is_hole = |event: &View<'_>| !is_proven && is_zero(event.bytes);
     let has_hole = events.iter().any(is_hole);
@@ -92,7 +92,7 @@ impl<'a> File<'a> {
         let wire = [1, 2]
             .into_iter()
             .find(|wire| header(*wire).is_some_and(|h| h.has_constants()))?;
-        // A version 2 header with a count of 32 events also passes version 1's event_size check.
+        // In a header of version 2, a count of 32 events would pass for version 1's event_size.
         let later = layout.record("index_header", 2).field("event_size")?;
         if wire == 1 && header(2)?.has_constant(later) {
             return None;
@@ -125,8 +125,8 @@ impl<'a> File<'a> {
         self.header.are_zero(&fields) && (offset == 0 || offset == self.header.bytes.len() as u64)
     }
 
-    /// Returns whether the header was never rewritten. If there are no events, only `footer_offset`
-    /// shows whether it was.
+    /// Returns whether the header was never rewritten. Without events, only `footer_offset` shows
+    /// this.
     fn is_left_a_placeholder(&self, footer: &View<'_>, at: Option<u64>) -> bool {
         let says_all = footer.are_zero(&["event_count", "time_start_ns", "time_end_ns"])
             && at == Some(self.header.number("footer_offset"));
@@ -134,7 +134,7 @@ impl<'a> File<'a> {
     }
 
     /// Returns whether two fields of a rewritten header agree on the end of the events. A header
-    /// without a count may be a placeholder with a field that was set too early.
+    /// without a count may be a placeholder in which a field was set too early.
     fn is_end_known(&self) -> bool {
         let count = self.header.number("event_count");
         count > 0 && self.event_at(count) == Some(self.header.number("footer_offset"))
@@ -197,7 +197,7 @@ impl<'a> File<'a> {
                 && if has_magic {
                     is_placed || counts || measures
                 } else {
-                    // Zeros would match an empty section anywhere.
+                    // At the start of the section, zeros in these fields would always match.
                     is_placed && counts && measures && at > self.start
                 }
         })
@@ -222,7 +222,7 @@ impl<'a> File<'a> {
         if self.is_end_known() {
             whole = whole.min(self.header.number("event_count"));
         }
-        // Otherwise, 32 or more bytes of a torn footer would count as an event.
+        // Without this, 32 or more bytes of a torn footer would count as an event.
         let mut ends = whole.saturating_sub(1)..=whole;
         let cut = ends.find(|seq| self.begins_footer(rest.get(..data).unwrap_or_default(), *seq));
         Some(cut.unwrap_or(whole))

@@ -41,7 +41,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// Returns a message that states what is missing or invalid.
+    /// Returns a message with what is missing or invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut records = BTreeMap::new();
@@ -134,7 +134,8 @@ impl Field {
         self.width.saturating_mul(self.count.unwrap_or(1))
     }
 
-    /// Returns whether documents show the field. Fields named `flags` are shown even if reserved.
+    /// Returns whether documents show the field. Fields named `flags` are shown even if they are
+    /// reserved.
     fn is_shown(&self) -> bool {
         self.name != "magic" && !self.name.trim_start_matches('_').starts_with("reserved")
     }

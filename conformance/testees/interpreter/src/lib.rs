@@ -2,7 +2,7 @@
 //! `manifest.json` at run time.
 //!
 //! This crate contains no offsets, sizes or manifest keys, and shares no code with the library, so
-//! the two can check each other. It returns the documents of the conformance protocol.
+//! each can reveal mistakes of the other. It returns the documents of the conformance protocol.
 //!
 //! ```
 //! let document = atf_interpreter::read(b"ATI2, but no more");
@@ -54,14 +54,14 @@ impl Kind {
     }
 }
 
-/// Returns the document of a file, whose kind its magic identifies.
+/// Returns the document of a file. Its magic identifies its kind.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Value {
     read_as(Kind::of(bytes), bytes)
 }
 
-/// Returns the document of a file of this kind. Memory use is limited by the size of the file's
-/// events as JSON, regardless of the numbers in the file.
+/// Returns the document of a file of this kind. Memory use depends on the size of the file's events
+/// as JSON, not on the numbers in the file.
 #[must_use]
 pub fn read_as(kind: Kind, bytes: &[u8]) -> Value {
     let (name, document) = match kind {

@@ -6,9 +6,9 @@ use crate::index::{Index, Moment};
 /// The links of the readable files. An unreadable file has no links.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// The detail event that each index event links to. Holes link to no detail event.
+    /// For each index event, the detail event that it links to. Holes have no link.
     forward: Vec<Option<u64>>,
-    /// The index event that each detail event links to.
+    /// For each detail event, the index event that it links to.
     back: Vec<u64>,
 }
 

@@ -39,7 +39,8 @@ fn schema() -> &'static Value {
 /// The only pattern in the schema.
 const HEX: &str = "^0x[0-9a-fA-F]{1,16}$";
 
-/// Returns whether a value matches a schema. An integer must not have a fraction, not even `.0`.
+/// Returns whether a value matches a schema. An integer must not be written with a fraction, not
+/// even `.0`.
 fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
     if let Some(name) = schema["$ref"].as_str() {
         let place = name.trim_start_matches('#');
@@ -86,7 +87,7 @@ fn is_hex(text: &str) -> bool {
     (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A JSON value without duplicate keys, which are rejected when it is parsed.
+/// A JSON value without duplicate keys. Parsing rejects them.
 struct Once(Value);
 
 impl<'de> Deserialize<'de> for Once {
@@ -153,8 +154,8 @@ impl<'de> Visitor<'de> for Any {
 mod tests {
     use super::*;
 
-    /// Checks that the interpreter handles every keyword in the committed schema that imposes a
-    /// requirement.
+    /// Checks that the interpreter handles every keyword in the committed schema that restricts a
+    /// value.
     fn assert_known(schema: &Value) {
         for (key, value) in schema.as_object().into_iter().flatten() {
             match key.as_str() {

@@ -33,13 +33,13 @@ pub(crate) fn between(bytes: &[u8], start: u64, end: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
-/// Returns whether the checksum matches the section or was not computed.
+/// Returns whether the checksum matches the section, or is 0, which means that it was not computed.
 pub(crate) fn is_checksum_good(footer: &View<'_>, section: &[u8]) -> bool {
     let checksum = footer.number("checksum");
     checksum == 0 || checksum == u64::from(crc32c(section))
 }
 
-/// Computes the CRC-32C bit by bit. The CRC-32C of "123456789" is 0xE3069283.
+/// Computes the CRC-32C bit by bit. For "123456789", the result is 0xE3069283.
 fn crc32c(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {

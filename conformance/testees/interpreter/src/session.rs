@@ -14,7 +14,7 @@ use crate::{layout, manifest, rejected};
 /// The state of a thread's file.
 enum File<T> {
     Absent,
-    /// A symlink, which may lead out of the session and is not followed.
+    /// A symlink, which is not followed because it may lead out of the session.
     Link,
     Refused,
     Read(T),
@@ -25,7 +25,7 @@ struct Thread {
     id: u32,
     index: File<Index>,
     detail: File<Detail>,
-    /// Whether all expected files are present and accepted.
+    /// Whether all files that the thread should have are present and accepted.
     is_whole: bool,
     document: Value,
 }
@@ -70,8 +70,8 @@ pub(crate) fn read(folder: &Path) -> io::Result<Value> {
     }))
 }
 
-/// Returns the folder that contains the threads. If the folder has neither threads nor a manifest,
-/// this is its only `pid_N` folder.
+/// Returns the folder that contains the threads: the only `pid_N` folder in this folder if this
+/// folder has neither threads nor a manifest, and this folder otherwise.
 fn process_folder(folder: &Path) -> io::Result<PathBuf> {
     let is_session = folder.join("manifest.json").symlink_metadata().is_ok()
         || !numbered(folder, "thread_")?.is_empty();
@@ -146,7 +146,7 @@ impl Thread {
         } else {
             (File::Absent, File::Absent)
         };
-        // A detail file of the other wire version must belong to another thread.
+        // A detail file of the other wire version cannot belong to this thread.
         if let (Some(of_index), Some(of_detail)) = (index.read(), detail.read())
             && of_index.wire != of_detail.wire
         {

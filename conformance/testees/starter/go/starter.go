@@ -89,7 +89,7 @@ func decode(data []byte) *index {
 	} else {
 		stated := u64(data, 40)
 		if stated < uint64(len(data)) && bytes.HasPrefix(data[stated:], []byte("2ITA")) {
-			// This is a footer with wrong numbers.
+   // This is a footer, but its numbers are wrong.
 			return nil
 		}
 		file.trailing = len(data) - end
@@ -188,8 +188,8 @@ func (t *tracer) index(values values) error {
 	return err
 }
 
-// finalize writes the footer first and the header last, so readers find the footer after a crash in
-// between.
+// finalize writes the footer first and the header last, so that readers find the footer even after
+// a crash between the two.
 func (t *tracer) finalize() error {
 	size := uint64(len(t.events))
 	footer := []byte("2ITA")
@@ -230,7 +230,7 @@ func run(arguments []string) (int, error) {
 	return 0, errors.New("usage: starter read PATH | write SCRIPT OUT")
 }
 
-// read prints the document of a file and returns the exit code, which is 1 if it rejects the file.
+// read prints the document of a file and returns the exit code, which is 1 if the file is rejected.
 func read(path string, output io.Writer) (int, error) {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return unsupported, err
@@ -306,7 +306,7 @@ func write(script, out string) (int, error) {
 // values holds an operation's values, by key.
 type values map[string]string
 
-// number returns a value, or 0 if it is missing, as it is for abort.
+// number returns a value, or 0 if the value is missing, as in abort.
 func (v values) number(key string) uint64 {
 	number, _ := strconv.ParseUint(v[key], 10, 64)
 	return number

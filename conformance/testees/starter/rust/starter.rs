@@ -84,7 +84,7 @@ fn decode(bytes: &[u8]) -> Option<Index> {
         .get(stated..)
         .is_some_and(|rest| rest.starts_with(b"2ITA"));
     if at.is_none() && stands_there {
-        // This is a footer with wrong numbers.
+        // This is a footer, but its numbers are wrong.
         return None;
     }
     if let Some(at) = at {
@@ -179,8 +179,8 @@ impl Tracer {
         self.file.write_all(&event)
     }
 
-    /// Writes the footer first and the header last, so readers find the footer after a crash in
-    /// between.
+    /// Writes the footer first and the header last, so that readers find the footer even after a
+    /// crash between the two.
     fn finalize(&mut self) -> io::Result<()> {
         let size = self.events.len() as u64;
         self.file.write_all(b"2ITA")?;
@@ -213,7 +213,7 @@ fn main() {
     }));
 }
 
-/// Prints the document of a file and returns the exit code, which is 1 if it rejects the file.
+/// Prints the document of a file and returns the exit code, which is 1 if the file is rejected.
 fn read(path: &Path) -> io::Result<i32> {
     if path.is_dir() {
         return Ok(UNSUPPORTED);
@@ -298,7 +298,7 @@ fn write(script: &Path, out: &Path) -> io::Result<i32> {
 struct Values<'a>(BTreeMap<&'a str, &'a str>);
 
 impl Values<'_> {
-    /// Returns a number, or 0 if the value is missing, as it is for `abort`.
+    /// Returns a number, or 0 if the value is missing, as in `abort`.
     fn number(&self, key: &str) -> u64 {
         self.0
             .get(key)
