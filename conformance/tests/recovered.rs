@@ -1,4 +1,4 @@
-//! Sessions that the library recovers break no structural rule, whatever the damage was.
+//! Tests that sessions recovered by the library break no structural rule, whatever the damage was.
 
 #[allow(
     dead_code,
@@ -50,7 +50,7 @@ fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
         .u32(0);
     let mut areas = [INDEX, DETAIL].map(|file| {
         let bytes = trace.file(file);
-        // Leave out the footer.
+        // Drop the footer.
         let end = bytes.len() - 64;
         let size = 64 + random.below(end - 63);
         let start = 64 + random.below(size - 63);
@@ -179,7 +179,7 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
             1 => Wire::V2,
             _ => Wire::V1,
         };
-        // A kind or a number may be too large for the other version. In that case, nothing is
+        // An event's kind or a number may not fit into the other version. In that case, nothing is
         // written.
         match convert(&path, &other, wire, &ConvertOptions::default()) {
             Ok(report) => assert_eq!(broken(&other), [""; 0], "{case}\n{report}"),
@@ -191,6 +191,6 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
         assert_eq!(broken(&shared), [""; 0], "{case}\n{report}");
     }
     // Damage makes many kill journals unusable. Check that enough sessions still recovered events
-    // from theirs.
+    // from them.
     assert!(from_ring > 20, "{from_ring}");
 }

@@ -1,4 +1,4 @@
-//! Invalid arguments and paths, on every platform.
+//! Tests invalid arguments and paths, on every platform.
 
 use std::fs;
 use std::path::Path;
@@ -84,7 +84,7 @@ fn a_file_that_is_not_a_trace_is_unreadable() {
 }
 
 /// A buffering writer that is killed before its first write leaves an empty file and breaks no
-/// MUST. Only the name shows that the file is part of a trace.
+/// MUST. Only its name shows that the file is part of a trace.
 #[test]
 fn an_empty_file_is_recovered_as_never_written() {
     let folder = folder();
@@ -156,7 +156,7 @@ fn traces_are_found_in_any_folder_below() {
     assert_eq!(line("./a/session/thread_7/index.atf"), 1);
     assert_eq!(line("./a/session/pid_1/thread_7/index.atf"), 1);
     assert_eq!(line("c/x.ati2"), 1);
-    // These folders lack the detail files.
+    // These folders have no detail files.
     assert!(
         text.contains("./b/worker/index.atf: accept, 6 events\n"),
         "{text}"

@@ -1,6 +1,6 @@
-//! Tests `atf-conformance check`: real sessions, reports, bad input.
+//! Tests `atf-conformance check`: on real sessions, with reports, and on bad input.
 
-// Only the tests of rules use the whole module.
+// Only the test program `rules` uses the whole module.
 #[allow(dead_code, unused_imports)]
 #[path = "../support/mod.rs"]
 mod support;

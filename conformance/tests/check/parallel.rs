@@ -1,4 +1,4 @@
-//! Many sessions in parallel.
+//! Checks many sessions in parallel.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use crate::support::{DETAIL, INDEX, Trace};
 use crate::{check, texts};
 
-/// Writes forty sessions, some damaged, some with unreadable files, and an empty folder.
+/// Writes forty sessions, of which some are damaged and some have unreadable files, and an empty
+/// folder.
 fn forest(folder: &Path) {
     for seq in 0..40 {
         let path = folder.join(format!("group_{}/session_{seq}", seq % 3));
@@ -28,8 +29,8 @@ fn forest(folder: &Path) {
     crowd(&folder.join("group_2/crowd"));
 }
 
-/// Writes a session of twelve threads with ids that contradict their folders' names, and with
-/// different clocks. The first thread has no header, and one folder has no files.
+/// Writes a session of twelve threads whose ids contradict their folders' names and whose clocks
+/// differ. The first thread has no header, and one folder has no files.
 fn crowd(path: &Path) {
     for thread in 0..12 {
         let mut trace = Trace::clean(1);

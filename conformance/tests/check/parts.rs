@@ -1,4 +1,4 @@
-//! Checks parts: a manifest without its session, bytes without their file.
+//! Checks parts on their own: a manifest without its session, bytes without their file.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn bytes_are_judged_like_their_file() {
             Subject::Detail => (FileKind::Detail, "detail.atf"),
             Subject::Session => continue,
         };
-        // Write the file under its usual name, so that its kind is known despite a wrong magic.
+        // Write the file under its usual name, which shows its kind even if the magic is wrong.
         let path = folder.path().join(name);
         let bytes = &case.files[&case.path];
         fs::write(&path, bytes).unwrap();
@@ -95,10 +95,10 @@ fn only_files_set_aside_by_a_recovery_are_skipped() {
         "unreadable/old/thread_7/index.atf",
     ];
     assert_eq!(checked(), [mine, session, old]);
-    // Next to the report of a recovery, the folder `unreadable` contains files that the recovery
-    // set aside, so it is skipped.
+    // Next to a recovery's report, the folder `unreadable` contains files that the recovery set
+    // aside. A check skips it.
     fs::write(at("recovery.json"), "{}").unwrap();
     assert_eq!(checked(), [mine, session]);
-    // If the folder is given as an argument, it is checked.
+    // A check of the folder itself does not skip it.
     assert_eq!(Outcome::of(&at("unreadable")).reports.len(), 3);
 }

@@ -1,4 +1,4 @@
-//! Tests the text and JSON reports, and the targets of reports.
+//! Tests the text and JSON reports, and where reports can be written.
 
 use std::fs;
 use std::path::Path;
@@ -159,7 +159,7 @@ fn a_report_never_overwrites_part_of_a_trace() {
             assert_eq!(fs::read(folder.path().join(name)).unwrap(), before);
         }
     }
-    // A checked file is protected under any of its paths, even if its name is unusual.
+    // A checked file is protected under every path to it, even if its name is unusual.
     for report in ["json=odd", "json=./trace/../odd"] {
         let output = check(folder.path(), &["odd", "--report", report]);
         let (status, _, messages) = texts(&output);
@@ -167,12 +167,13 @@ fn a_report_never_overwrites_part_of_a_trace() {
         assert!(messages.contains("over part of a trace"), "{messages}");
     }
     assert_eq!(fs::read(folder.path().join("odd")).unwrap(), before);
-    // A report may replace a file with several names, even if one of the names is inside the trace.
+    // A report may replace a file that has several hard links, even if one of them is inside the
+    // trace.
     fs::write(folder.path().join("old.json"), "").unwrap();
     fs::hard_link(folder.path().join("old.json"), trace.join("old.json")).unwrap();
     let output = check(folder.path(), &["trace", "--report", "json=old.json"]);
     assert_eq!(texts(&output).0, 0);
-    // Linux follows 40 links in a row.
+    // Linux follows at most 40 symlinks in one path.
     #[cfg(unix)]
     for links in 38..=42 {
         let name = |link: usize| format!("chain_{links}_{link}.json");

@@ -1,4 +1,4 @@
-//! Unix paths: devices, FIFOs, symlinks, names of arbitrary bytes, permissions.
+//! Tests Unix paths: devices, FIFOs, symlinks, names of arbitrary bytes, permissions.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -149,7 +149,7 @@ fn a_symlinked_detail_file_is_not_followed_without_an_index_either() {
 #[test]
 fn a_kill_journal_and_a_lone_manifest_without_permission_are_unreadable() {
     let folder = TempDir::new().unwrap();
-    // Truncate the file before its footer, so that a kill journal may exist.
+    // Truncate the file before its footer. Only an unfinalized file may have a kill journal.
     let mut trace = Trace::clean(1);
     trace.cut(INDEX, 256);
     trace.write(&folder.path().join("cut")).unwrap();
@@ -187,7 +187,7 @@ fn unprivileged(folder: &Path) -> Option<Command> {
         }
         command
     };
-    // The program's folder may be inaccessible to other users.
+    // The program may be in a folder that other users cannot access.
     let help = command().arg("--help").output();
     help.is_ok_and(|output| output.status.success())
         .then(command)

@@ -1,4 +1,4 @@
-//! Tests each case on its own: its name, its verdict, and the findings of a check.
+//! Tests each case on its own: its name, its verdict, and what a check finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,7 +27,7 @@ impl Output for Found {
     }
 }
 
-/// Checks a case's subject. The reports contain paths within the case.
+/// Checks a case's subject. The paths in the reports are relative to the case.
 fn found(case: &Case) -> Found {
     let folder = TempDir::new().unwrap();
     case.write(folder.path()).unwrap();
@@ -76,7 +76,7 @@ fn a_check_gives_each_file_the_verdict_that_readers_must_give() {
             panic!("{}: {} reports", case.name, found.reports.len());
         };
         assert!(case.verdicts.contains(&report.verdict()), "{}", case.name);
-        // An empty file has no events, whatever its verdict is.
+        // An empty file has no events, whichever verdict it gets.
         if report.verdict() == Verdict::Reject || case.expected["derived"].is_null() {
             continue;
         }
@@ -112,7 +112,7 @@ fn a_case_that_breaks_only_recoverable_rules_is_never_rejected() {
     for case in CASES.iter() {
         let rules = case.broken.iter().map(|(_, id)| rules::find(id).unwrap());
         let is_readable = { rules }.all(|rule| rule.reader <= rules::ReaderDoes::Recover);
-        // Rejecting an empty file loses nothing.
+        // Rejecting an empty file loses no events.
         let has_bytes = case.files.values().any(|file| !file.is_empty());
         if is_readable && has_bytes && case.subject != Subject::Session {
             assert!(!case.verdicts.contains(&Verdict::Reject), "{}", case.name);

@@ -1,4 +1,4 @@
-//! The badge: its text and layout.
+//! Tests the text and the layout of the badge.
 
 use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Outcome, Results};
@@ -21,7 +21,7 @@ fn words(results: &Results) -> String {
         .filter(|node| node.has_tag_name("rect") && node.attribute("fill").is_some())
         .collect();
     assert_eq!((texts.len(), papers.len()), (2, 2));
-    // Each string is centred on its own background, and the backgrounds fill the image.
+    // Each string is centred on its own background, and the two backgrounds fill the image.
     let start = |node: Node<'_, '_>| node.attribute("x").map_or(0, |x| x.parse().unwrap());
     let end = |node, length| start(node) + number(node, length);
     for (text, paper) in texts.iter().zip(&papers) {

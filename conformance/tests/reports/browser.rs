@@ -29,8 +29,8 @@ fn chromium() -> Option<PathBuf> {
     program
 }
 
-/// Returns the DOM after the page's script ran, and the console messages, which are exceptions and
-/// policy violations. Returns `None` without a browser.
+/// Runs the page's script and returns the resulting DOM, and the console messages, which are
+/// exceptions and policy violations. Returns `None` if there is no browser.
 fn opened(page: &str, fragment: &str) -> Option<(String, Vec<String>)> {
     let chromium = chromium()?;
     let folder = TempDir::new().unwrap();
@@ -106,7 +106,7 @@ fn a_browser_applies_the_filters_in_the_url() {
             return;
         };
         assert_eq!(count(&page), text, "{fragment}");
-        // Each failure is the example of its cause, so it is open.
+        // Each of these failures is the example of its cause, so it is open.
         let open: Vec<_> = failures.iter().map(|id| (*id, true)).collect();
         assert_eq!(shown(&page), open, "{fragment}");
     }
@@ -114,7 +114,7 @@ fn a_browser_applies_the_filters_in_the_url() {
 
 #[test]
 fn a_browser_opens_the_failure_that_a_link_names() {
-    // Add two more failures with the cause of f4.
+    // Add two failures that have the same cause as f4.
     let mut results = demo();
     for name in ["v1/second", "v1/third"] {
         let mut again = results.cases[4].clone();
@@ -142,7 +142,7 @@ fn a_browser_runs_no_text_from_an_implementation() {
     let Some(page) = quiet(&run(&hostile()), "") else {
         return;
     };
-    // The DOM contains no elements that the page itself does not contain.
+    // The DOM contains no more elements of these kinds than the page itself.
     let ours = markup(&report(&hostile(), Form::Html));
     for tag in ["<script", "<img", "<a "] {
         let count = |page: &str| page.matches(tag).count();

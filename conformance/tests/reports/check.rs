@@ -1,4 +1,4 @@
-//! The reports of a check, made from findings written by hand.
+//! Tests the reports of a check that are made from findings written by hand.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Invented results: several implementations, each class of failure, a rejected implementation and
+//! Invented results: several implementations, each class of failure, a refused implementation, and
 //! hostile strings.
 
 use std::time::Duration;
@@ -134,7 +134,7 @@ pub(crate) fn empty() -> Results {
     }
 }
 
-/// Makes results of three implementations, one of them rejected. Each class of failure occurs once,
+/// Makes results of three implementations, one of them refused. Each class of failure occurs once,
 /// and one failure is known. One case is skipped and two pass. A writer and a reader disagree.
 pub(crate) fn demo() -> Results {
     let mut results = empty();

@@ -158,8 +158,8 @@ fn junit_counts_match_and_errors_differ_from_failures() {
     }
     let text = report(&demo(), Form::Junit);
     let document = roxmltree::Document::parse(&text).unwrap();
-    // There are 12 results, 2 pairs, 1 rejected implementation and 1 stale entry. Crash, memory,
-    // garbage and the rejection count as errors.
+    // There are 12 results, 2 pairs, 1 refused implementation and 1 stale entry. A crash, exceeded
+    // memory, garbage and a refusal count as errors.
     assert_eq!(counts(document.root_element()), [16, 7, 4, 2]);
     let verdict = document
         .descendants()
@@ -331,7 +331,7 @@ fn a_cross_failure_is_known_if_the_readers_list_has_it() {
         result.listed = listed.then(|| "#1".to_owned());
         result
     };
-    // The reader is the second implementation. The other results must not count.
+    // The reader is the second implementation. Results of the other implementations must not count.
     for (cases, is_known) in [
         (vec![result(1, Role::Read, "two-threads", true, true)], true),
         (

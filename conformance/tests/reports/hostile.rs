@@ -1,5 +1,5 @@
-//! Text from implementations and files can control neither a terminal nor the structure of a
-//! report.
+//! Tests that text from implementations and files can control neither a terminal nor the structure
+//! of a report.
 
 use atf_conformance::report::Form;
 

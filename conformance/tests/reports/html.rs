@@ -9,7 +9,7 @@ use roxmltree::{Document, Node};
 use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hostile};
 use crate::report;
 
-/// Returns the page without its style and script, as XML.
+/// Returns the page as XML, without its style and script.
 pub(crate) fn markup(page: &str) -> String {
     let page = page.strip_prefix("<!DOCTYPE html>\n").unwrap();
     let (page, style) = without(page, "style");
@@ -217,7 +217,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
         let all = of(&document, "a").filter(move |node| node.attribute("href") == Some(target));
         all.map(spoken).collect::<Vec<_>>()
     };
-    // The previous failure broke the same rule, so the rule's cell links to that failure instead.
+    // The previous failure broke the same rule, so the rule's cell links to that one.
     assert_eq!(links("#f4"), ["v1/iftr-004-off"]);
     let cell = "ada-c read, ATF-IFTR-004: 2 failed of 2";
     assert_eq!(links("#f3"), [cell, "v1/iftr-003-off"]);
@@ -361,7 +361,7 @@ fn a_screen_reader_can_name_every_element() {
             scopes.contains(&"col") && scopes.contains(&"row"),
             "{scopes:?}"
         );
-        // Scrollable regions can be reached by keyboard and have a name.
+        // Scrollable regions have a name and can be reached by keyboard.
         let region = table.parent().unwrap();
         assert_eq!(
             (region.attribute("tabindex"), region.attribute("role")),
@@ -435,7 +435,7 @@ fn every_text_has_enough_contrast_in_light_and_dark() {
         ("failed", "failed-paper", 4.5),
         ("known", "known-paper", 4.5),
         ("ink", "field", 4.5),
-        // The edges of controls, and the focus ring.
+        // The edges of controls, and the mark of the focused element.
         ("edge", "paper", 3.0),
         ("link", "panel", 3.0),
     ];

@@ -1,4 +1,4 @@
-//! The reports of a run, made from results written by hand.
+//! Tests the reports of a run that are made from results written by hand.
 
 mod badge;
 mod browser;
@@ -25,7 +25,8 @@ fn plain(results: &Results, form: Form) -> String {
     anstream::adapter::strip_str(&report(results, form)).to_string()
 }
 
-/// Writes sample reports: `ATF_REPORTS=FOLDER cargo test -p atf-conformance --test reports -- --ignored`.
+/// Writes sample reports for people: `ATF_REPORTS=FOLDER cargo test -p atf-conformance --test
+/// reports -- --ignored`.
 #[test]
 #[ignore = "writes sample reports for manual inspection"]
 fn reports_to_look_at() {

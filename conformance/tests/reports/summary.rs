@@ -1,4 +1,4 @@
-//! The screen that a run prints: scores and causes.
+//! Tests the screen that a run prints: scores and causes.
 
 use atf_conformance::report::Form;
 use atf_conformance::results::{Made, Outcome, Results};
@@ -59,7 +59,7 @@ fn a_summary_of_five_implementations_fits_on_a_screen() {
     for line in lines {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    // Causes that do not fit are added up in one line, so every failure is counted.
+    // Causes that do not fit are added up in one line, so that every failure is counted.
     let counts = text.lines().skip_while(|line| !line.starts_with(" all"));
     let counts = counts.skip(1).take_while(|line| !line.is_empty());
     let count = |line: &str| line.split_whitespace().next()?.parse::<usize>().ok();

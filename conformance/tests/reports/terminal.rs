@@ -64,7 +64,7 @@ no-such-program validate";
 #[test]
 fn the_matrix_of_writers_and_readers_has_a_cell_for_each_pair() {
     let mut results = demo();
-    // Leave out the results of the second writer with the second reader.
+    // Omit the results of the second writer with the second reader.
     let mut third = results.cross[0].clone();
     (third.writer, third.passed) = (1, 7);
     results.cross.push(third);
@@ -263,7 +263,7 @@ fn a_field_in_a_large_file_is_shown_with_its_surroundings() {
         *slot = vec![difference];
     }
     let text = plain(&results, Form::Text);
-    // Offset 5000 is 0x1388. The dump starts three lines before 0x1380.
+    // Offset 5000 is 0x1388. The dump starts three lines before the line at 0x1380.
     assert!(text.contains("0x1388:\n    00001350  41 "), "{text}");
     let caret = text.lines().find(|line| line.contains("^^")).unwrap();
     assert_eq!(caret.trim(), "^^ ^^");
@@ -279,7 +279,7 @@ fn notes_on_a_passing_writer_are_shown() {
         "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006 checksum 0\n\n";
     assert!(text.contains(lines), "{text}");
     assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006 checksum 0"));
-    // The notes also appear if there are no failures.
+    // The notes are also shown if there are no failures.
     results.cases.drain(..11);
     let text = plain(&results, Form::Text);
     assert!(text.contains(lines) && !text.contains("known  "), "{text}");
@@ -299,7 +299,7 @@ fn with_data_only_labels_do_not_fail_and_the_text_states_it() {
         text.contains("\nada-c: data 2 of 10, labels not graded\n"),
         "{text}"
     );
-    // The wrong verdict still fails.
+    // The wrong verdict still makes the case fail.
     assert!(
         text.contains("wrong-accept: accept, expected reject"),
         "{text}"
