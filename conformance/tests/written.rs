@@ -20,7 +20,7 @@ const MODULE: u64 = 0x0644_4fc1;
 /// Writes `count` events of nested calls, some with registers and stack.
 fn write(writer: &mut ThreadWriter, count: u64) {
     for seq in 0..count {
-        // Write three calls followed by their three returns.
+        // Repeat three calls and their three returns.
         let (is_call, depth) = match seq % 6 {
             step @ 0..3 => (true, step + 1),
             step => (false, 6 - step),
@@ -134,13 +134,13 @@ fn events_from_a_kill_journal_are_checked() {
         let mut writer = session.thread(3).unwrap();
         write(&mut writer, 100);
         session.write_manifest().unwrap();
-        // As after a kill, the files contain nothing, and the kill journal contains everything.
+        // As after a kill, everything is in the kill journal and nothing is in the files.
         let outcome = Outcome::of(root.path());
         assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
         let index = outcome.report("thread_3/index.atf");
         assert_eq!(index.events, Some(100));
         let unfinished = ["ATF-IFTR-001", "ATF-DFTR-001"];
-        // Leave out the manifest, which cannot contain the times of an unfinalized thread.
+        // Ignore the manifest, which cannot contain the times of an unfinalized thread.
         for name in ["thread_3/index.atf", "thread_3/detail.atf"] {
             let report = outcome.report(name);
             for finding in report.findings() {

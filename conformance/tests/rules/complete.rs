@@ -1,4 +1,4 @@
-//! Every rule has its cases.
+//! Tests that every rule has its cases.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,8 +9,8 @@ use atf_conformance::{FileReport, Kind, Place, Summary};
 
 use crate::support::{Outcome, Trace};
 
-/// Returns the rules that cases break if `breaks` is set, or follow otherwise, each with its wire
-/// version.
+/// Returns the rules that cases break if `breaks` is set, or that they follow otherwise, each with
+/// its wire version.
 fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
     let recipes = recipes().into_iter();
     let fitting = recipes.filter(|recipe| recipe.found.is_some() == breaks);
@@ -36,7 +36,7 @@ fn each_rule_is_met_and_broken_in_each_of_its_wire_versions() {
             .collect()
     };
     let (all, asked) = (in_wires(&of_writers), in_wires(&of_readers));
-    // No file can break a rule that binds only readers.
+    // Rules that bind only readers cannot be broken by a file, so any case is enough.
     let tried_at_all = &tried(true) | &tried(false);
     let missing: Vec<_> = asked.difference(&tried_at_all).collect();
     assert!(missing.is_empty(), "no case: {missing:?}");
@@ -141,7 +141,7 @@ fn structural_musts_are_those_that_a_recovery_must_repair() {
     for (rule, is_structural) in [
         (&table::ATF_IHDR_002, true),
         (&table::ATF_IFTR_002, true),
-        // These are a SHOULD, and a MUST about the events' content.
+        // The first is a SHOULD, and the second is a MUST about the events' content.
         (&table::ATF_IFTR_006, false),
         (&table::ATF_IEVT_003, false),
     ] {

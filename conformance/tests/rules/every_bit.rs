@@ -1,7 +1,8 @@
-//! Checks a small session, truncated at each byte and with each bit flipped.
+//! Checks a small session with each truncation and with each bit flipped.
 //!
-//! If a check misses a flip, no reader can notice it, because nothing else repeats the field. These
-//! tests list such fields, so the set of detectable faults cannot change unnoticed.
+//! If a check misses a flip, no reader can notice it, because nothing else in the session repeats
+//! the field. These tests list all such fields, so that a change in what can be detected does not
+//! go unnoticed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -77,7 +78,7 @@ fn each_flipped_bit_of_index_and_detail_in_a_session_is_noticed() {
     }
 }
 
-/// If the session's other files are not checked, nothing repeats these bits.
+/// In a file that is checked on its own, nothing else repeats these bits.
 #[test]
 fn in_a_single_file_only_flag_thread_and_platform_are_uncheckable() {
     let folder = small(1);
@@ -99,7 +100,7 @@ fn in_a_single_file_only_flag_thread_and_platform_are_uncheckable() {
     assert_eq!(unnoticed(&detail, &detail), expected);
 }
 
-/// Nothing else repeats the names and addresses of modules and functions.
+/// Nothing else in the session repeats the names and addresses of modules and functions.
 #[test]
 fn in_a_manifest_only_modules_and_names_are_uncheckable() {
     let folder = TempDir::new().unwrap();

@@ -176,7 +176,7 @@ fn two_implementations_of_one_name_are_a_usage_error() {
 #[test]
 fn unlisted_failures_are_1_and_stale_lists_are_4() {
     let bench = Bench::new();
-    // The reader answers correctly in the smoke test and crashes on all broken files.
+    // The reader answers correctly in the smoke test but crashes on all broken files.
     bench.reader(
         "crashes",
         &format!(
@@ -199,7 +199,7 @@ fn unlisted_failures_are_1_and_stale_lists_are_4() {
     assert_eq!(code, Some(4), "a missing list: {out}");
     assert!(out.contains("known.txt: No such file"), "{out}");
 
-    // An update creates the list.
+    // The first update creates the list.
     let (code, out, _) = texts(run(&arguments).arg("--update"));
     assert_eq!(code, Some(4), "reasons are missing: {out}");
     let made = fs::read_to_string(&list).unwrap();
@@ -213,7 +213,7 @@ fn unlisted_failures_are_1_and_stale_lists_are_4() {
     assert_eq!(code, Some(4), "{out}");
     assert!(out.contains("fails as crash, not timeout"), "{out}");
 
-    // An updated list is valid once its entries have reasons.
+    // An updated list is invalid until its entries have reasons.
     let (code, _, _) = with("# Mine.\n\ntimeout v1/ihdr-002-* slow\n", &["--update"]);
     assert_eq!(code, Some(4));
     let updated = fs::read_to_string(&list).unwrap();

@@ -31,7 +31,7 @@ fn testee(folder: &Path, name: &str, roles: &[(&str, &str, &str)], more: &str) -
     Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
 }
 
-/// Makes a writer. `$1` is the script to execute, and `$2` is the output folder.
+/// Makes a writer. `$1` is the script to execute, and `$2` is the folder to write to.
 fn writer(folder: &Path, name: &str, script: &str) -> Candidate {
     let roles = [("write", "'{script}', '{out}'", script)];
     testee(
@@ -96,7 +96,7 @@ fn all_readers_read_the_parts_they_support_of_what_one_writes() {
             &good_read(),
         ),
         reader(path, "files", "'index', 'detail'", &good_read()),
-        // The kit gives a reader only files that the reader supports.
+        // The kit passes a reader only the files that it supports.
         reader(
             path,
             "indexes",
@@ -122,7 +122,7 @@ fn all_readers_read_the_parts_they_support_of_what_one_writes() {
         );
     }
     assert_eq!(exit_code(&results), 0);
-    // The folders of cases and the kept sessions are gone.
+    // The folders of cases and of kept sessions have been removed.
     let left = fs::read_dir(path).unwrap().flatten();
     assert_eq!(left.filter(|entry| entry.path().is_dir()).count(), 0);
 }
@@ -180,7 +180,7 @@ fn a_misreading_reader_fails_with_the_writer_and_the_place() {
     let case = cases.find(|case| case.testee == 1 && case.case == "v1/write-one-event");
     let case = case.unwrap();
     assert_eq!(case.role, Role::Read);
-    // The case has the rules and the note of its script.
+    // The result has the rules and the note of its script.
     let scripts = writings();
     let script = scripts.iter().find(|script| script.name() == case.case);
     let script = script.unwrap();
@@ -283,7 +283,7 @@ fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
     let path = folder.path();
     let read = good_read();
     let but = |name: &str| format!("case \"$1\" in *{name}) exit 77;; esac; {read}");
-    // The smoke test has no tasks for readers here, so it does not refuse the reader that skips
+    // The smoke test has no task for readers here, so it does not refuse the reader that skips
     // everything.
     let candidates = [
         good_writer(path),

@@ -1,4 +1,4 @@
-//! The answers of the reference implementation, and the schemas of answers.
+//! Tests the answers of the reference implementation, and the schemas of answers.
 
 use std::sync::Arc;
 
@@ -122,10 +122,10 @@ fn an_invalid_document_is_shown_at_its_error() {
         assert_eq!(class, Failure::Garbage);
         assert!(message.ends_with(&format!(": {text}")), "{message}");
     };
-    // The answer begins with a warning that contains a terminal escape.
+    // This answer begins with a warning that contains a terminal escape.
     let warned = b"warning: no \x1b[31mfooter\n{\"verdict\": \"accept\"}";
     shows(warned, r#""warning: no \u{1b}[31mfooter""#);
-    // The answer has two documents.
+    // This answer consists of two documents.
     let two = b"{\"verdict\": \"accept\"}\n{\"verdict\": \"reject\"}\n";
     shows(two, r#""{\"verdict\": \"reject\"}""#);
     shows(b"\xff\xfe", "\"\u{fffd}\u{fffd}\"");

@@ -1,5 +1,5 @@
-//! Tests that each place in a document is located at the right bytes, using the values in the
-//! documents and the dumps, which come from other tables.
+//! Tests that each place in a document is located at the right bytes. The values in the documents
+//! and the dumps, which come from other tables, show which bytes are right.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ fn each_value_of_each_document_is_located() {
                 continue;
             }
             let Some(dump) = locate(&case, &way) else {
-                // The kit does not look for thread 7 in `thread_07`.
+                // Thread 7 is in `thread_07`, where the kit does not look for it.
                 assert!(case.name.contains("leading-zero"), "{}: {way:?}", case.name);
                 continue;
             };
@@ -95,7 +95,7 @@ fn each_value_of_each_document_is_located() {
                     *text == hex(bytes)
                 }
                 Value::String(text) => text.parse() == Ok(little_endian(bytes)),
-                // The link means "none", or the block consists of zeros.
+                // Either the link means "none", or the block consists of zeros.
                 Value::Null => {
                     bytes.iter().all(|byte| *byte == 0xff) || bytes.iter().all(|byte| *byte == 0)
                 }
@@ -109,7 +109,7 @@ fn each_value_of_each_document_is_located() {
             names.insert(last_key(&way).to_owned());
         }
     }
-    // The names are from the protocol's tables of records.
+    // These names come from the protocol's tables of records.
     for name in [
         "clock_type",
         "index_seq_end",
@@ -141,8 +141,7 @@ fn derived_values_are_located_at_their_source() {
             assert_eq!(derived(name), footer("event_count"), "{name}");
         }
     }
-    // Without a footer, the event count is located at the trailing bytes, of which there are none
-    // or five.
+    // Without a footer, the event count is located at the trailing bytes. There are none, or five.
     for more in [0, 5] {
         let mut case = case("v1/one");
         let file = case.files.values_mut().next().unwrap();
@@ -170,7 +169,8 @@ fn events_payloads_and_functions_are_located_completely() {
         let dump = locate(&case, &[&start[..], &keys(rest)].concat()).unwrap();
         (dump.file, dump.field_offset, dump.field_size)
     };
-    // The clean session has events of 32 bytes from 64 on, and details of 124, 141 and 132 bytes.
+    // In the clean session, events have 32 bytes and begin at 64, and the details have 124, 141 and
+    // 132 bytes.
     assert_eq!(
         at("index", 2, &[]),
         ("thread_7/index.atf".to_owned(), 128, 32)

@@ -1,4 +1,4 @@
-//! Tests runs: how implementations behave and how they are graded.
+//! Tests how implementations behave in a run, and how they are graded.
 #![cfg(unix)]
 
 mod command;

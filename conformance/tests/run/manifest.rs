@@ -1,4 +1,5 @@
-//! Errors in a manifest are reported with their place, and other implementations are still graded.
+//! Tests that errors in a manifest are reported with their place, and that other implementations
+//! are still graded.
 
 use std::fs;
 use std::path::Path;
@@ -107,7 +108,8 @@ fn an_implementation_that_cannot_be_started_does_not_affect_the_others() {
     let bench = Bench::new();
     let error = Manifest::open(&bench.path().join("missing/TESTEE.toml")).unwrap_err();
     let bad = Candidate::Unusable(error);
-    // One program is deleted after its manifest was read. The system cannot execute the other one.
+    // One program is deleted after its manifest was read. The system cannot execute the other
+    // program.
     let gone = bench.reader("gone", "");
     let Candidate::Manifest(manifest) = bench.reader("text", "") else {
         unreachable!()
@@ -145,7 +147,7 @@ fn an_answer_that_violates_the_schema_fails_the_smoke_test() {
     let why = results.testees[0].refused.as_ref().unwrap();
     assert!(why.contains("/events/0/timestamp_ns"), "{why}");
     assert!(results.cases.is_empty());
-    // A wrong value does not fail the smoke test. The run grades it.
+    // A wrong value does not fail the smoke test; only the run itself grades values.
     let mut wrong = document();
     wrong["verdict"] = "accept".into();
     wrong["events"][0]["timestamp_ns"] = "7".into();
@@ -183,8 +185,8 @@ fn a_crash_in_one_of_several_smoke_tasks_is_left_to_the_run() {
     session.subject = atf_conformance::corpus::Subject::Session;
     let mut document = document();
     document["verdict"] = "accept".into();
-    // The first reader answers for files and crashes on folders. The second one answers for folders
-    // with garbage.
+    // The first reader answers correctly for files and crashes on folders. For folders, the second
+    // one prints garbage.
     for (answer, refused) in [
         ("kill -11 $$", None),
         ("echo none", Some("read: v1/session: ")),

@@ -1,4 +1,4 @@
-//! Tests the outcome of each kind of answer and of each way to fail.
+//! Tests the outcome of each kind of answer and of each kind of failure.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,7 +128,7 @@ fn a_wrong_verdict_is_a_label_unless_it_loses_or_invents_events() {
         graded(must_reject, &with("recover", false), 0),
         (Some(Failure::WrongLabel), Passed, Failed)
     );
-    // If either verdict is allowed, a document is still compared.
+    // If either verdict is allowed, the documents are still compared.
     let either = rejects(&[Verdict::Recover, Verdict::Reject]);
     assert_eq!(graded(either.clone(), &refusal, 1), (None, Passed, Passed));
     assert_eq!(
@@ -176,7 +176,7 @@ fn a_reject_is_exit_code_1_with_a_document() {
     rejected.verdicts = vec![atf_conformance::Verdict::Reject];
     let results = bench.run(&[says(1)], vec![rejected.clone()]);
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
-    // Of a rejected file's document, only the kind counts.
+    // In the document of a rejected file, only the kind is compared.
     let other = bench.says("other", &json!({"kind": "detail", "verdict": "reject"}), 1);
     let results = bench.run(&[other], vec![rejected.clone()]);
     assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
@@ -233,11 +233,11 @@ fn a_wrong_value_is_reported_with_its_bytes() {
 #[test]
 fn a_signal_is_a_crash() {
     fails("kill -11 $$", Failure::Crash, "SIGSEGV");
-    // SIGKILL is a crash as well, although the kit itself uses it.
+    // SIGKILL counts as a crash too, although the kit itself also sends it.
     fails("kill -9 $$", Failure::Crash, "SIGKILL");
 }
 
-/// Uses the numbers on Linux, from `kill -l`.
+/// The numbers are those on Linux, as listed by `kill -l`.
 #[test]
 fn a_signal_is_named() {
     let named = [
@@ -331,7 +331,7 @@ fn an_oversized_answer_is_cut_short_and_not_parsed() {
         let message = "too much on standard output: more than 2 MiB";
         fails(script, Failure::Garbage, message);
     }
-    // The limit leaves room for an implementation's own keys.
+    // The limit leaves room for keys that an implementation adds.
     let document = document().to_string();
     let (brace, rest) = document.split_at(1);
     let script =
@@ -373,7 +373,7 @@ fn a_clean_exit_on_sigterm_is_still_a_timeout() {
     let script = format!(
         "trap \"echo asked >&2; echo '{document}'; exit 0\" TERM; while :; do sleep 0.1; done"
     );
-    // On a busy machine, the limit can pass before the shell has set its trap.
+    // On a busy machine, the time limit may pass before the shell has set its trap.
     let asked = (0..8).any(|doubled| {
         let mut bench = Bench::new();
         bench.limits.time = Duration::from_millis(500 << doubled);
@@ -443,12 +443,12 @@ fn a_reader_may_omit_and_is_not_graded_on_what_it_lacks() {
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
     let not_graded = [Lack::Header, Lack::Footer, Lack::Derived, Lack::Verdict];
     assert_eq!(results.cases[0].not_graded, not_graded);
-    // The events are still graded.
+    // Everything else is still graded.
     bare["events"][0]["function_id"] = json!("6");
     let reader = bench.lacking(lacks, &bare);
     let results = bench.run(&[reader], vec![case("v1/one")]);
     assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
-    // Without the declaration, the case fails.
+    // Without this declaration, the case fails.
     bare["events"][0]["function_id"] = json!("5");
     let results = bench.run(&[bench.says("silent", &bare, 0)], vec![case("v1/one")]);
     assert!(matches!(results.cases[0].outcome, Outcome::Failed { .. }));
@@ -473,7 +473,7 @@ fn a_reader_without_checksums_may_accept_a_mismatch() {
     let results = bench.run(&[reader], vec![damaged, case("v1/one")]);
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
     assert_eq!(results.cases[0].not_graded, [Lack::Checksum]);
-    // An unfinalized file has no checksum and must still be recovered.
+    // An unfinalized file has no checksum, so it must still be recovered.
     assert_eq!(failure(&results.cases[1]).0, Failure::WrongLabel);
 }
 

@@ -80,7 +80,8 @@ fn a_detached_process_is_ended() {
     let document = document();
     // No other process sleeps for this time.
     let time = format!("1000.{}", std::process::id());
-    // The process is orphaned, in its own session, outside the folder and without its environment.
+    // This process is an orphan in a session of its own, outside the folder and without the
+    // environment variables.
     let script = format!(
         "(cd / && env -i setsid sh -c 'sleep {time} >/dev/null 2>&1 </dev/null & sleep {time}' &)\n\
          sleep 0.3; echo '{document}'"
@@ -117,7 +118,8 @@ fn a_timeout_leaves_no_process() {
 fn an_endlessly_forking_process_is_ended() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_millis(700);
-    // Each process starts another one in the background and ends, so all of them are orphans.
+    // Each process starts another one in the background and then ends, so all of them become
+    // orphans.
     let script = "cat > again.sh <<'.'\nsleep 0.01; setsid sh again.sh &\n.\n\
                   sh again.sh & sh again.sh & sleep 1000";
     let result = bench.one(script);
@@ -195,8 +197,8 @@ fn a_folder_that_cannot_be_removed_is_a_note_and_not_a_failure() {
     );
 }
 
-/// Returns a reader's script that answers valid files correctly, as needed in the smoke test, and
-/// otherwise runs `script`.
+/// Returns a reader's script that answers valid files correctly, so that it passes the smoke test,
+/// and runs `script` for all others.
 fn after_the_smoke_test(script: &str) -> String {
     format!("{KIT} testee read \"$1\" >answer && exec cat answer; {script}")
 }
@@ -254,8 +256,8 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
         let bench = Bench::new();
         // No other process sleeps for this time.
         let time = format!("1000.{}", std::process::id());
-        // One of the processes is in its own session, outside the folder and without its
-        // environment.
+        // One of the processes is in a session of its own, outside the folder and without the
+        // environment variables.
         let rude = format!(
             "cd /; env -i setsid sleep {time} &\n\
              until grep -q ^sleep /proc/$!/cmdline; do sleep 0.01; done\n\
@@ -280,7 +282,7 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
 #[test]
 fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
     let mut bench = Bench::new();
-    // The warden would report a timeout only after the kit has stopped waiting.
+    // The kit must stop waiting before the warden could report a timeout.
     bench.limits.time = Duration::from_secs(3);
     bench.limits.margin = Duration::ZERO;
     let keeper = "$(cut -d' ' -f4 /proc/$PPID/stat)";
@@ -308,7 +310,7 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     let ended = run(&missing, &bench.limits);
     let why = "No such file or directory (os error 2)".to_owned();
     assert_eq!(ended.end, End::NotStarted(why));
-    // Excessive output is discarded.
+    // Output past the limit is discarded.
     let limits = Limits {
         output: 1000,
         ..bench.limits
@@ -318,7 +320,7 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     // The processes are the warden and its keeper.
     assert_eq!(processes_told(&bench.cases), 2);
     drop(warden);
-    // The warden has ended without removing the cases, because the kit is still running.
+    // The warden has ended and left the folder for cases, because the kit is still running.
     assert_eq!(processes_told(&bench.cases), 0);
     assert!(work.is_dir());
 }
@@ -359,7 +361,7 @@ fn a_warden_has_no_children_after_its_answer() {
     let mut answer = String::new();
     let mut output = BufReader::new(warden.stdout.take().unwrap());
     output.read_line(&mut answer).unwrap();
-    // The list of children includes zombies.
+    // Zombies are still in the list of children.
     let tasks = fs::read_dir(format!("/proc/{}/task", warden.id()))
         .unwrap()
         .flatten();
@@ -367,7 +369,7 @@ fn a_warden_has_no_children_after_its_answer() {
     assert_eq!(children.collect::<String>(), "", "{answer}");
     assert!(answer.contains("{\"Exited\":3}"), "{answer}");
     assert!(answer.contains("[ended 2 leftover processes]"), "{answer}");
-    // An empty line means that there are no more jobs and that the kit continues.
+    // An empty line means that there are no more jobs, but that the kit continues.
     writeln!(kit).unwrap();
     assert!(warden.wait().unwrap().success());
     assert!(bench.cases.is_dir());
@@ -437,7 +439,7 @@ fn when_the_kit_dies_its_processes_end_and_its_folders_are_removed() {
         assert!(start.elapsed() < LONG, "the reader does not start");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // Close the warden's input, which is all that it notices when the kit is killed.
+    // Close the warden's input. If the kit is killed, this is all that the warden notices.
     drop(kit);
     warden.wait().unwrap();
     nothing_is_left(&bench);

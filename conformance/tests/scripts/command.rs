@@ -1,4 +1,4 @@
-//! `atf-conformance scripts`.
+//! Tests `atf-conformance scripts`.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Tests that each fault planted in written files is caught, except in fields that are free.
+//! Tests that each fault planted in written files is caught, except in fields whose values a writer
+//! may choose.
 
 use std::fs;
 use std::path::Path;
@@ -48,11 +49,11 @@ fn graded_with(
     graded
 }
 
-/// The bits to flip: the lowest, and the one that turns a placeholder's 0 into 64.
+/// The bits to flip: the lowest one, and the one that turns a placeholder's 0 into 64.
 const BITS: &[u8] = &[0, 6];
 
-/// Flips bits of each byte of a file, and returns the flips that pass. A difference that breaks no
-/// rule must be at the flipped byte.
+/// Flips bits of each byte of a file, and returns the flips that the kit accepts. If a flip breaks
+/// no rule, the difference must be reported at the flipped byte.
 fn free(scripted: &Scripted, out: &Path, file: &str, bits: &[u8]) -> Vec<(usize, u8)> {
     let mut free = Vec::new();
     for offset in 0..fs::read(out.join(file)).unwrap().len() {
@@ -220,7 +221,7 @@ fn a_footer_after_an_abort_is_caught() {
             message.starts_with("thread_7/index.atf: header.event_count: 2, expected 0"),
             "{message}"
         );
-        // The same applies with a placeholder header.
+        // The same is true if the header is a placeholder.
         let aborted = aborted(wire);
         let files = [INDEX, DETAIL].map(|file| fs::read(out.path().join(file)).unwrap());
         let out = written(&aborted.script);
@@ -268,8 +269,8 @@ fn a_broken_rule_is_reported_before_a_difference() {
 fn a_difference_names_its_field_and_its_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // Change a reserved byte after `clock_type`. This breaks only advice, but the file no longer
-    // matches the script.
+    // Change a reserved byte after `clock_type`. As a rule, this is only advice, but the file no
+    // longer matches the script.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[17] = 9);
     let (class, message, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);

@@ -19,7 +19,7 @@ fn events(from: u64, to: u64) -> String {
         .collect()
 }
 
-/// Returns the folder of a writer that flushed `kept` events.
+/// Returns the folder left by a writer that flushed `kept` events.
 fn left(kept: u64) -> TempDir {
     let text = format!("{OPEN}{}abort\n", events(0, kept));
     written(&text.parse::<Script>().unwrap())
@@ -112,7 +112,7 @@ fn on_a_full_disk_headers_count_no_missing_events_and_no_event_changes() {
         limit: Some(64 + 32 * 4 + 5),
         ..scripted(&finalized)
     };
-    // Events in the middle may also be lost.
+    // Events may also be missing in the middle.
     let some = format!("{OPEN}{}{}abort\n", events(0, 2), events(5, 9));
     let out = written(&some.parse().unwrap());
     assert_eq!(graded(&script, out.path()).outcome, Outcome::Passed);

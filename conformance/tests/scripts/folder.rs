@@ -56,7 +56,7 @@ fn missing_and_surplus_files_and_threads_are_reported() {
         out.path().join("thread_3/index.atf"),
     )
     .unwrap();
-    // The header still contains the id of thread 2.
+    // The header still contains thread id 2.
     let (class, message, _) = failure(graded(&scripted, out.path()));
     assert_eq!(class, Failure::Rule, "{message}");
     let mut bytes = fs::read(out.path().join("thread_3/index.atf")).unwrap();
@@ -72,7 +72,7 @@ fn missing_and_surplus_files_and_threads_are_reported() {
 #[test]
 fn oversized_output_is_rejected_before_it_is_read() {
     let open = scripted(&TWO.replace("finalize thread=1\nfinalize thread=2\n", "abort\n"));
-    // The session's five files contain 7 headers and footers, an event and a detail.
+    // The five files of the session contain 7 headers and footers, an event and a detail.
     let most = (64_u64 << 20) + 2 * 4 * 64 + 32 + 24;
     for (file, size, limit) in [
         ("thread_1/index.atf", 4 << 40, most),
@@ -156,7 +156,7 @@ fn a_detail_file_without_events_passes_if_the_flag_is_set() {
     fs::write(out.path().join("thread_2/detail.atf"), detail).unwrap();
     let features = ["index".to_owned(), "detail".to_owned()];
     let (class, message, _) = failure(grade(&scripted, &features, out.path()));
-    // No rule applies, because a header without events looks like a placeholder.
+    // No rule is broken, because a header without events looks like a placeholder.
     assert_eq!(class, Failure::WrongFile);
     let expected = "thread_2/index.atf: header.flags: 0, expected 1 (at 0x8)";
     assert_eq!(message, expected);

@@ -1,4 +1,4 @@
-//! Parses and prints scripts, and reports errors in them.
+//! Tests parsing and printing scripts, and reporting errors in them.
 
 use atf_conformance::scripts::{Detail, Index, Open, Operation, Script, ScriptError};
 

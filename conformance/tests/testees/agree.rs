@@ -1,7 +1,7 @@
-//! Tests that implementations without shared code agree: their documents are equal, and so are the
-//! bytes of the files that they write.
+//! Tests that implementations without shared code agree: they return equal documents and write
+//! equal files.
 //!
-//! The kit compares each implementation with the expected result. These tests compare the
+//! The kit compares each implementation with the expected result, whereas these tests compare the
 //! implementations with one another.
 
 use std::collections::BTreeMap;
@@ -75,8 +75,8 @@ fn agree_on(case: &Case, readers: &[(&Testee, &str)]) {
     }
 }
 
-/// Returns the thread files below a folder. Sets a placeholder's `footer_offset`, which may be 0 or
-/// 64, to 0.
+/// Returns the thread files below a folder. A placeholder's `footer_offset` may be 0 or 64, so 64
+/// is changed to 0.
 fn thread_files(folder: &Path, aborts: bool) -> BTreeMap<String, Vec<u8>> {
     let entries = WalkDir::new(folder).into_iter().map(Result::unwrap);
     let files = entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "atf"));

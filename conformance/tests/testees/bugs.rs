@@ -1,4 +1,4 @@
-//! Tests that planted bugs are caught, and that the report mentions the broken rule.
+//! Tests that planted bugs are caught, and that the report names the broken rule.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -297,8 +297,8 @@ fn rows(
     table.iter().map(row).collect()
 }
 
-/// Returns whether a failure mentions the rule: in a difference, in the notes on a writer's files
-/// or, failing both, through the case.
+/// Returns whether a failure names the rule: in a difference, in the notes on a writer's files or,
+/// failing that, because the case tests it.
 fn names(case: &Value, rule: &str) -> bool {
     let notes = case["notes"].as_array().into_iter().flatten();
     let mut notes = notes.filter_map(|note| note["rule"].as_str());
@@ -326,7 +326,7 @@ fn caught(bug: &str, name: &str, role: &str) -> (Option<i32>, Value) {
     let cases = report["cases"].as_array().unwrap();
     let case = cases.iter().find(|case| case["case"] == name);
     let mut case = case.cloned().unwrap_or(report.clone());
-    // Replace the cause's id with the cause.
+    // Replace the id of the cause with the cause itself.
     let causes = report["causes"].as_array().unwrap();
     let cause = causes.iter().find(|cause| cause["id"] == case["cause"]);
     case["cause"] = cause.cloned().unwrap_or_default();

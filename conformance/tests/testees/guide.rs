@@ -1,4 +1,4 @@
-//! Runs the guide's commands.
+//! Runs the commands in the guide.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -20,7 +20,7 @@ fn commands<'a>(guide: &'a str, heading: &str) -> &'a str {
     block.split_once("```").expect("their end").0
 }
 
-/// Runs the commands on a few cases, in a folder that looks like a checkout.
+/// Runs the commands on a few cases, in a folder that is laid out like a checkout.
 fn follow(heading: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folder = TempDir::new().unwrap();
@@ -44,7 +44,8 @@ fn follow(heading: &str) -> String {
     let guide = fs::read_to_string(root.join("docs/conformance/README.md")).unwrap();
     let mut shell = Command::new("sh");
     shell.current_dir(folder.path()).env("PATH", path);
-    // Use only the crates that this build has already downloaded, and save time by not optimizing.
+    // Use only the crates that this build has already downloaded, and skip optimization to save
+    // time.
     shell.env("CARGO_NET_OFFLINE", "true");
     shell.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
     succeeds(shell.args(["-e", "-c", commands(&guide, heading)]))
@@ -80,8 +81,8 @@ fn the_guides_commands_for_python_lead_to_a_verdict() {
     }
 }
 
-/// Starters are examples. They need not pass every case, but must follow the protocol and not
-/// crash.
+/// The starters are examples: they need not pass every case, but they must follow the protocol and
+/// must not crash.
 #[test]
 fn the_starters_answer_every_case_that_they_support() {
     gives_an_answer_to_every_case(
@@ -133,7 +134,7 @@ fn gives_an_answer_to_every_case(language: &str, compile: &[&str]) {
     assert!(passed > 2 * failed, "{passed} passed, {failed} failed");
 }
 
-/// Returns the guide's workflow and its steps for another job.
+/// Returns the guide's workflow, and its variant with steps for another job.
 fn workflows() -> [Value; 2] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let guide = fs::read_to_string(root.join("docs/conformance/ci.md")).unwrap();

@@ -1,8 +1,8 @@
-//! Tests that the shipped implementations pass, and that every mistake one of them can plant is
-//! caught.
+//! Tests that the shipped implementations pass, and that every mistake that one of them can make on
+//! purpose is caught.
 //!
-//! A test whose tool is missing is skipped with a message. If `ATF_REQUIRE_TOOLS=1` is set, the
-//! test fails instead.
+//! If a test's tool is missing, the test is skipped with a message. If `ATF_REQUIRE_TOOLS=1` is
+//! set, it fails instead.
 
 mod agree;
 mod bugs;

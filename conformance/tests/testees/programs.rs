@@ -35,8 +35,8 @@ impl Testee {
     }
 }
 
-/// Builds all programs that can be built here, those in C and C++ with the first available
-/// compiler.
+/// Builds all programs that can be built here. Those in C and C++ are built with the first
+/// available compiler.
 pub(crate) fn compiled() -> Vec<Testee> {
     let mut testees = vec![interpreter()];
     testees.extend(c());
@@ -64,7 +64,7 @@ pub(crate) fn python() -> Option<Testee> {
 }
 
 /// Builds an implementation with its own Makefile and each compiler, using only the generated
-/// header. Keeps the result for other tests, and rebuilds it when a source changes.
+/// header. Keeps the result for other tests, and rebuilds it when a source file changes.
 fn by_make(
     language: &str,
     compiler_variable: &str,
@@ -136,7 +136,7 @@ pub(crate) fn run(testees: &[&Testee], arguments: &[&str]) -> (Option<i32>, Valu
 }
 
 /// Returns `PATH` with the Python interpreter's own folder first, because a version manager's
-/// wrapper takes ten times as long to start.
+/// wrapper takes ten times longer to start.
 pub(crate) fn path() -> OsString {
     let mut ask = Command::new("python3");
     ask.args([

@@ -1,4 +1,4 @@
-//! Mistakes within one file: header, events, footer.
+//! Tests mistakes within one file: in its header, events or footer.
 
 use atf_conformance::Verdict::{Accept, Recover, Reject};
 
@@ -212,8 +212,8 @@ fn impossible_lengths_are_rejected_at_their_offset() {
     let lengths = [
         (0, "ATF-DEVT-001", "events[0].total_length", 64),
         (23, "ATF-DEVT-001", "events[0].total_length", 64),
-        // The payload is read as the next event, whose length is taken from a function_id that
-        // begins with 1.
+        // The payload is read as the next event. Its length comes from a function_id that begins
+        // with 1.
         (24, "ATF-DEVT-001", "events[1].total_length", 64 + 24),
         (398, "ATF-DEVT-002", "events[0].total_length", 64),
         (462, "ATF-DEVT-002", "events[0].total_length", 64),
@@ -227,7 +227,7 @@ fn impossible_lengths_are_rejected_at_their_offset() {
                 assert_eq!(finding.place.field, field);
                 assert_eq!(finding.place.offset, Some(offset));
                 assert_eq!(outcome.verdict(DETAIL), Reject);
-                // A rejected file does not prove that links of the other file are wrong.
+                // The rejection of one file does not prove that the other file's links are wrong.
                 assert_eq!(outcome.verdict(INDEX), Accept);
             },
         );
@@ -291,7 +291,7 @@ fn a_wrong_detail_count_is_rejected_only_in_the_footer() {
     });
 }
 
-/// The bytes of a torn detail are neither an event nor a reason to reject.
+/// The bytes of a torn detail are not an event, but are no reason to reject the file either.
 #[test]
 fn a_detail_torn_at_any_byte_keeps_the_details_before_it() {
     for size in 0..132 {
@@ -335,8 +335,8 @@ fn a_block_of_zeros_is_a_hole_and_later_events_keep_their_positions() {
 
 #[test]
 fn the_smallest_length_can_be_too_long_but_not_too_short() {
-    // The last detail event, at 329, now ends 14 bytes before the footer. A length of 24 follows
-    // the event.
+    // The last detail event, at 329, now ends 14 bytes before the footer. After the event, the
+    // bytes contain a length of 24.
     each(
         |t| {
             t.patch(DETAIL, 329, &118_u32.to_le_bytes());

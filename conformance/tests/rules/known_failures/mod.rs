@@ -1,4 +1,4 @@
-//! Mistakes of real implementations, and the behaviour that is correct.
+//! Mistakes that real implementations make, and the correct behaviour.
 
 mod file;
 mod session;
@@ -18,8 +18,8 @@ fn each(edit: impl Fn(&mut Trace), check: impl Fn(&Outcome)) {
     }
 }
 
-/// Checks that the file has the verdict and breaks the rule. If the index is read, checks that it
-/// has all its events.
+/// Checks that the file has the verdict and breaks the rule. If the index can be read, it must have
+/// all its events.
 fn each_breaks(file: &str, rule: &str, verdict: Verdict, edit: impl Fn(&mut Trace)) {
     each(edit, |outcome| {
         assert_eq!(outcome.verdict(file), verdict);

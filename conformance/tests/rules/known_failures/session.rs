@@ -1,4 +1,4 @@
-//! Mistakes across files: links, ids, threads, the manifest.
+//! Tests mistakes across files: in links, ids, threads or the manifest.
 
 use atf_conformance::Verdict::{self, Accept, Recover, Reject};
 use tempfile::TempDir;
