@@ -1,8 +1,8 @@
 //! Tests resource limits of the process, and unusual files and folders.
 //!
-//! Each [`Case`] runs in a separate process, because limits apply to a whole process and may kill
-//! it when exceeded. In every environment, the library returns a result or an error, leaves nothing
-//! half-written, and uses no more resources than needed.
+//! Each [`Case`] runs in a separate process, because limits apply to a whole process, and exceeding
+//! one may kill it. In every case, the library returns a result or an error, leaves nothing
+//! half-written, and uses no more resources than it needs.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -25,7 +25,7 @@ const READ: u64 = 64 << 20;
 /// An unusual limit, file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
-    /// More threads in a session than files may be open (`ulimit -n`).
+    /// More threads in a session than the number of files that may be open (`ulimit -n`).
     Files,
     /// Output larger than the allowed file size (`ulimit -f`).
     Size,
@@ -33,7 +33,7 @@ pub enum Case {
     Memory,
     /// Sparse files of 1 TiB.
     Holes,
-    /// A folder nested so deeply that the path of its copy would be too long.
+    /// A folder nested so deeply that its copy's path would be too long.
     Deep,
     /// Files and folders whose names have as many bytes as a file system allows.
     Names,
@@ -144,7 +144,7 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
 
 fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
     let manifest = session.join("manifest.json");
-    // Write 12 million values of 16 bytes each.
+    // Write a list of 12 million values of 16 bytes each.
     let mut file = io::BufWriter::new(File::create(&manifest)?);
     write!(file, "{{\"threads\": [{}0]}}", "0,".repeat(12_000_000))?;
     file.flush()?;
@@ -266,8 +266,8 @@ fn names(session: &Path, folder: &Path, has_bug: bool) -> io::Result<()> {
     fs::write(session.join(&unreadable).join("index.atf"), "unreadable")?;
     fs::write(session.join(&unreadable).join(&long), "kept")?;
     fs::write(session.join(&long), "kept")?;
-    // Simulate a recovery that adds an extension to the output's name for its unfinished output.
-    // The resulting name is too long.
+    // Simulate a recovery that names its unfinished output by adding an extension to the output's
+    // name. The name is then too long.
     if has_bug {
         fs::create_dir(out.with_extension("part"))?;
     }

@@ -1,8 +1,8 @@
 //! Truncates, overwrites or replaces a file while it is read.
 //!
-//! The default reader uses positioned reads, so a change by another process causes at most an error
-//! or different bytes, but no panic, signal or extra event. If the file is only truncated or
-//! replaced, every returned event is an event that was written.
+//! The default reader uses positioned reads, so a change by another process may cause an error or
+//! different bytes, but no panic, signal or extra event. If the file is only truncated or replaced,
+//! every returned event is an event that was written.
 
 use std::fs::{self, File};
 use std::io;
@@ -43,10 +43,10 @@ pub struct Tally {
     pub faults: Vec<String>,
 }
 
-/// A function that receives each event or error. In a test, the function contains a planted bug.
+/// A function that receives each event or error. In a test, it contains a planted bug.
 pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
 
-/// Runs races, each on a new file. A race's number determines what changes and where.
+/// Runs races, each on a new file. A race's number determines what is changed and where.
 ///
 /// # Errors
 ///
@@ -75,7 +75,8 @@ pub fn run(races: Range<usize>, sees: Sees<'_>) -> io::Result<Tally> {
         tally.races += 1;
         let outcome = thread::scope(|scope| {
             let reading = scope.spawn(|| {
-                // A reader opened before the first change keeps reading after the last change.
+                // This reader was opened before the first change, and is still used after the last
+                // change.
                 let first = IndexReader::open(&path).ok();
                 is_open.wait();
                 let read = || {
@@ -167,7 +168,7 @@ fn read(
         passes += 1;
         let fresh = IndexReader::open(path);
         errors += u64::from(fresh.is_err());
-        // Read with the reader opened at the start, and with a new reader each time.
+        // Read with the first reader, and with one that was opened just now.
         for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {

@@ -28,7 +28,7 @@ impl Shard {
 impl FromStr for Shard {
     type Err = &'static str;
 
-    /// Parses a number from 1 and the count, such as `3/16`.
+    /// Parses a shard's number, which starts at 1, and the number of shards, such as `3/16`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const EXPECTED: &str = "expected NUMBER/COUNT, such as 3/16";
         let (number, count) = text.split_once('/').ok_or(EXPECTED)?;

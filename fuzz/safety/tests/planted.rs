@@ -1,4 +1,4 @@
-//! Checks that each detector finds its planted bugs, and none in the library.
+//! Checks that each detector finds its planted bugs, and finds none in the library.
 
 use std::num::NonZero;
 use std::path::Path;

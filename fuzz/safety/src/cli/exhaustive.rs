@@ -68,7 +68,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     }
 }
 
-/// Prints the counts and faults.
+/// Prints the counts and the faults.
 fn print(what: &str, tally: &Tally, start: Instant) {
     println!(
         "{what}: {} cuts, {} flips ({} left to --all), {} pairs of bits, {} recovered, {} explained, in {:.1} s",

@@ -37,7 +37,7 @@ enum Bug {
     Moves,
     /// It treats a short write as complete.
     Short,
-    /// It takes bytes that cannot be read for zeros.
+    /// It treats unreadable bytes as zeros.
     Zeros,
 }
 
@@ -131,7 +131,7 @@ fn zeros(path: &Path) -> io::Result<TempDir> {
 /// Recovers with a planted bug.
 fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> atf::Result<Report> {
     if bug == Bug::Zeros {
-        // If the copy fails, the recovery stays correct, so the test that expects faults fails.
+        // If the copy fails, the recovery stays correct, and the test that expects faults fails.
         let copy = zeros(path).ok();
         return recover(copy.as_ref().map_or(path, TempDir::path), out, options);
     }

@@ -37,7 +37,7 @@ enum Bug {
     Time,
 }
 
-/// The sizes of the small and the large trace to compare.
+/// The sizes of the two traces to compare.
 const SIZES: [usize; 2] = [256 << 10, 512 << 10];
 
 pub(super) fn run(options: &Options) -> ExitCode {
@@ -110,7 +110,8 @@ fn pairs(session: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Compares the number of instructions for each trace with that for a trace of twice the size.
+/// Compares the number of instructions for each trace with the number for a trace of twice the
+/// size.
 fn instructions(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let mut is_good = true;
@@ -126,7 +127,7 @@ fn instructions(options: &Options) -> io::Result<bool> {
         if growth > worst.0 {
             worst = (growth, input.name);
         }
-        // Small numbers cannot be told apart from the cost of starting the program.
+        // Small numbers are dominated by the cost of starting the program.
         if growth > GROWTH && large > base / 10 {
             is_good = false;
             println!(

@@ -113,9 +113,9 @@ impl StorageFile for File {
 /// The states in which power loss can leave a file: all synchronized data, plus any part of later
 /// writes.
 ///
-/// Each sector contains what was last synchronized, or the data of any later write to the sector.
+/// Each sector contains either what was last synchronized, or the data of any later write to it.
 /// The file has any size that it has had since the last synchronization. Sectors are chosen
-/// independently, regardless of the order of writes.
+/// independently of each other, whatever the order of the writes was.
 #[derive(Debug)]
 pub struct States {
     sector: usize,

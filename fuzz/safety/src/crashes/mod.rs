@@ -6,8 +6,8 @@
 //! - every event before the last synchronization is present and unchanged;
 //! - every later event is unchanged or in a [hole](atf::index::IndexReader::holes);
 //! - if a footer's checksum is good, everything is unchanged;
-//! - a detail is unchanged, or its index event shows that it changed. The payload may contain zeros
-//!   in place of a missing sector; only a footer's checksum can reveal these zeros.
+//! a detail is unchanged, or its index event shows that it changed. Only its payload may contain
+//!   zeros in place of a missing sector, because only a footer's checksum can reveal those.
 
 mod journal;
 
@@ -48,7 +48,7 @@ enum Content {
 pub struct Tally {
     /// The number of distinct states read.
     pub states: u64,
-    /// The number of details whose payloads had undetectable zeros.
+    /// The number of details whose payloads contained zeros that cannot be detected.
     pub zeroed_payloads: u64,
     /// The first few broken guarantees.
     pub faults: Vec<String>,
@@ -58,8 +58,8 @@ pub struct Tally {
 
 /// A reader under attack: the library or, in a test, a reader with a planted bug.
 pub trait Reads {
-    /// Reads the events of an index file, or returns `None` if the file is rejected. Positions in
-    /// holes are returned separately.
+    /// Reads the events of an index file, or returns `None` if the file is rejected. The positions
+    /// of holes are returned separately.
     fn index(&self, bytes: &[u8]) -> Option<IndexReading> {
         let index = IndexReader::from_bytes(bytes).ok()?;
         let holes = index
@@ -91,7 +91,7 @@ pub struct IndexReading {
 }
 
 /// Reads every state of a writer's files, for each wire version, content and durability. If a file
-/// has more than `limit` states at a step, reads a random sample of `limit` states.
+/// can be in more than `limit` states at a step, reads `limit` random states.
 pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
     let mut tally = Tally::default();
     let files = |sector| [INDEX_FILE, DETAIL_FILE].map(|name| (sector, name));
@@ -197,14 +197,15 @@ fn event(content: Content, seq: u64) -> Event {
     Event::new(time, function, kind, 1)
 }
 
-/// Returns a varying number of nonzero bytes, so that a zero in the file shows a missing sector.
+/// Returns a payload of varying length without zeros, so that a zero in the file reveals a missing
+/// sector.
 fn plain_payload(detail: u64) -> Vec<u8> {
     let seq = 2 * detail;
     let byte = u8::try_from(seq % 255).unwrap_or(0) + 1;
     vec![byte; usize::try_from(seq % 90).unwrap_or(0) + 8]
 }
 
-/// Returns part of a detail file that ends before this detail.
+/// Returns a payload that looks like part of the detail file before this detail.
 fn format_payload(wire: Wire, detail: u64) -> Vec<u8> {
     let file = DetailFile::finalized(wire.version(), detail);
     match detail % 4 {
@@ -336,8 +337,8 @@ impl Run<'_> {
                 && header.thread_id == 7
                 && header.event_type == DetailEventType::FUNCTION_CALL
                 && found.payload_size() == payload.len() as u64;
-            // The index shows the change, because the event links to another detail or has another
-            // time.
+            // The index reveals the change, because its event links to another detail or has
+            // another time.
             let is_told = !is_good
                 && found.seq >= lasting
                 && (header.index_seq != seq || header.timestamp != time);

@@ -1,9 +1,9 @@
-//! Lists mutations of already faulty files in which an event cannot be distinguished from other
-//! bytes.
+//! Lists mutations of already faulty files in which other bytes cannot be distinguished from an
+//! event.
 
 use super::Mutation;
 
-/// Cases of both wire versions where a truncation makes a reader return one event too many, with
+/// Cases where a truncation makes a reader return one event too many, in both wire versions, with
 /// the reason.
 pub const EXPLAINED: [(&str, &str); 5] = [
     (
@@ -34,7 +34,7 @@ const FLIPPED: [&str; 2] = [
     "iftr-013-where-only-its-numbers-say/",
 ];
 
-/// Returns whether a mutation of this file is explained.
+/// Returns whether a mutation of this file is one of those explained here.
 pub(super) fn is_explained(name: &str, mutation: Mutation) -> bool {
     let is_of = |case: &&str| name.get(3..).is_some_and(|name| name.starts_with(case));
     match mutation {

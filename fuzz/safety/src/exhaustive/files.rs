@@ -18,17 +18,17 @@ pub struct File {
     pub wire: u8,
     /// The file's content.
     pub bytes: Vec<u8>,
-    /// The thread's other file, for attacks that need both files. It is from the case or, if
-    /// the case has none, from the clean session.
+    /// The thread's other file, for attacks that need both. It comes from the case or, if the case
+    /// has none, from the clean session.
     pub beside: Vec<u8>,
-    /// The size up to which truncations of this file equal truncations of another file.
+    /// Truncations of this file to at most this size are the same as those of another file.
     pub shared: usize,
     /// The field names by offset, if the case consists only of this file.
     pub fields: BTreeMap<usize, String>,
 }
 
-/// Returns all distinct files, sorted by kind and content. Because of this order, no earlier file
-/// shares a longer prefix with a file than its direct predecessor does.
+/// Returns all distinct files, sorted by kind and content. In this order, of all earlier files, a
+/// file shares its longest prefix with its direct predecessor.
 #[must_use]
 pub fn files() -> Vec<File> {
     let cases = corpus::cases();
@@ -41,7 +41,7 @@ pub fn files() -> Vec<File> {
     };
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
-    // Cases with one file come first because their dumps contain the field names.
+    // Cases with a single file come first, because their dumps contain the field names.
     let is_lone = |case: &&Case| case.subject != Subject::Session;
     let lone = cases.iter().filter(is_lone);
     for case in lone.chain(cases.iter().filter(|case| !is_lone(case))) {

@@ -60,8 +60,8 @@ fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
     })
 }
 
-/// Returns whether the events begin right after the header. If not, only a footer can prove where
-/// they begin.
+/// Returns whether the events begin right after the header. Otherwise, only a footer can prove
+/// where they begin.
 fn begins_behind_header(file: &File) -> bool {
     let offset = file
         .bytes
@@ -102,8 +102,8 @@ pub(super) fn flipped(
     if whole.is_proven && reading.events != whole.events && !notices && first >= 64 {
         return Err("changes an event, but a checker does not notice".to_owned());
     }
-    // Events before the change must stay the same, but trailing zeros before it may now count as a
-    // gap.
+    // Events before the change must stay the same, except that trailing zeros before it may now
+    // count as a gap.
     if first >= 64 {
         let before = |reading: &Reading| {
             let is_before = |event: &&Event| event.end <= first as u64;

@@ -22,7 +22,7 @@ use super::recovered::{broken_rules, folder};
 use super::subject::{Events, Subject};
 use super::{Mutation, Scope, Tally, workers};
 
-/// Unless everything is requested, the session is recovered for only one in this many mutations.
+/// In a quick run, the session is recovered for only one in this many mutations.
 const RECOVERED: usize = 64;
 
 /// A session of the corpus.

@@ -38,13 +38,12 @@ pub use subject::{Event, Events, Library, Reading, Source, Subject};
 
 /// Files larger than this contain long runs of zeros or a single long payload.
 const LARGE: usize = 4 << 10;
-/// Unless everything is requested, bits are flipped in only one in this many bytes in the middle of
-/// a large file.
+/// In a quick run, bits are flipped in only one in this many bytes in the middle of a large file.
 const STEP: usize = 64;
-/// Unless everything is requested, only one in this many flips and one in this many truncations is
-/// also recovered.
+/// In a quick run, only one in this many flips, and one in this many truncations, is also
+/// recovered.
 const RECOVERED: [usize; 2] = [512, 16];
-/// The files for which every mutation is recovered.
+/// The files of which every mutation is recovered.
 const CLEAN: [&str; 4] = [
     "v1/clean-index/index.atf",
     "v1/clean-detail/detail.atf",
@@ -57,9 +56,9 @@ const CHUNK: usize = 2048;
 /// How much to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// For every CI run: every truncation, and every flip except in the middle of large files. All
-    /// mutations of clean files, and some of other files, are recovered and read in all ways,
-    /// including through the C API.
+    /// For every CI run: every truncation, and every flip except in the middle of large files.
+    /// Every mutation of a clean file, and some of other files, are recovered and read in all ways,
+    /// including the C API.
     Quick,
     /// Everything, including flips of every two adjacent bits.
     All,
@@ -82,8 +81,8 @@ pub struct Tally {
     pub faults: BTreeMap<String, (u64, String)>,
     /// The number of [explained](EXPLAINED) faults.
     pub explained: u64,
-    /// The bit flips in valid files that a checker did not notice, by kind, version and field, as a
-    /// mask of the field's value.
+    /// The bit flips in valid files that a checker did not notice. The key is kind, version and
+    /// field; the value is a mask of the field's bits.
     pub unnoticed: BTreeMap<(String, u8, String), u64>,
 }
 
@@ -253,7 +252,7 @@ impl<'a> Attack<'a> {
     }
 }
 
-/// Returns the sources to read from in addition to bytes: all of them or, for most files, a cheap
+/// Returns the sources to read from besides bytes in memory. For most files, these are a cheap
 /// selection that varies between mutations.
 fn sources<'a>(
     mutation: Mutation,
@@ -288,8 +287,8 @@ fn is_in_the_midst(byte: usize, size: usize) -> bool {
 /// Returns whether every CI run recovers this mutation.
 fn is_recovered(mutation: Mutation, size: usize) -> bool {
     match mutation {
-        // Each factor is coprime to its modulus, so the selected mutations cover all bits of a byte
-        // and all parts of an event.
+        // Each factor and its modulus are coprime, so the selected mutations cover all bits of a
+        // byte and all parts of an event.
         Mutation::Flip(bit) => (bit * 37 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Pair(bit) => (bit * 41 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Cut(at) if size > LARGE => at.is_multiple_of(STEP),

@@ -36,7 +36,7 @@ impl Scratch {
         }
     }
 
-    /// Writes the mutated file, replacing that of the previous call.
+    /// Writes the mutated file, in place of the file of the previous call.
     pub(super) fn put(&self, bytes: &[u8]) -> Result<&Path, String> {
         fs::write(&self.file, bytes).map_err(|error| error.to_string())?;
         Ok(&self.file)

@@ -1,5 +1,5 @@
-//! The subject of the attacks: a reader, a checker, a recovery and the C API. Tests replace each of
-//! them with a broken version.
+//! What the attacks are aimed at: a reader, a checker, a recovery and the C API. Tests replace each
+//! of them with a broken version.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -21,7 +21,7 @@ pub struct Event {
     pub time: u64,
     /// The thread's id.
     pub thread_id: u32,
-    /// The kind or type, with the depth or flags.
+    /// The kind or type, along with the depth or the flags.
     pub kind: (u32, Option<u32>),
     /// The function, or the index event that a detail belongs to.
     pub of: u64,
@@ -83,8 +83,7 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error if the session is rejected, or if a file can be opened but one of its
-    /// events cannot be read.
+    /// Returns an error if the session is rejected, or if an event of an open file cannot be read.
     fn session(&self, path: &Path) -> Result<Events, String> {
         session(path)
     }
@@ -178,7 +177,7 @@ fn session(path: &Path) -> Result<Events, String> {
         let mut count = 0;
         for event in index.events_in(..) {
             let event = event.map_err(|error| error.to_string())?;
-            // Any name is fine, because the manifest has been mutated.
+            // Any name is acceptable, because the manifest has been mutated.
             let _ = symbols.function(event.function_id).to_string();
             count += 1;
         }

@@ -34,7 +34,7 @@ pub fn text(bits: &BTreeMap<(String, u8, String), u64>) -> String {
     text
 }
 
-/// Returns whether a committed list contains these bits, and possibly more.
+/// Returns whether a committed list contains all of these bits. It may contain more.
 #[must_use]
 pub fn are_listed(bits: &BTreeMap<(String, u8, String), u64>, list: &str) -> bool {
     bits.iter().all(|(key, bits)| {

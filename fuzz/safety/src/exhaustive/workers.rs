@@ -14,7 +14,7 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs all jobs on several threads, each with its own state from `start`.
+/// Runs all jobs on several threads. `start` creates each thread's own state.
 pub(super) fn run<J: Sync, S>(
     threads: NonZero<usize>,
     jobs: &[J],

@@ -1,4 +1,4 @@
-/* System calls that fail on demand. Preloaded before libc with LD_PRELOAD.
+/* Makes system calls fail on demand. Preloaded before libc with LD_PRELOAD.
  *
  * Opening a path that begins with /atf-faults/ is a command, not a file:
  *
@@ -6,7 +6,7 @@
  *   /atf-faults/call=17,errno=0,ever=0    call 17 moves only one byte, if it reads or writes
  *   /atf-faults/space=4096,errno=28       writes fail with this error after this many bytes in total
  *   /atf-faults/bad=512,to=1024,file=/a   these bytes of the files whose path ends with /a cannot be read
- *   /atf-faults/log                       ends the faults and opens a file with a line per call
+ *   /atf-faults/log                       ends the faults and opens a file that lists the calls
  *
  * Calls are counted from 0, starting after a command. */
 #define _GNU_SOURCE
@@ -32,7 +32,7 @@ static size_t log_size;
 
 #define REAL(result, name, ...) ((result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 
-/* Like `fails`, but must be called while no other thread counts a call. */
+/* Like `fails`, but the caller must ensure that no other thread counts a call meanwhile. */
 static int fails_alone(const char *name, size_t *size) {
     long here = count++;
     int hit = fault_at >= 0 && (here == fault_at || (for_ever && here > fault_at));

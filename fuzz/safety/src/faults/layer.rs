@@ -1,5 +1,5 @@
-//! Builds the C layer, restarts this program with the layer preloaded before libc, and controls the
-//! layer.
+//! Builds the C layer, restarts this program with the layer preloaded before libc, and sends
+//! commands to the layer.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -27,8 +27,7 @@ impl Layer {
     ///
     /// # Errors
     ///
-    /// Returns an error if the layer does not respond, because in that case no fault would ever
-    /// happen.
+    /// Returns an error if the layer does not respond, because then no fault would ever happen.
     pub fn get() -> io::Result<Self> {
         let layer = Self(());
         layer.plan(Plan::Count);
@@ -54,7 +53,8 @@ impl Layer {
                 format!("call={call},errno={error},ever={ever}")
             }
         };
-        // The layer reads the order from the path. No such file exists, so opening it always fails.
+        // The layer reads the command from the path. No such file exists, so opening it always
+        // fails.
         let _ = File::open(format!("/atf-faults/{order}"));
     }
 
@@ -64,7 +64,7 @@ impl Layer {
         let _ = File::open(format!("/atf-faults/bad={start},to={end},file={file}"));
     }
 
-    /// Ends the plan. Returns the names and outcomes of the calls made under it.
+    /// Ends the plan, and returns the names and outcomes of the calls that were made during it.
     ///
     /// # Errors
     ///

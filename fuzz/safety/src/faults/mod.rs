@@ -8,12 +8,12 @@
 //! These guarantees hold:
 //!
 //! - nothing panics, and the input trace stays unchanged, byte for byte;
-//! - if a call fails permanently, the result is an error with the system's code, or the report
-//!   lists what is missing; interrupted and short calls are continued;
-//! - after an error in `recover`, nothing is left at the output path or elsewhere, unless the
+//! - if a call keeps failing, the result is an error with the system's code, or the report lists
+//!   what is missing; interrupted and short calls are continued;
+//! - after an error in `recover`, nothing is left at the output path or elsewhere, unless its
 //!   removal fails too;
 //! - if a sector of `index.atf` or `detail.atf` is unreadable, exactly the events outside it are
-//!   recovered, byte for byte, and the report contains the file and the range;
+//!   recovered, byte for byte, and the report lists the file and the range;
 //! - after an error in a writer, the files contain exactly the events that the writer reported as
 //!   flushed.
 
@@ -66,7 +66,7 @@ pub const ENOSPC: i32 = 28;
 /// Interrupted by a signal.
 pub const EINTR: i32 = 4;
 
-/// All faulty outcomes of a call, except for endless interruptions: no kernel causes them, and the
+/// All faulty outcomes of a call, except for endless interruptions. No kernel causes these, and the
 /// library retries an interrupted call until it succeeds.
 pub const FAULTS: [(Fault, Extent); 7] = [
     (Fault::Error(EIO), Extent::Once),

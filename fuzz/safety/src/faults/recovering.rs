@@ -16,8 +16,8 @@ use atf_samples::tree;
 
 use super::{EINTR, Extent, FAULTS, Fault, Layer, Plan, Tally};
 
-/// The step in bytes between the sizes of full disks. It is prime, so that every position in a
-/// record is hit.
+/// The difference in bytes between two sizes of full disks. It is prime, so that the disk fills up
+/// at every position in a record.
 const SPACES: usize = 13;
 
 /// A recovery: the library's [`recover`](atf::rewrite::recover) or, in a test, a version with a
@@ -25,7 +25,7 @@ const SPACES: usize = 13;
 pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>;
 
 /// Makes each of the recovery's calls fail in turn, with each kind of fault, and also makes the
-/// recovery run out of space. Stops after `most` faults.
+/// disk fill up. Stops after `most` faults.
 ///
 /// # Errors
 ///
@@ -54,8 +54,8 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     let written: usize = case.expected.values().map(Vec::len).sum();
     let calls = (0..tally.calls)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
-    // Every size is tested with in-memory writers, which share their code with writers of real
-    // files.
+    // In-memory writers, which share their code with writers of real files, are tested with every
+    // size.
     let spaces = (0..written as u64).step_by(SPACES).map(Plan::Space);
     for plan in calls.chain(spaces) {
         if tally.faults.len() >= most {
@@ -134,7 +134,8 @@ impl Case<'_> {
         let is_for_ever = matches!(plan, Plan::Call(_, _, Extent::ForEver));
         match result {
             Err(error) => {
-                // The result is complete, but its folder could be neither synchronized nor removed.
+                // The result may be complete if its folder could be neither synchronized nor
+                // removed.
                 let is_complete =
                     is_for_ever && out.as_ref().is_ok_and(|out| *out == self.expected);
                 if out.is_ok() && !is_complete {
@@ -187,8 +188,8 @@ impl Case<'_> {
         format!("{:?}", names.collect::<std::collections::BTreeSet<_>>())
     }
 
-    /// Checks that nothing is left next to the source, except for an unfinished folder that could
-    /// not be removed.
+    /// Checks that nothing is left next to the source. If `may_stay` is set, an unfinished folder
+    /// that could not be removed is allowed.
     fn nothing_is_left(&self, may_stay: bool) -> Result<(), String> {
         let entries = fs::read_dir(&self.root).map_err(|error| error.to_string())?;
         for entry in entries.flatten() {
@@ -205,7 +206,7 @@ impl Case<'_> {
     }
 }
 
-/// Returns whether this call must be retried if it is interrupted.
+/// Returns whether this call must be repeated if it is interrupted.
 fn is_repeated(call: &str) -> bool {
     ["read ", "write ", "pread64", "pwrite64", "open ", "fsync"]
         .iter()

@@ -31,8 +31,8 @@ const RING: u64 = 128;
 const IN_FILES: (usize, usize) = (60, 20);
 
 /// The maximum number of failing reads on a completely unreadable `index.atf`. A disk can take
-/// seconds for each failing read. A search takes one read for each of the six sectors and two for
-/// the pieces that contain the sectors.
+/// seconds for each failing read. Finding the bad sectors takes one read for each of the six
+/// sectors, and two for the pieces that contain them.
 const MOST_READS: usize = 12;
 
 /// How a session's writer ended.
@@ -72,7 +72,7 @@ pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
         if !session.ring.is_empty() {
             fs::write(thread.join("ring.atf"), &session.ring)?;
         }
-        // If a file's header is unreadable, nothing shows that a ring belongs to that file.
+        // If a file's header is unreadable, nothing proves that a ring belongs to the file.
         let first = usize::from(state == State::Ring) * SECTOR;
         for (name, bytes, first) in [
             ("index.atf", &session.index, first),
@@ -149,8 +149,8 @@ impl Session {
     fn new(version: u8, state: State) -> Self {
         let events = IndexFile::finalized(version, EVENTS);
         let linked = events.events.iter().zip(0..).step_by(3);
-        // Payload sizes vary, so that headers and payloads end at many different distances from the
-        // end of a sector.
+        // Payload sizes vary, so that headers and payloads end at many different distances from a
+        // sector's end.
         let record = |(event, seq): (&atf_samples::files::EventRecord, u64)| {
             DetailRecord::call(seq, event.timestamp_ns, u16::try_from(seq * 7).unwrap_or(0))
         };
@@ -218,8 +218,8 @@ impl Session {
         };
         let mut parts: Vec<_> = self.areas.iter().filter_map(part).collect();
         if let [(_, index), (_, detail)] = &parts[..] {
-            // If a detail's length is lost, the details after it can be found only through their
-            // index events.
+            // If a detail's length is lost, the details after it can be found only by the links of
+            // their index events.
             let details = self.details.iter().map(|(_, place)| place).zip(0..);
             let mut unfound = details.filter(|(place, seq)| {
                 place.start >= detail.end && Self::place(3 * seq).end > index.start
@@ -278,7 +278,7 @@ impl Session {
         self.is_stated(name, bad, report)
     }
 
-    /// Checks that the report contains the file and the range of bad bytes, extended to whole
+    /// Checks that the report contains the file and the range of bad bytes, rounded to whole
     /// events.
     fn is_stated(&self, name: &str, bad: &Range<u64>, report: &Report) -> Result<(), String> {
         let thread = report.threads().next().ok_or("no thread")?;

@@ -1,4 +1,4 @@
-//! A disk of limited size.
+//! Simulates a disk of limited size.
 
 use std::io;
 use std::path::Path;

@@ -24,7 +24,7 @@ use super::{FAULTS, Fault, Layer, Plan, Tally};
 
 /// The number of events in the thread. Every third event has a detail.
 const COUNT: u64 = 200;
-/// About how many events, along with their details, fit on one page of the largest disk.
+/// How many events, with their details, fit on one page of the largest disk, approximately.
 const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
@@ -41,8 +41,8 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// How far a writer got: the numbers of events and details that it reported as flushed, or `None`
-/// if it created no thread, and whether it finished.
+/// How far a writer got: how many events and details it reported as flushed, or `None` if it did
+/// not create the thread, and whether it finished.
 struct Written {
     flushed: Option<(u64, u64)>,
     result: atf::Result<()>,
@@ -97,7 +97,7 @@ fn check(
     let detail = detail.transpose();
     let detail = match (detail, flushed.1) {
         (Ok(detail), _) => detail,
-        // The writer failed before the first detail.
+        // The writer failed before it wrote the first detail.
         (Err(_), 0) => None,
         (Err(error), _) => return Err(error),
     };
@@ -219,7 +219,7 @@ pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();
     for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
-        // Go byte by byte from no space to enough space for everything.
+        // Increase the space byte by byte, from none to enough for everything.
         for space in 0.. {
             tally.runs += 1;
             let small = SmallDisk::new(space);
@@ -243,8 +243,8 @@ pub fn disk_full_in_memory() -> Tally {
     tally
 }
 
-/// Writes a session, and recovers a session, on disks of 1 to `sizes` pages. Returns `None` if no
-/// disk can be mounted.
+/// Writes and recovers a session on disks of 1 to `sizes` pages. Returns `None` if no disk can be
+/// mounted.
 ///
 /// # Errors
 ///

@@ -273,7 +273,8 @@ fn one_length(size: usize) -> Files {
     with_details(file, 3)
 }
 
-/// Sets the length of every fifth detail to 0, so a reader cannot walk from one detail to the next.
+/// Sets the length of every fifth detail to 0, so that a reader cannot walk from one detail to the
+/// next.
 fn broken_often(size: usize) -> Files {
     let fits = (size / 32) as u64;
     let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, 8)).collect());
@@ -284,7 +285,8 @@ fn broken_often(size: usize) -> Files {
     with_details(bytes, fits)
 }
 
-/// Makes bytes that look, at every 24th byte, like a detail that reaches to the end of the file.
+/// Makes bytes of which every 24th looks like the start of a detail that reaches to the end of the
+/// file.
 fn false_starts(size: usize) -> Files {
     let file = DetailFile::of(1, vec![record(0, size)]).placeholder();
     let mut bytes = file.without_footer();

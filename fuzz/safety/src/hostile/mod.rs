@@ -1,4 +1,4 @@
-//! Traces crafted to need a lot of memory, or disproportionately more time the larger they are.
+//! Traces crafted to need a lot of memory, or more time than their size justifies.
 //!
 //! Each [`Input`] is a session of about the requested size. [`work`] reads the
 //! session, checks it and recovers it with salvage. Memory use has a [`bound`], and a trace of
@@ -24,17 +24,17 @@ pub use inputs::{INPUTS, Input};
 /// The memory in bytes that any trace may use regardless of its size, for windows, buffers and
 /// bounded lists of findings.
 pub const FIXED: usize = 4 << 20;
-/// The memory in bytes allowed per byte of the trace: 8 bytes for each detail, which has at least
-/// 24 bytes, 56 more if a salvage finds the detail, and the content of the manifest.
+/// The memory in bytes allowed per byte of the trace. A detail has at least 24 bytes and takes 8
+/// bytes of memory, or 64 if a salvage finds it. The content of the manifest is kept too.
 pub const PER_BYTE: usize = 12;
 /// The memory in bytes allowed per byte of a manifest. When a manifest is read, checked and
-/// written, each `{"id":7}` becomes a position in the text, a thread and a problem.
+/// written, each `{"id":7}` takes the memory of a position in the text, a thread and a problem.
 pub const PER_MANIFEST_BYTE: usize = 74;
-/// The memory in bytes allowed per byte of a session of many threads. Each thread has three events
-/// in 160 bytes, and its problems take up a large share of the memory.
+/// The memory in bytes allowed per byte of a session with many threads. Each thread has three
+/// events in 160 bytes, and much of the memory is for its problems.
 pub const PER_THREAD_BYTE: usize = 40;
-/// The maximum growth in instructions for a trace of twice the size, not counting the instructions
-/// for an empty trace. This leaves room for linear growth and the logarithmic factor of sorting.
+/// The maximum growth in instructions for a trace of twice the size, not counting those for an
+/// empty trace. This allows for linear growth and for the logarithmic factor of sorting.
 pub const GROWTH: f64 = 2.5;
 
 /// Writes a hostile trace of about `size` bytes into a folder, and returns its exact size.
