@@ -1,4 +1,4 @@
-//! Grades arbitrary output the way the conformance kit grades programs under test.
+//! Grades arbitrary output as the conformance kit grades that of programs under test.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -14,8 +14,8 @@ use atf_conformance::run::warden::End;
 use atf_conformance::run::{Ended, Reading, Smoke, Task};
 use serde_json::Value;
 
-/// The reported differences may take this many bytes per byte of the answer, in addition to
-/// [`OF_CASE`].
+/// The maximum size of the reported differences, in bytes per byte of the answer. [`OF_CASE`] is
+/// added to it.
 const SHARE: usize = 64;
 const OF_CASE: usize = 1 << 20;
 
@@ -76,7 +76,7 @@ static CASES: LazyLock<Vec<Arc<Case>>> =
 /// changes.
 ///
 /// Checks that nothing panics, that the correct answer passes, that every failure has a cause, and
-/// that the size of the answer bounds the size of a failure.
+/// that the size of a failure is limited by the size of the answer.
 pub fn answers(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok((place, is_read, code, is_raw)) = <(u16, bool, u8, bool)>::arbitrary(&mut input) else {

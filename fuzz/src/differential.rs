@@ -10,9 +10,9 @@ use crate::scratch::{put, scratch};
 /// Reads a file with the library and with the layout interpreter.
 ///
 /// If the file has a verified footer, the decoders must agree on everything: the verdict, all
-/// events and all derived values. Otherwise, each decoder interprets a damaged end in its own way.
-/// One may reject a file that the other recovers, or miss the last two events, which are as long as
-/// a footer. Zeros may be a gap to one decoder and free space after the events to the other.
+/// events and all derived values. Otherwise, the decoders may interpret a damaged end differently.
+/// One may reject a file that the other recovers, or may miss the last two events, which are as
+/// long as a footer. One may interpret zeros as a gap and the other as free space after the events.
 /// Headers and all earlier events must still be the same.
 pub fn differential(data: &[u8]) {
     let kind = Kind::of(data);
@@ -53,7 +53,8 @@ fn is_same(read: &Value, interpreted: &Value) -> bool {
             || is_nearly_same(without_zeros(events), without_zeros(others)))
 }
 
-/// Returns whether two lists of events differ only in at most two events at the end of one.
+/// Returns whether two lists of events are equal, except for up to two more events at the end of
+/// one of them.
 fn is_nearly_same(events: &[Value], others: &[Value]) -> bool {
     let common = events.len().min(others.len());
     events[..common] == others[..common] && events.len().abs_diff(others.len()) <= 2

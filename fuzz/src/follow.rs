@@ -23,17 +23,17 @@ struct Growth {
     is_written: bool,
     /// The size to which the file is preallocated with zeros.
     set_aside: u16,
-    /// The numbers of bytes to add between polls, used cyclically.
+    /// The numbers of bytes to add between polls. They are used in turn, again and again.
     pieces: [u8; 6],
 }
 
 /// Follows a file that grows in pieces.
 ///
 /// - Arbitrary bytes: nothing panics, and the returned events are in the file, in order. If the
-///   complete file is consistent and finalized and does not contradict these events, they are a
-///   prefix of the events that a reader returns.
-/// - A writer's output: the follower returns every event once, in order, and then the end, even if
-///   space was preallocated.
+///   complete file is finalized, consistent, and consistent with these events, they are a prefix of
+///   the events that a reader returns.
+/// A writer's output: the follower returns every event once, in order, and then reports the end,
+///   even if space was preallocated.
 pub fn follow(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(growth) = Growth::arbitrary(&mut input) else {
@@ -185,7 +185,7 @@ impl Growth {
         for end in self.ends(bytes.len()) {
             patch(&file, start, &bytes[start..end]);
             start = end;
-            // The file contradicts itself, so the next poll tries again.
+            // An error means that the file contradicts itself so far. The next poll tries again.
             let _ = follower.drain();
         }
         if follower.drain().is_ok() {
@@ -206,8 +206,8 @@ impl Growth {
         drain(End::NotYet);
         let file = create(&path);
         file.set_len(self.set_aside.into()).expect("room");
-        // If the follower has not seen the preallocated space while it was empty, it cannot tell
-        // whether the last event that fits into the space is half-written.
+        // The follower must see the preallocated space before events are written to it. Otherwise,
+        // it could not tell whether the last event in that space is only half-written.
         drain(End::NotYet);
         let whole = [placeholder, &last[placeholder.len()..]].concat();
         let mut start = 0;
@@ -221,7 +221,7 @@ impl Growth {
         // The header is written last.
         patch(&file, 0, &last[..placeholder.len()]);
         if is_finalized {
-            // One poll may see a half-written header; the next poll sees the whole header.
+            // One poll may see a half-written header; the next one sees all of it.
             drain(End::NotYet);
             drain(End::Finalized);
         }

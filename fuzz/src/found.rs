@@ -20,11 +20,11 @@ pub const INPUT: &str = "input";
 pub const ABOUT: &str = "case.json";
 
 /// Describes an input: its files, the verdict on each file, the broken rules with their places, and
-/// whether the checker itself panics.
+/// whether the checker panics on it.
 #[must_use]
 pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let scratch = scratch();
-    // The checker reports the name of the folder, so the name must always be the same.
+    // Findings contain the name of the folder, so it must always be the same.
     let folder = scratch.path().join("found");
     let made = std::fs::create_dir(&folder).is_ok();
     let has_files = made && write(target, input, &folder);
@@ -55,7 +55,7 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     })
 }
 
-/// Turns an input into a case: minimizes and describes the input, and writes both files below
+/// Turns an input into a case: minimizes the input, describes it, and writes both files below
 /// `folder`.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The bodies of the fuzz targets. Each checks properties that must hold for arbitrary bytes.
 //!
-//! `cargo fuzz run TARGET` runs one of these functions. To keep the functions working,
-//! `tests/smoke.rs` runs all of them on real and damaged files with a stable toolchain.
+//! `cargo fuzz run TARGET` runs one of these functions. `tests/smoke.rs` ensures that the functions
+//! keep working: it runs all of them on real and damaged files with a stable toolchain.
 
 mod answers;
 mod capi;

@@ -25,8 +25,8 @@ struct Killed<'a> {
     ops: Ops<'a>,
 }
 
-/// How events are split between a file and its ring area, in bytes of the events section. Numbers
-/// are limited to the section's size.
+/// How events are split between a file and its ring area, in bytes of the events section. Larger
+/// numbers are reduced to the section's size.
 #[derive(Debug, Arbitrary)]
 struct Parted {
     /// The start of the area.
@@ -43,16 +43,15 @@ struct Part {
     start: u64,
     checksum: u32,
     area: Vec<u8>,
-    /// The file, completed with everything from the ring.
+    /// The file, continued with everything in the ring.
     whole: Vec<u8>,
 }
 
 /// Reads a thread with a ring.
 ///
-/// - If the ring is as a writer leaves it, the thread has exactly the events of the file and the
-///   ring.
-/// - With any ring, nothing panics, and the thread starts with the events of the file itself, in
-///   order.
+/// If a writer left the ring, the thread has exactly the events of the file and the ring.
+/// Whatever the ring contains, nothing panics, and the thread starts with the events of the file
+///   itself, in order.
 pub fn ring(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path();
@@ -184,8 +183,8 @@ fn any_ring(folder: &std::path::Path) {
     } else {
         assert!(file.footer().is_none(), "nothing is missing");
         let (mut file, with_ring) = (index_events(&file), index_events(thread.index()));
-        // Bytes that look like the beginning of a footer may turn into a footer once the ring's
-        // bytes are added.
+        // Bytes that look like the beginning of a footer may become one once the ring's bytes are
+        // added.
         let magic = u64::from(u32::from_le_bytes(IndexFooter::MAGIC));
         let footer = file
             .iter()
@@ -206,7 +205,7 @@ fn any_ring(folder: &std::path::Path) {
 }
 
 fn as_written(folder: &std::path::Path, index: &Part, detail: Option<&Part>) {
-    // An unfinalized file has a footer only if some events look like one.
+    // An unfinalized file can have a footer only if some of its events look like one.
     let file = IndexReader::from_bytes(index.file.as_slice());
     let is_finalized = file.is_ok_and(|file| file.footer().is_some());
     let Ok(whole) = IndexReader::from_bytes(index.whole.as_slice()) else {

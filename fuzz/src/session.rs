@@ -150,7 +150,7 @@ fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
         .functions
         .iter()
         .map(|it| u128::from(it.times.self_ns));
-    // Totals saturate, because damaged times may be centuries apart.
+    // The library's totals saturate, because damaged times may be centuries apart.
     let own = u64::try_from(own.sum::<u128>()).unwrap_or(u64::MAX);
     assert_eq!(own, totals.busy_ns, "self times add up");
     let tree = analyze::tree(session, &options).expect("as above");
@@ -177,10 +177,10 @@ fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Opt
     Some(SessionReader::open(out).expect("a cut can be opened"))
 }
 
-/// Reads, merges, analyses, cuts and recovers a session. Nothing panics, the merge has as many
-/// events as all threads together, and self times add up. The recovered session and the cut break
-/// no MUST. The recovered session keeps every event before a gap, and recovering it again yields
-/// the same bytes.
+/// Reads, merges, analyses, cuts and recovers a session. Checks that nothing panics, that the merge
+/// has as many events as all threads together, that self times add up, and that the recovered
+/// session and the cut break no MUST. The recovered session must keep every event before a gap, and
+/// recovering it again must yield the same bytes.
 pub fn recover(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");

@@ -20,12 +20,12 @@ use crate::scratch::scratch;
 
 /// Reads a session in all possible ways.
 ///
-/// - Mapped files and positioned reads return the same events, payloads and problems.
+/// - Mapped files and positioned reads yield the same events, payloads and problems.
 /// - Merges, partitions and merges with small buffers return the same events as a simple merge. A
 ///   time range contains exactly the events within it.
 /// - Calls are paired in the same way in a merge and in a single thread.
-/// - Followers return exactly the events of each finalized file, once each and in order, and then
-///   its end; of any other file, they return the first events.
+/// - For a finalized file, followers return all its events, once each and in order, and then report
+///   its end. For any other file, they return its first events.
 /// - A reader opens every file that the checker accepts and reports no problem with it.
 /// - A recovered session, converted to the other wire version and back, has the same events and payloads.
 pub fn session(data: &[u8]) {
@@ -130,7 +130,7 @@ fn merged(session: &SessionReader) -> Vec<MergedEvent> {
         found.sort_by_key(key);
         expected.sort_by_key(key);
         assert!(found.iter().all(|event| expected.contains(event)));
-        // If time goes backwards within a thread, a time range may lack events.
+        // If time goes backwards within a thread, a time range need not contain all of its events.
         if ordered(session) {
             same("a range of time", &expected, &found);
         }
@@ -147,7 +147,8 @@ fn ordered(session: &SessionReader) -> bool {
     scans.all(|scan| scan.is_ordered())
 }
 
-/// Repeatedly takes the earliest of the threads' next events. In a tie, the first thread wins.
+/// Repeatedly takes the earliest of the threads' next events. Of equally early events, that of the
+/// first thread wins.
 fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
     let entries = session.threads().iter();
     let threads = entries.filter_map(|entry| Some((entry.id(), entry.open_index().ok()?)));
@@ -215,8 +216,7 @@ fn followed(session: &SessionReader) {
             let expected = End::finalized(index.checksum(), None);
             same("followed", &(&all, expected), &(&given, end));
         } else {
-            // Followers do not read the ring, and they do not return events that are not yet
-            // certain.
+            // Followers do not read the ring, and return only events that are certain.
             assert!(all.starts_with(&given), "{all:#?}\n{given:#?}");
         }
         let mut follower = DetailFollower::new(thread.path().join(DETAIL_FILE));
@@ -243,7 +243,7 @@ enum End {
 }
 
 impl End {
-    /// Returns how following a finalized file ends.
+    /// Returns the result with which following a finalized file ends.
     fn finalized(checksum: atf::Result<Checksum>, framing: Option<&atf::Error>) -> Self {
         let is_damaged = matches!(checksum, Ok(Checksum::Bad { .. })) || framing.is_some();
         Self::Finalized { is_damaged }
@@ -266,7 +266,7 @@ fn drained<T>(mut poll: impl FnMut() -> atf::Result<Polled<T>>) -> (Vec<T>, End)
             }
             Ok(Polled::Finalized) => End::Finalized { is_damaged },
             Ok(Polled::NotYet) if !is_damaged => End::NotYet,
-            // A follower reports a problem with the returned events only once.
+            // A follower reports a problem with returned events only once.
             Err(_) if !is_damaged => {
                 is_damaged = true;
                 continue;

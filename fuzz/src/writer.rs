@@ -228,8 +228,8 @@ pub fn writer(data: &[u8]) {
     match written.is_finalized {
         true => assert_eq!(index.event_count(), count),
         false => {
-            // At the end of an unfinalized file, zeros do not count as events, nor does an event of
-            // kind 0 before them. Verbatim events can look like either.
+            // At the end of an unfinalized file, neither zeros nor an event of kind 0 before them
+            // count as events. Events written verbatim can look like either.
             let no_kinds = { &written.events }
                 .iter()
                 .rev()
@@ -263,7 +263,7 @@ pub fn writer(data: &[u8]) {
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     match written.is_finalized {
         true => assert_eq!(detail.event_count(), places),
-        // The last events may be zeros. In an unfinalized file, these do not count, although their
+        // In an unfinalized file, last events that consist of zeros do not count, although their
         // details exist.
         false => {
             let links = { &written.events }.iter();

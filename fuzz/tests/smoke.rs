@@ -105,7 +105,7 @@ fn made_up(body: Body, rounds: u64) {
                 state ^= state << 13;
                 state ^= state >> 7;
                 state ^= state << 17;
-                // Make small numbers frequent, as in the inputs that a fuzzer finds.
+                // Make small numbers frequent, as in inputs that a fuzzer finds.
                 let [byte, choice, ..] = state.to_le_bytes();
                 if choice < 128 { byte & 3 } else { byte }
             })
@@ -153,7 +153,7 @@ fn two_decoders_read_the_same() {
     for part in ["samples", "conformance/corpus"] {
         for ending in ["index.atf", "detail.atf"] {
             let files = files(part, ending);
-            // Neighbouring files are similar.
+            // Neighbouring files are similar, so only some are needed.
             let some = files.iter().step_by(files.len() / 25 + 1);
             some.for_each(|path| feed_some(atf_fuzz::differential, path));
         }
@@ -177,7 +177,7 @@ fn seeds_of_the_corpus_find_nothing() {
     for target in atf_fuzz::TARGETS {
         let seeds = &seeds[target.name];
         assert!(seeds.len() > 10, "{}: {} seeds", target.name, seeds.len());
-        // Neighbouring seeds are similar.
+        // Neighbouring seeds are similar, so only some are needed.
         for bytes in seeds.values().step_by(seeds.len() / 20 + 1) {
             give(target.body, bytes);
         }
@@ -243,7 +243,7 @@ fn a_crash_becomes_a_small_case_that_names_the_rule() {
     };
     let case = "../conformance/corpus/v1/iftr-002-a-billion/files/index.atf";
     let mut input = fs::read(case).expect("a case of the corpus");
-    // The header also claims a billion events, and the footer is missing.
+    // The header also states a billion events, and the footer is missing.
     input[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
     input.truncate(64 + 5 * 32 + 9);
     let folder = tempfile::tempdir().expect("a place");

@@ -1,7 +1,7 @@
 //! ATF v2 files for tests: [sessions](folder) of a real tracer, and [files] written byte by byte.
-//! Also the [tools] that tests need.
+//! Also contains the [tools] that tests need.
 //!
-//! Nothing here uses the library's structs or constants, so a mistake in them cannot hide.
+//! Nothing here uses the library's structs or constants, so a mistake in them cannot stay hidden.
 
 #![allow(
     missing_docs,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::process::Command;
 
-/// Reports the running test as skipped. Writes to standard error itself, because the test harness
+/// Reports the running test as skipped. Writes directly to standard error, because the test harness
 /// hides what a passing test prints with `eprintln!`.
 pub fn skip(why: impl Display) {
     let _ = writeln!(io::stderr(), "\nSKIPPED: {why}");
@@ -35,7 +35,7 @@ pub fn has(tool: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Runs itself once more, without a tool that it needs.
+    /// The test runs itself once more, without a tool that it needs.
     #[test]
     fn a_skipped_test_is_listed_although_it_passes() {
         const AGAIN: &str = "ATF_SAMPLES_AGAIN";

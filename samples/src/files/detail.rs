@@ -12,7 +12,7 @@ pub struct DetailRecord {
 }
 
 impl DetailRecord {
-    /// Returns a call with registers and `stack` bytes of stack.
+    /// Returns the detail of a call, with registers and `stack` bytes of stack.
     pub fn call(index_seq: u64, timestamp: u64, stack: u16) -> Self {
         let mut payload = Bytes::default();
         payload.u64(0x0644_4fc1_0000_0001);
@@ -37,7 +37,7 @@ impl DetailRecord {
     }
 }
 
-/// A detail file to write; its fields need not be consistent.
+/// A detail file to write, whose fields need not be consistent.
 #[derive(Debug, Clone)]
 pub struct DetailFile {
     pub version: u8,

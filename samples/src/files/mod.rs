@@ -1,6 +1,6 @@
 //! Files for tests, written byte by byte from the tables of S0, S1, S2 and S4.
 //!
-//! Nothing here uses the crate's structs or constants, so a mistake in their layout cannot hide.
+//! Nothing here uses the crate's structs or constants, so a mistake in them cannot stay hidden.
 
 mod detail;
 mod index;

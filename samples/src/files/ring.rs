@@ -2,7 +2,7 @@
 
 use super::{Bytes, crc32c};
 
-/// A ring to write; its fields need not be consistent.
+/// A ring to write, whose fields need not be consistent.
 #[derive(Debug, Clone)]
 pub struct RingFile {
     pub magic: [u8; 4],
