@@ -1,4 +1,5 @@
-//! Code that contradicts the spec causes a compile error at the contradiction, in the spec's terms.
+//! Tests that code that contradicts the spec does not compile. The error is at the contradiction
+//! and uses the spec's terms.
 //!
 //! `TRYBUILD=overwrite` rewrites the expected messages.
 

@@ -1,4 +1,4 @@
-//! Users of the macros compile neither a YAML parser nor a command line.
+//! Tests that users of the macros compile neither a YAML parser nor a command-line parser.
 
 use std::process::Command;
 

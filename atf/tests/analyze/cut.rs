@@ -1,4 +1,4 @@
-//! Analysing a cut gives the same numbers as analysing the same time range of the original.
+//! Tests that analysing a cut gives the same numbers as analysing that time range of the original.
 
 use std::collections::BTreeMap;
 

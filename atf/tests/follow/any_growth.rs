@@ -1,4 +1,4 @@
-//! Files with arbitrary contents that grow in arbitrary steps.
+//! Follows files with arbitrary contents that grow in arbitrary steps.
 
 use atf::follow::{DetailFollower, IndexFollower};
 use atf::index::IndexReader;

@@ -53,7 +53,7 @@ fn details(count: u64) -> u64 {
     count - count.div_ceil(3)
 }
 
-/// Writes forever, and stores the number of returned calls after each call.
+/// Writes forever. After each call, stores how many calls have returned.
 fn write(mut writer: ThreadWriter, said: &File) {
     for seq in 0.. {
         let written = if has_detail(seq) {
