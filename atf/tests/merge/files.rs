@@ -1,4 +1,4 @@
-//! Merges a large number of files, including some that fail.
+//! Merges a large number of files, some of which fail.
 
 use std::fs;
 use std::path::Path;

@@ -123,7 +123,7 @@ fn the_end_of_a_footer_after_zeros_is_not_an_event() {
         for lost in [0, 3] {
             let file = IndexFile::finalized(version, 13).placeholder();
             let mut bytes = file.bytes();
-            // The events in the lost sector are also zeros, and they remain holes.
+            // The events in the lost sector are zeros too, and still count as holes.
             bytes[480 - 32 * lost..512].fill(0);
             let index = ways::index(bytes).unwrap();
             assert_eq!(index.event_count(), 13);

@@ -1,5 +1,5 @@
-//! Scanning and checking details while opening them gives the same results as scanning and checking
-//! them afterwards.
+//! Tests that scanning and checking details while opening them gives the same results as doing so
+//! afterwards.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use atf_samples::files::{DetailFile, DetailRecord, IndexFile};
 /// More than two blocks of index events.
 const EVENTS: u64 = 4_200;
 
-/// Returns a thread without faulty links, except for a fault in the details.
+/// Returns a thread whose links are correct, except where `fault` changes the details.
 fn files(version: u8, fault: Fault) -> (IndexFile, DetailFile) {
     let index = IndexFile::finalized(version, EVENTS);
     let detail = |seq: u64| {

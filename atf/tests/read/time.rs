@@ -1,4 +1,5 @@
-//! Searching a time range in ordered events finds the same events as examining each event.
+//! Tests that searching a time range in ordered events finds the same events as examining each
+//! event.
 
 use std::io::{self, Cursor};
 use std::num::NonZero;
@@ -46,7 +47,7 @@ fn check(index: &IndexReader, times: &[u64], time: (Bound<u64>, Bound<u64>)) {
     }
 }
 
-/// Checks both bounds of ranges at, before and after the file's times, and at the extremes.
+/// Checks ranges with included, excluded and missing bounds at these keys.
 fn check_all(version: u8, times: &[u64], keys: &[u64]) {
     let bytes = file(version, times).bytes();
     let memory = IndexReader::from_bytes(bytes.clone()).unwrap();
