@@ -86,7 +86,7 @@ fn a_folder_that_allows_no_new_files_is_named() {
     let ErrorKind::Io(kind) = error.kind() else {
         panic!("{error}");
     };
-    // Another name is tried only if a name is taken.
+    // Another name is tried only if the first one is taken.
     assert_ne!(*kind, io::ErrorKind::AlreadyExists);
     assert_eq!(error.path(), Some(Path::new("/proc")));
 }

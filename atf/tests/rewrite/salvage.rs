@@ -1,5 +1,5 @@
-//! A salvage after holes and damage finds exactly the original details, and nothing that merely
-//! looks like one.
+//! Tests that a salvage after holes and damage finds exactly the original details, and nothing that
+//! merely looks like a detail.
 
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
 use atf::thread::ThreadReader;
@@ -163,7 +163,7 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     let thread = thread(&report);
     assert_eq!((thread.events.kept, thread.events.salvaged), (4, 10));
 
-    // Their links and positions are those of the original file.
+    // The events set aside keep their links and positions in the original file.
     let mut rest = IndexFile::of(1, file.events[5..].to_vec());
     rest.flags = 0;
     let found = files(&out.path("out"));
