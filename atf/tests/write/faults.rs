@@ -1,4 +1,4 @@
-//! Makes each call of the operating system fail once.
+//! Makes each call to the operating system fail once.
 
 use std::io;
 use std::path::Path;

@@ -196,7 +196,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             steps += 1;
         };
         check(&state);
-        // The details are written byte by byte before their area is emptied and moved.
+        // The details reach the file in small steps before their area is emptied and moved.
         let (from, to) = (before.detail.unwrap().len(), after.detail.clone().unwrap());
         for size in (from..=to.len()).step_by(7).chain([to.len()]) {
             state.detail = Some(to[..size].to_vec());
@@ -207,7 +207,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             state.set(field, &bytes);
             check(&state);
         }
-        // Afterwards, the index is written in the same way.
+        // Afterwards, the index reaches its file in the same way.
         let (from, to) = (before.index.len(), after.index.len());
         for size in (from..=to).step_by(7).chain([to]) {
             state.index = after.index[..size].to_vec();
