@@ -97,7 +97,8 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the fields and enumerations that differ in at least one wire version of both layouts.
+/// Returns the fields and enumerations that differ between the layouts in at least one wire version
+/// that both have.
 fn changed_subjects(before: &Layout, after: &Layout) -> BTreeSet<String> {
     let mut changed = BTreeSet::new();
     for record in &after.records {

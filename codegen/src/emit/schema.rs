@@ -1,4 +1,5 @@
-//! Emits JSON Schemas: the spec's YAML files for editors, and manifest.json for tracer authors.
+//! Emits JSON Schemas: of the spec's YAML files, for editors, and of manifest.json, for authors of
+//! tracers.
 
 use atf_spec::load::Spec;
 use atf_spec::schema;
