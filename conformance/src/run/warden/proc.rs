@@ -49,7 +49,7 @@ fn parent(of: Pid) -> Option<Pid> {
     pid(stat(of)?.split_whitespace().nth(1)?)
 }
 
-/// Returns whether a process is still running. A zombie has ended.
+/// Returns whether a process is still running. A zombie counts as ended.
 pub(super) fn is_running(process: Pid) -> bool {
     stat(process).is_some_and(|fields| !fields.trim_start().starts_with(['Z', 'X']))
 }
