@@ -10,7 +10,7 @@ typedef struct {
     uint64_t size;
 } File;
 
-/* Returns whether `size` bytes exist at `at`. Does not add the two, because the sum may overflow. */
+/* Returns whether `size` bytes exist at `at`. Does not add the two: the sum may overflow. */
 static inline bool has_room(const File *file, uint64_t at, uint64_t size) {
     return at <= file->size && size <= file->size - at;
 }

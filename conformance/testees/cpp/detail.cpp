@@ -61,7 +61,7 @@ class File {
     bool has_damaged_footer() const {
         const auto stated = add(start, length);
         if ((stated && is_damaged(*stated)) || is_damaged(at_end())) return true;
-        // If the header proves that a footer exists, any other nonzero bytes there are damage.
+        // If the header proves that a footer exists, other nonzero bytes in its place are damage.
         auto proved = counted_end();
         if (!proved && is_rewritten() && stated == at_end()) proved = stated;
         return proved && bytes.has(*proved, footer_size) && !bytes.from(*proved).is_zero();

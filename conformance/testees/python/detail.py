@@ -138,7 +138,8 @@ def refuse_damaged_footer(data, header):
         says = (footer["bytes_length"], footer["event_count"])
         if problem is None and says == (at - start, len(places)):
             raise Reject("ATF-DFTR-013")
-    # If the header proves that a footer exists, any other nonzero bytes there are damage.
+    # If the header proves that a footer exists, other nonzero bytes in its place are
+    # damage.
     at = stated_end(header)
     is_proved = at == counted_end(data, header) or (at == at_end and is_rewritten(header))
     if is_proved and at <= at_end and any(data[at:]):

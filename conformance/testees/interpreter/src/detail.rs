@@ -139,7 +139,7 @@ impl<'a> File<'a> {
         (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
     }
 
-    /// Returns the possible footer at an offset, valid or not.
+    /// Returns the bytes at an offset as a footer, whether they are one or not.
     fn footer_at(&self, at: u64) -> Option<View<'a>> {
         self.footer.at(self.bytes, at).filter(|_| at >= self.start)
     }
@@ -190,7 +190,7 @@ impl<'a> File<'a> {
             let has_magic = self.footer.has_magic(footer.bytes) && !self.is_payload(at, false);
             footer.is_zero("reserved") && (has_magic || fits)
         });
-        // If the header proves that a footer exists, any other nonzero bytes there are damage.
+        // If the header proves that a footer exists, other nonzero bytes in its place are damage.
         let proved = [
             self.counted_end(),
             self.rewritten_end().filter(|end| at_end == Some(*end)),

@@ -140,7 +140,7 @@ impl<'a> File<'a> {
         count > 0 && self.event_at(count) == Some(self.header.number("footer_offset"))
     }
 
-    /// Returns the possible footer at an offset, valid or not.
+    /// Returns the bytes at an offset as a footer, whether they are one or not.
     fn footer_at(&self, at: u64) -> Option<View<'a>> {
         self.footer.at(self.bytes, at).filter(|_| at >= self.start)
     }
