@@ -127,7 +127,7 @@ fn an_unwritable_report_is_an_error_before_the_run_and_an_old_one_stays_until_it
 fn a_time_limit_applies_to_each_process() {
     let bench = Bench::new();
     let kit = env!("CARGO_BIN_EXE_atf-conformance");
-    // The reader answers in the smoke test.
+    // The reader answers in the smoke test, but hangs whenever it must reject a file.
     bench.reader(
         "slow",
         &format!("{kit} testee read \"$1\" || exec sleep 1000"),

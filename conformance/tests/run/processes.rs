@@ -78,7 +78,7 @@ fn background_processes_are_ended() {
 fn a_detached_process_is_ended() {
     let bench = Bench::new();
     let document = document();
-    // No other process sleeps for this time.
+    // No other process sleeps for exactly this time, so it identifies the processes of this test.
     let time = format!("1000.{}", std::process::id());
     // This process is an orphan in a session of its own, outside the folder and without the
     // environment variables.
@@ -254,7 +254,8 @@ fn a_program_that_is_still_being_written_is_started_when_complete() {
 fn stopping_or_killing_the_warden_affects_no_other_implementation() {
     for signal in ["STOP", "KILL"] {
         let bench = Bench::new();
-        // No other process sleeps for this time.
+        // No other process sleeps for exactly this time, so it identifies the processes of this
+        // test.
         let time = format!("1000.{}", std::process::id());
         // One of the processes is in a session of its own, outside the folder and without the
         // environment variables.
