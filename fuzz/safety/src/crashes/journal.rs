@@ -1,4 +1,5 @@
-//! A storage that records all operations, and the states in which a power loss can leave a file.
+//! In-memory storage that records all operations, and the states in which a power loss can leave a
+//! file.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -329,7 +329,7 @@ fn list(size: usize, item: impl Fn(usize) -> String) -> Files {
     manifest(&format!("[{}]}}", items.join(",")))
 }
 
-/// Makes a manifest with many more keys: all different and unknown, or one key repeated.
+/// Makes a manifest with many additional keys: different and unknown ones, or one that is repeated.
 fn keys(size: usize, differ: bool) -> Files {
     let key = |at: usize| {
         if differ {
