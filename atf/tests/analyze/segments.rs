@@ -323,7 +323,8 @@ fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
     analyze::calls(&open(folder.path()), &Options::default(), &mut ended).unwrap();
     let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
     assert_eq!(outer.5, SpanEnd::Interrupted);
-    // The other return does have a call: it returns from the last event of the first segment.
+    // The other unmatched return belongs to the last event of the first segment, which was not
+    // read.
     assert_eq!(ended.unmatched.len(), 2);
 }
 
