@@ -61,7 +61,7 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
         call(2, FUNCTION, 256),
         opaque(3, 3),
         // No event refers to these two details: the first is an orphan, and the event of the second
-        // links to a different one.
+        // links to a different detail.
         call(1, FUNCTION, 64),
         opaque(4, 500),
         // This is the payload of a call to the function whose id is the secret.
