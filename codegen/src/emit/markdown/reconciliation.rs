@@ -40,7 +40,7 @@ struct Part<'a> {
 /// A decision and the disagreements it settles.
 #[derive(Serialize)]
 struct Decision<'a> {
-    /// The keys of the disagreements or, for a topic, its name.
+    /// The keys of the disagreements and, for a topic, the topic's name.
     anchors: Vec<String>,
     title: &'a str,
     kind: &'static str,
