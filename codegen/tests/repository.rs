@@ -144,7 +144,8 @@ fn has_test(text: &str, name: &str) -> bool {
         .any(|line| line == "#[test]")
 }
 
-/// The compiler checks the rules in `held_by` and `tested_by`. This test checks the rest.
+/// The spec's compiler checks the rules in `held_by` and `tested_by`. This test checks everything
+/// else that they cite.
 #[test]
 fn every_cited_test_benchmark_and_section_exists() {
     let spec = spec();
