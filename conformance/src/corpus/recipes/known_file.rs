@@ -212,8 +212,8 @@ fn crashes() -> Vec<Recipe> {
     ]
 }
 
-/// Makes timestamps start at 0x..41544932 and increase. In little-endian order, this number begins
-/// with the bytes "2ITA".
+/// Makes timestamps increase from a number that ends in 0x41544932. In little-endian order, it
+/// begins with the bytes "2ITA".
 fn magic_times(trace: &mut Trace) {
     trace.without_details();
     trace.events(|events| {
