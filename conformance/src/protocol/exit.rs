@@ -5,5 +5,5 @@
 pub const DONE: u8 = 0;
 /// A reader or validator rejected the subject. It also prints a document with this verdict.
 pub const REJECTED: u8 = 1;
-/// The implementation does not support the case, which is skipped.
+/// The implementation does not support the case, so the kit skips it.
 pub const UNSUPPORTED: u8 = 77;
