@@ -162,7 +162,7 @@ fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table.write(out)
 }
 
-/// Formats the number of results, such as `12` if all passed, or `10/12` otherwise.
+/// Formats the number of passed results and, if some did not pass, the total: `12` or `10/12`.
 fn cell(tally: Tally) -> (String, Style) {
     let Tally { passed, .. } = tally;
     let graded = tally.graded();
