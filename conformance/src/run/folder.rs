@@ -100,7 +100,7 @@ impl Removal<'_> {
             } else if one == self.folder {
                 self.left.push(path);
             } else {
-                // A folder without permissions cannot be moved.
+                // A folder can be moved only with permissions on it.
                 open_up(&path);
                 let to = self.fresh();
                 match fs::rename(&path, &to) {

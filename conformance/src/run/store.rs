@@ -44,7 +44,7 @@ impl WrittenStore {
     ) -> io::Result<()> {
         let mut written = self.lock();
         let folder = self.folder.join(written.len().to_string());
-        // A folder without permissions cannot be moved.
+        // A folder can be moved only with permissions on it.
         open_up(&out);
         fs::rename(out, &folder)?;
         written.push(Arc::new(Written {

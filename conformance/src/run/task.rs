@@ -90,7 +90,7 @@ impl Ended {
     ///
     /// # Errors
     ///
-    /// Returns an error, which is always a failure, if the process ended in any other way.
+    /// Returns a failure if the process ended in any other way.
     pub fn exit_code(&self) -> Result<i32, Broken> {
         let broken = |class, message: String| Err(Broken { class, message });
         match &self.end {
