@@ -14,7 +14,7 @@ typedef struct {
     Verdict verdict;
     int wire;
     uint64_t start, count;
-    /* The offset after the last event, or after the footer. */
+    /* The offset after the footer or, without a footer, after the last event. */
     uint64_t end;
     const AtfV1IndexFooter *footer;
 } Index;

@@ -251,7 +251,7 @@ static void close_thread(Thread *thread) {
     thread->is_done = true;
 }
 
-/* Frees space on the disk by raising the file size limit. */
+/* Frees space on the simulated full disk by raising the file size limit. */
 static void make_room(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0) die("space");

@@ -31,6 +31,6 @@ class Detail {
     // The offset of each event.
     std::vector<std::uint64_t> places;
     const AtfV1DetailFooter *footer = nullptr;
-    // The offset after the last event, or after the footer.
+    // The offset after the footer or, without a footer, after the last event.
     std::uint64_t end = 0;
 };

@@ -36,6 +36,6 @@ class Index {
 
     View file;
     const AtfV1IndexFooter *footer = nullptr;
-    // The offset after the last event, or after the footer.
+    // The offset after the footer or, without a footer, after the last event.
     std::uint64_t end = 0;
 };

@@ -283,7 +283,7 @@ void write_manifest(const std::map<std::uint32_t, Thread> &threads, const fs::pa
     file << "]}\n";
 }
 
-// Frees space on the disk by raising the file size limit.
+// Frees space on the simulated full disk by raising the file size limit.
 void make_room() {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("getrlimit");

@@ -209,8 +209,8 @@ impl<'a> File<'a> {
         self.stated_end().filter(|_| !counts.contains(&0))
     }
 
-    /// Like [`Self::rewritten_end`], but only if the header's count of events ends at the same
-    /// offset.
+    /// Like [`Self::rewritten_end`], but only if a walk through the events ends there and finds as
+    /// many events as the header counts.
     fn counted_end(&self) -> Option<u64> {
         let end = self.rewritten_end()?;
         let walk = self.walk(end.min(self.bytes.len() as u64));
