@@ -6,8 +6,8 @@
 //! - every event before the last synchronization is present and unchanged;
 //! - every later event is unchanged or in a [hole](atf::index::IndexReader::holes);
 //! - if a footer's checksum is good, everything is unchanged;
-//! a detail is unchanged, or its index event shows that it changed. Only its payload may contain
-//!   zeros in place of a missing sector, because only a footer's checksum can reveal those.
+//! - a detail is unchanged, or its index event shows that it changed. Its payload may contain zeros
+//!   in place of a missing sector; only a footer's checksum can reveal these zeros.
 
 mod journal;
 
