@@ -32,7 +32,7 @@ struct Growth {
 /// - Arbitrary bytes: nothing panics, and the returned events are in the file, in order. If the
 ///   complete file is finalized, consistent, and consistent with these events, they are a prefix of
 ///   the events that a reader returns.
-/// A writer's output: the follower returns every event once, in order, and then reports the end,
+/// - A writer's output: the follower returns every event once, in order, and then reports the end,
 ///   even if space was preallocated.
 pub fn follow(data: &[u8]) {
     let mut input = Unstructured::new(data);

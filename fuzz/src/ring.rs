@@ -49,8 +49,8 @@ struct Part {
 
 /// Reads a thread with a ring.
 ///
-/// If a writer left the ring, the thread has exactly the events of the file and the ring.
-/// Whatever the ring contains, nothing panics, and the thread starts with the events of the file
+/// - If a writer left the ring, the thread has exactly the events of the file and the ring.
+/// - Whatever the ring contains, nothing panics, and the thread starts with the events of the file
 ///   itself, in order.
 pub fn ring(data: &[u8]) {
     let scratch = scratch();

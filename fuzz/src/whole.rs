@@ -243,7 +243,7 @@ enum End {
 }
 
 impl End {
-    /// Returns the result with which following a finalized file ends.
+    /// Returns the expected last result of a follower of a finalized file.
     fn finalized(checksum: atf::Result<Checksum>, framing: Option<&atf::Error>) -> Self {
         let is_damaged = matches!(checksum, Ok(Checksum::Bad { .. })) || framing.is_some();
         Self::Finalized { is_damaged }
