@@ -27,7 +27,7 @@ pub use follow::follow;
 pub use ring::ring;
 pub use session::{checker, recover};
 pub use spec::spec_yaml;
-pub use whole::session;
+pub use whole::{readers, session};
 pub use writer::writer;
 
 /// A fuzz target.

@@ -38,12 +38,21 @@ pub fn session(data: &[u8]) {
     let Ok(session) = SessionReader::open(&folder) else {
         return;
     };
-    mapped(&session, &folder);
     let events = merged(&session);
     spans(&session, &events);
-    followed(&session);
-    checked(&session, &folder);
     converted(&folder, scratch.path());
+    readers(&folder);
+}
+
+/// Compares positioned reads with mapped files, followers with readers, and the checker with
+/// readers.
+pub fn readers(folder: &Path) {
+    let Ok(session) = SessionReader::open(folder) else {
+        return;
+    };
+    mapped(&session, folder);
+    followed(&session);
+    checked(&session, folder);
 }
 
 /// Everything that a reader reports about a thread.
