@@ -322,18 +322,18 @@ impl IndexFollower {
         start: u64,
         size: u64,
     ) -> Result<usize> {
-        // If the header contains the footer's offset, no event can begin there.
-        let bound = if header.is_bounded() {
+        // If the header contains the footer's offset, no event can begin there. A footer at that
+        // offset confirms it, even if other numbers are wrong.
+        let is_confirmed = header.is_bounded()
+            || !header.is_placeholder() && has_footer_at(input, header, header.footer_offset)?;
+        let bound = if is_confirmed {
             header.footer_offset
         } else {
             u64::MAX
         };
         // A damaged file may end in a footer between two events, or in one with a wrong magic.
         let last = size.saturating_sub(FOOTER_SIZE as u64);
-        let is_footer = !matches!(
-            judge::<IndexFooter>(input, header.wire, header.events_offset, last)?,
-            Verdict::NoFooter
-        );
+        let is_footer = has_footer_at(input, header, last)?;
         self.has_footer = false;
         let (records, _) = bytes.as_chunks::<{ IndexEvent::SIZE }>();
         let first_timestamp = self
@@ -355,9 +355,9 @@ impl IndexFollower {
                 break;
             }
             let seq = self.count.saturating_add(count as u64);
-            if place >= bound
-                || may_begin_footer(record, seq, first_timestamp)
-                    && self.may_be_footer(input, header, rest, place)?
+            if may_begin_footer(record, seq, first_timestamp)
+                && self.may_be_footer(input, header, rest, place)?
+                || place >= bound
                 || is_footer && end > last
             {
                 break;
@@ -399,6 +399,12 @@ impl IndexFollower {
 fn event_end(header: &IndexHeader, count: u64) -> u64 {
     let size = count.saturating_mul(EVENT_SIZE);
     header.events_offset.saturating_add(size)
+}
+
+/// Returns whether there is a footer, intact or damaged, at `offset`.
+fn has_footer_at(input: &Input, header: &IndexHeader, offset: u64) -> Result<bool> {
+    let verdict = judge::<IndexFooter>(input, header.wire, header.events_offset, offset)?;
+    Ok(!matches!(verdict, Verdict::NoFooter))
 }
 
 /// Returns whether these bytes at the place of event `seq` may begin a footer, intact or damaged:

@@ -160,6 +160,22 @@ fn a_footer_with_a_wrong_magic_and_a_wrong_time_is_never_an_event() {
     }
 }
 
+/// The header states this footer's offset, although both counts are wrong.
+#[test]
+fn a_stated_footer_with_a_wrong_count_is_never_an_event_whatever_follows_it() {
+    for version in [1, 2] {
+        let mut file = IndexFile::finalized(version, 9);
+        file.header_count += 1;
+        file.footer_count += 2;
+        let written = Written::new("index.atf");
+        written.append(&[file.bytes(), vec![0xee; 200]].concat());
+        let mut events = Vec::new();
+        let mut follower = IndexFollower::new(written.path());
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        assert_eq!(events, expected(&file));
+    }
+}
+
 #[test]
 fn an_event_whose_function_is_its_position_does_not_wait() {
     for version in [1, 2] {
