@@ -1,8 +1,8 @@
-//! Damages each file in two places at once: fields of its header and footer, and its end. Two
-//! decoders that share no code must still agree, and followers with readers.
+//! Damages each file in two or three places at once: numbers of its header and footer, and its end.
+//! Two decoders that share no code must still agree, and followers with readers.
 //!
 //! A single fault leaves another number that tells the truth. Fuzzing found bugs where two numbers
-//! were wrong; this test tries all such pairs.
+//! were wrong; this test tries all such combinations.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -11,8 +11,8 @@ use atf_fuzz::{differential, readers};
 use atf_samples::files::{DetailFile, IndexFile};
 
 const RECORD: usize = 64;
-/// The number of pairs for each kind of file.
-const PAIRS: usize = 7832;
+/// The number of combinations for each kind of file.
+const COMBINATIONS: usize = 13976;
 
 /// A fault.
 #[derive(Debug, Clone)]
@@ -45,29 +45,42 @@ fn faults_of(record: usize) -> impl Iterator<Item = Fault> {
     numbers.flat_map(|offset| [1, u32::MAX].map(|number| Fault::Add(offset, number)))
 }
 
-/// Applies all pairs of faults to a file, calls `check` with each result, and returns the number of
-/// pairs.
-fn try_pairs(bytes: &[u8], is_placeholder: bool, check: impl Fn(&[u8])) -> usize {
-    let header = (!is_placeholder).then(|| faults_of(0));
-    let footer = faults_of(bytes.len() - RECORD);
+/// Returns combinations of faults: all pairs and, in three places, a number of the header one too
+/// large, one of the footer, and a wrong end.
+fn combinations(size: usize, is_placeholder: bool) -> Vec<Vec<Fault>> {
+    let header = || faults_of(0).filter(|_| !is_placeholder);
+    let footer = || faults_of(size - RECORD);
     let appended = [1, 24, 32, 64].map(|size| [vec![0; size], vec![0xee; size]]);
     let appended = appended.into_iter().flatten().map(Fault::Append);
-    // The end comes last, because the other faults are at offsets of the whole file.
-    let mut faults: Vec<_> = header.into_iter().flatten().chain(footer).collect();
     let ends = appended.chain([1, 31, 32, 33].map(Fault::Cut));
-    faults.extend(ends);
-    let mut count = 0;
-    for (place, one) in faults.iter().enumerate() {
-        for other in &faults[place..] {
-            let mut damaged = bytes.to_vec();
-            one.apply(&mut damaged);
-            other.apply(&mut damaged);
-            let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&damaged)));
-            assert!(checked.is_ok(), "{one:?}, {other:?}: {damaged:02x?}");
-            count += 1;
+    let ends: Vec<_> = ends.collect();
+    // The end comes last, because the other faults are at offsets of the whole file.
+    let all: Vec<_> = header().chain(footer()).chain(ends.clone()).collect();
+    let pairs = all.iter().enumerate().flat_map(|(place, one)| {
+        let others = all[place..].iter();
+        others.map(|other| vec![one.clone(), other.clone()])
+    });
+    let is_more = |fault: &Fault| matches!(fault, Fault::Add(_, 1));
+    let mut triples = Vec::new();
+    for first in header().filter(is_more) {
+        for second in footer().filter(is_more) {
+            let place = |end: &Fault| vec![first.clone(), second.clone(), end.clone()];
+            triples.extend(ends.iter().map(place));
         }
     }
-    count
+    pairs.chain(triples).collect()
+}
+
+/// Calls `check` with a file that has each combination of faults. Returns how many there are.
+fn damage(bytes: &[u8], is_placeholder: bool, check: impl Fn(&[u8])) -> usize {
+    let combinations = combinations(bytes.len(), is_placeholder);
+    for faults in &combinations {
+        let mut damaged = bytes.to_vec();
+        faults.iter().for_each(|fault| fault.apply(&mut damaged));
+        let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&damaged)));
+        assert!(checked.is_ok(), "{faults:?}: {damaged:02x?}");
+    }
+    combinations.len()
 }
 
 /// Compares the decoders, and all ways to read a session whose only thread has this file.
@@ -85,26 +98,26 @@ fn check_all(name: &str, others: &[(&str, Vec<u8>)], bytes: &[u8]) {
 }
 
 #[test]
-fn pairs_of_faults_in_an_index_file() {
+fn combined_faults_in_an_index_file() {
     let mut count = 0;
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 3);
         let check = |bytes: &[u8]| check_all("index.atf", &[], bytes);
-        count += try_pairs(&file.bytes(), false, check);
-        count += try_pairs(&file.placeholder().bytes(), true, check);
+        count += damage(&file.bytes(), false, check);
+        count += damage(&file.placeholder().bytes(), true, check);
     }
-    assert_eq!(count, PAIRS);
+    assert_eq!(count, COMBINATIONS);
 }
 
 #[test]
-fn pairs_of_faults_in_a_detail_file() {
+fn combined_faults_in_a_detail_file() {
     let mut count = 0;
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 3);
         let others = [("index.atf", IndexFile::finalized(version, 3).bytes())];
         let check = |bytes: &[u8]| check_all("detail.atf", &others, bytes);
-        count += try_pairs(&file.bytes(), false, check);
-        count += try_pairs(&file.placeholder().bytes(), true, check);
+        count += damage(&file.bytes(), false, check);
+        count += damage(&file.placeholder().bytes(), true, check);
     }
-    assert_eq!(count, PAIRS);
+    assert_eq!(count, COMBINATIONS);
 }
