@@ -394,7 +394,7 @@ pub unsafe extern "C" fn atf_writer_error_message(writer: *const AtfThreadWriter
     boundary::value(c"".as_ptr(), || unsafe { handle::with(writer, message) })
 }
 
-/// Frees a writer without finalizing its files, which are left as after a crash.
+/// Frees a writer without finalizing its files, leaving them as a crash would.
 ///
 /// # Safety
 ///

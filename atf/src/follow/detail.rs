@@ -97,8 +97,9 @@ impl DetailFollower {
         self.next_seq
     }
 
-    /// Returns whether a verified footer follows the returned events. If the header is never
-    /// rewritten, the writer died after it wrote the footer, and all events are in the file.
+    /// Returns whether the events known to be final are followed by a verified footer. If the
+    /// header is never rewritten, the writer died after it wrote the footer, and all events are in
+    /// the file.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
@@ -146,8 +147,8 @@ impl DetailFollower {
         })
     }
 
-    /// Returns the result of a poll after the last event: at first a problem with the returned
-    /// events, if there is one, and then [`Polled::Finalized`].
+    /// Returns the result of a poll after the last event: first any problem with the returned
+    /// events, then [`Polled::Finalized`].
     fn over(&mut self) -> Result<Polled<DetailEvent>> {
         match self.verdict.take() {
             Some(problem) => Err(problem),

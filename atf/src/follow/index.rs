@@ -121,8 +121,9 @@ impl IndexFollower {
         self.count.saturating_sub(left as u64)
     }
 
-    /// Returns whether a verified footer follows the certain events. If the header is never
-    /// rewritten, the writer died after it wrote the footer, and all events are in the file.
+    /// Returns whether the events known to be final are followed by a verified footer. If the
+    /// header is never rewritten, the writer died after it wrote the footer, and all events are in
+    /// the file.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
@@ -134,8 +135,8 @@ impl IndexFollower {
         self.finalized.as_ref().map(|(footer, _)| footer)
     }
 
-    /// Compares the returned events with the footer's checksum, once all are certain. On a
-    /// mismatch, events have changed or the file is damaged.
+    /// Compares the returned events with the footer's checksum, once all are certain. A mismatch
+    /// means that events have changed or that the file is damaged.
     #[must_use]
     pub fn checksum(&self) -> Checksum {
         let finalized = self.finalized.as_ref();

@@ -103,7 +103,7 @@ impl RecordOptions {
     }
 
     /// Returns the maximum number of a thread's events that may exist only in memory, in its ring
-    /// and its writer's buffer. `None` if they survive the process.
+    /// and its writer's buffer. Returns `None` if these events survive the process's death.
     pub(super) fn unwritten_events(&self, options: &WriteOptions) -> Option<u64> {
         let buffer = options.buffer_capacity() / IndexEvent::SIZE;
         let events = self.capacity.events.saturating_add(buffer);

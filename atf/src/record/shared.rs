@@ -50,7 +50,8 @@ pub(super) struct State {
     pub(super) ended: Vec<Arc<Direct>>,
     /// The losses of each thread that may still lose something.
     pub(super) losses: Vec<(u32, Arc<Losses>)>,
-    /// How many events and details all other threads lost, in all segments.
+    /// How many events and details were lost by threads that are no longer in `losses`, over all
+    /// segments.
     pub(super) lost: (u64, u64),
     /// The losses of events in this segment from threads without files.
     pub(super) lost_unlisted: Option<Loss>,

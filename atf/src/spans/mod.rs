@@ -160,7 +160,7 @@ impl Span {
 pub enum SpanEnd {
     /// The call returned.
     Return,
-    /// An exception left the call.
+    /// The call exited with an exception.
     Exception,
     /// An event ended an enclosing call, and this call with it.
     NotReturned,

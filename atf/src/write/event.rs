@@ -87,7 +87,7 @@ pub struct Link {
     pub detail_seq: u64,
 }
 
-/// The final contents of a thread's files.
+/// A summary of the final contents of a thread's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadSummary {

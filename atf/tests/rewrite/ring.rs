@@ -62,8 +62,8 @@ struct Killed {
 }
 
 impl Killed {
-    /// Creates files that contain four of nine events and one of three details. The ring also
-    /// contains two of these four events.
+    /// Describes a thread whose files contain four of nine events and one of three details. Its
+    /// ring also contains two of these four events.
     fn new(version: u8) -> Self {
         let details = DetailFile::finalized(version, DETAILS);
         let first_detail = usize::try_from(details.places()[1]).unwrap();

@@ -40,8 +40,8 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// Returns whether a call is ordinary: it does not use a file as a folder. Writers make only such
-/// calls.
+/// Returns whether a call is ordinary: it does not use a file as a folder. Writers only make calls
+/// like these.
 fn is_ordinary(disk: &Path, call: &Call) -> bool {
     let path = |number: &usize| disk.join(PATHS[*number]);
     let has_folder = |number: &usize| path(number).parent().is_some_and(Path::is_dir);

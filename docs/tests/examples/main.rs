@@ -321,7 +321,6 @@ fn subcommands(help: &str) -> impl Iterator<Item = &str> {
         .filter(|name| *name != "help")
 }
 
-/// The README points tracer authors to a header, an example and a command.
 /// Each row of a table is one line.
 #[test]
 fn no_row_of_a_table_is_broken() {

@@ -380,12 +380,12 @@ pub(crate) const STAND_FOR: &[(&str, &str)] = &[
 
 /// The commands of `--help`, under `Example:`.
 pub(crate) const HELP: &[(&str, How)] = &[
-    // The status reports a thread that was never finalized.
+    // The exit status is 1 because one thread was never finalized.
     (
         "atf diff --limit 3 samples/sample-small samples/sample-crashed",
         Runs(1, None),
     ),
-    // The status reports a thread that was never finalized.
+    // The exit status is 1 because one thread was never finalized.
     ("atf info --verify samples/sample-crashed", Runs(1, None)),
     ("atf last --thread 1 samples/sample-crashed", Runs(1, None)),
     (

@@ -60,7 +60,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             faults.push(Diagnostic::error(rule.id.place, why));
         }
     }
-    // A misspelled name would also leave its silence without a rule. Report only one of the faults.
+    // A silence whose name is misspelled here also has no rule. Report only one of the two faults.
     let mut names = spec
         .all_rules()
         .flat_map(|(_, rule)| rule.settled_by.iter());

@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use support::{Link, accepted, compile, graded, package, present};
 
 const THREADS: usize = 4;
-/// The number of kills during writing.
+/// How many kills must hit the tracer while it is writing.
 const KILLS: usize = 50;
 /// The maximum number of attempts: on a loaded machine, the tracer may not have run before the
 /// kill.

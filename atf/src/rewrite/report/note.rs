@@ -1,4 +1,4 @@
-//! Notes by kind, with counts and first places.
+//! Notes grouped by kind, each with a count and the first few places where it occurs.
 
 use std::collections::BTreeMap;
 
@@ -41,8 +41,8 @@ impl Place {
         self
     }
 
-    /// Returns an error's place without the folder, so reports do not depend on the trace's
-    /// location.
+    /// Returns where an error occurred, leaving out the folder so that reports do not depend on the
+    /// trace's location.
     pub(in crate::rewrite) fn of(file: &str, error: &Error) -> Self {
         let system = std::error::Error::source(error).map(ToString::to_string);
         Self {
