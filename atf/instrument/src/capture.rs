@@ -8,8 +8,10 @@ use atf::record::{Lost, ThreadRecorder};
 use atf::wire::DetailFunctionPayload;
 use atf::write::{Detail, Event};
 
-/// The registers of an instrumented function when it calls its hook.
-#[derive(Debug, Clone, Copy)]
+/// The registers of an instrumented function when it calls its hook. The hooks store its fields in
+/// this order.
+#[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Registers {
     pub(crate) x: [u64; 8],
     /// The return address.

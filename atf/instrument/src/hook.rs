@@ -13,7 +13,7 @@ use atf::EventKind;
 use crate::capture::Registers;
 use crate::record::record;
 
-/// Defines a hook that passes the registers to a function.
+/// Defines a hook that stores [`Registers`] on the stack and passes them to a function.
 #[cfg(target_arch = "x86_64")]
 macro_rules! hook {
     ($hook:ident, $name:literal, $inner:ident, $kind:expr) => {
@@ -21,39 +21,37 @@ macro_rules! hook {
         #[unsafe(naked)]
         #[unsafe(export_name = $name)]
         pub extern "C" fn $hook(function: usize, call_site: usize) {
-            // The first six arguments are in registers. The seventh is the stack pointer before
-            // this function was called, and the eighth is the frame pointer. The stack must be
-            // aligned to 16 bytes, and at this point the return address is on the stack.
+            // The fields of `Registers` are pushed in reverse order. With the return address, they
+            // leave the stack aligned to 16 bytes.
             std::arch::naked_asm!(
-                "sub rsp, 8",
-                "push rbp",
-                "lea rax, [rsp + 24]",
+                "lea rax, [rsp + 8]",
                 "push rax",
+                "push rbp",
+                "push rsi",
+                "push 0",
+                "push 0",
+                "push r9",
+                "push r8",
+                "push rcx",
+                "push rdx",
+                "push 0",
+                "push 0",
+                "mov rsi, rsp",
                 "call {inner}",
-                "add rsp, 24",
+                "add rsp, {size}",
                 "ret",
                 inner = sym $inner,
+                size = const size_of::<Registers>(),
             )
         }
 
-        extern "C" fn $inner(
-            function: usize,
-            call_site: usize,
-            rdx: u64,
-            rcx: u64,
-            r8: u64,
-            r9: u64,
-            sp: usize,
-            fp: u64,
-        ) {
-            let x = [0, 0, rdx, rcx, r8, r9, 0, 0];
-            let registers = Registers { x, lr: call_site, fp, sp };
-            record(function, $kind, &registers);
+        extern "C" fn $inner(function: usize, registers: &Registers) {
+            record(function, $kind, registers);
         }
     };
 }
 
-/// Defines a hook that passes the registers to a function.
+/// Defines a hook that stores [`Registers`] on the stack and passes them to a function.
 #[cfg(target_arch = "aarch64")]
 macro_rules! hook {
     ($hook:ident, $name:literal, $inner:ident, $kind:expr) => {
@@ -61,35 +59,27 @@ macro_rules! hook {
         #[unsafe(naked)]
         #[unsafe(export_name = $name)]
         pub extern "C" fn $hook(function: usize, call_site: usize) {
-            // The first eight arguments are in registers. The ninth is the stack pointer before
-            // this function was called, and the tenth is the frame pointer.
+            // The fields of `Registers` begin at the stack pointer plus 16. The stack pointer stays
+            // aligned to 16 bytes.
             std::arch::naked_asm!(
-                "stp x29, x30, [sp, #-16]!",
-                "add x9, sp, #16",
-                "stp x9, x29, [sp, #-16]!",
+                "stp x29, x30, [sp, #-112]!",
+                "add x9, sp, #112",
+                "stp xzr, xzr, [sp, #16]",
+                "stp x2, x3, [sp, #32]",
+                "stp x4, x5, [sp, #48]",
+                "stp x6, x7, [sp, #64]",
+                "stp x1, x29, [sp, #80]",
+                "str x9, [sp, #96]",
+                "add x1, sp, #16",
                 "bl {inner}",
-                "add sp, sp, #16",
-                "ldp x29, x30, [sp], #16",
+                "ldp x29, x30, [sp], #112",
                 "ret",
                 inner = sym $inner,
             )
         }
 
-        extern "C" fn $inner(
-            function: usize,
-            call_site: usize,
-            x2: u64,
-            x3: u64,
-            x4: u64,
-            x5: u64,
-            x6: u64,
-            x7: u64,
-            sp: usize,
-            fp: u64,
-        ) {
-            let x = [0, 0, x2, x3, x4, x5, x6, x7];
-            let registers = Registers { x, lr: call_site, fp, sp };
-            record(function, $kind, &registers);
+        extern "C" fn $inner(function: usize, registers: &Registers) {
+            record(function, $kind, registers);
         }
     };
 }

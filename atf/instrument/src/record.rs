@@ -66,33 +66,38 @@ enum Registration {
 }
 
 /// Records an event of the calling thread.
-#[inline]
+// This and what it calls for each event is inlined into both hooks, where the kind is a constant.
+#[inline(always)]
 pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
     let data = thread::DATA.get();
     // Null is the lowest address, and `OVER` is the highest value that is not a pointer.
-    if data <= thread::OVER || process::is_forked() {
-        return keep_errno(|| record_without_data(data, function, kind, registers));
+    let thread = if data <= thread::OVER || process::is_forked() {
+        prepare(data)
+    } else {
+        // SAFETY: `first_event` set any other pointer, to a box of this type, and `ended` replaces
+        // it before it frees the box.
+        Some(unsafe { &*data.cast() })
+    };
+    if let Some(thread) = thread {
+        record_in(thread, function, kind, registers);
     }
-    // SAFETY: `first_event` set any other pointer, to a box of this type, and `ended` replaces it
-    // before it frees the box.
-    record_in(unsafe { &*data.cast() }, function, kind, registers);
 }
 
-/// Records an event of a thread without recording data.
+/// Prepares a thread without recording data for its first event. Returns `None` if the event is not
+/// recorded.
 #[cold]
-fn record_without_data(
-    data: *const c_void,
-    function: usize,
-    kind: EventKind,
-    registers: &Registers,
-) {
-    match data {
+#[inline(never)]
+fn prepare<'a>(data: *const c_void) -> Option<&'a Thread> {
+    let mut thread = None;
+    keep_errno(|| match data {
         thread::OFF => {}
         thread::OVER if !process::is_forked() => process::lose_event(),
-        _ => first_event(function, kind, registers),
-    }
+        _ => thread = first_event(),
+    });
+    thread
 }
 
+#[inline(always)]
 fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
     if thread.is_busy.replace(true) {
         // A signal handler interrupted this very function.
@@ -112,17 +117,15 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
     thread.is_busy.set(false);
 }
 
-/// Prepares a thread for recording and records its first event.
-fn first_event(function: usize, kind: EventKind, registers: &Registers) {
+/// Creates the data of a thread. Returns `None` if nothing is recorded.
+fn first_event<'a>() -> Option<&'a Thread> {
     if process::is_forked() {
         // In this child, no fork handler ran.
         lifecycle::forked();
     }
     // Functions called here may be instrumented.
     thread::stop();
-    let Some(process) = lifecycle::get() else {
-        return;
-    };
+    let process = lifecycle::get()?;
     let thread = Box::into_raw(Box::new(Thread {
         process,
         is_busy: Cell::new(false),
@@ -142,10 +145,11 @@ fn first_event(function: usize, kind: EventKind, registers: &Registers) {
     at_end_of_thread(thread.cast());
     thread::DATA.set(thread.cast());
     // SAFETY: the pointer comes from `Box::into_raw`, and only the thread's end frees it.
-    record_in(unsafe { &*thread }, function, kind, registers);
+    Some(unsafe { &*thread })
 }
 
 impl State {
+    #[inline(always)]
     fn record(
         &mut self,
         function: usize,
@@ -195,6 +199,7 @@ impl State {
     }
 
     /// Returns the function's id and marks; `None` if the function is not recorded.
+    #[inline(always)]
     fn function(&mut self, function: usize) -> Option<(u64, Marks)> {
         if !self.module.contains(function) {
             let process = self.process;
