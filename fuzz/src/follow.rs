@@ -67,9 +67,10 @@ enum End {
 
 impl Follower {
     fn new(path: &Path, is_detail: bool) -> Self {
-        match is_detail {
-            false => Self::Index(Box::new(IndexFollower::new(path)), Vec::new()),
-            true => Self::Detail(Box::new(DetailFollower::new(path)), Vec::new()),
+        if is_detail {
+            Self::Detail(Box::new(DetailFollower::new(path)), Vec::new())
+        } else {
+            Self::Index(Box::new(IndexFollower::new(path)), Vec::new())
         }
     }
 

@@ -30,9 +30,10 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let has_files = made && write(target, input, &folder);
     let mut seen = Seen::default();
     let mut look = || check(&folder, &mut seen);
-    let checked = match has_files {
-        true => panic::catch_unwind(AssertUnwindSafe(&mut look)),
-        false => Ok(()),
+    let checked = if has_files {
+        panic::catch_unwind(AssertUnwindSafe(&mut look))
+    } else {
+        Ok(())
     };
     let mut rules: Vec<_> = seen
         .broken

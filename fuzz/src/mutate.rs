@@ -62,9 +62,10 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
         while at < least.len() {
             let end = (at + size).min(least.len());
             let shorter = [&least[..at], &least[end..]].concat();
-            match panics(&shorter) {
-                true => least = shorter,
-                false => at = end,
+            if panics(&shorter) {
+                least = shorter
+            } else {
+                at = end
             }
         }
         size /= 2;

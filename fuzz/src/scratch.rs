@@ -6,9 +6,10 @@ use std::path::Path;
 /// Creates a temporary folder, in memory if possible.
 pub(crate) fn scratch() -> tempfile::TempDir {
     let shm = Path::new("/dev/shm");
-    let made = match shm.is_dir() {
-        true => tempfile::tempdir_in(shm),
-        false => tempfile::tempdir(),
+    let made = if shm.is_dir() {
+        tempfile::tempdir_in(shm)
+    } else {
+        tempfile::tempdir()
     };
     made.expect("a place for temporary files")
 }

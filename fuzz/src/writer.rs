@@ -82,9 +82,10 @@ impl Ops<'_> {
         let mut dropped = 0;
         for op in &self.ops {
             let mut event = |made: &Made| {
-                now = match made.back {
-                    true => now.saturating_sub(made.later_ns.into()),
-                    false => now.saturating_add(made.later_ns.into()),
+                now = if made.back {
+                    now.saturating_sub(made.later_ns.into())
+                } else {
+                    now.saturating_add(made.later_ns.into())
                 };
                 Event::new(
                     now,
@@ -225,18 +226,17 @@ pub fn writer(data: &[u8]) {
         written.is_finalized
     );
     let count = written.events.len() as u64;
-    match written.is_finalized {
-        true => assert_eq!(index.event_count(), count),
-        false => {
-            // At the end of an unfinalized file, neither zeros nor an event of kind 0 before them
-            // count as events. Events written verbatim can look like either.
-            let no_kinds = { &written.events }
-                .iter()
-                .rev()
-                .take_while(|(event, _)| event.event_kind.0 == 0);
-            let least = count - no_kinds.count() as u64;
-            assert!((least..=count).contains(&index.event_count()));
-        }
+    if written.is_finalized {
+        assert_eq!(index.event_count(), count)
+    } else {
+        // At the end of an unfinalized file, neither zeros nor an event of kind 0 before them
+        // count as events. Events written verbatim can look like either.
+        let no_kinds = { &written.events }
+            .iter()
+            .rev()
+            .take_while(|(event, _)| event.event_kind.0 == 0);
+        let least = count - no_kinds.count() as u64;
+        assert!((least..=count).contains(&index.event_count()));
     }
     let mut places = 0;
     for (found, (event, link)) in index.events_in(..).zip(&written.events) {
@@ -261,15 +261,15 @@ pub fn writer(data: &[u8]) {
         return;
     };
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
-    match written.is_finalized {
-        true => assert_eq!(detail.event_count(), places),
+    if written.is_finalized {
+        assert_eq!(detail.event_count(), places)
+    } else {
         // In an unfinalized file, last events that consist of zeros do not count, although their
         // details exist.
-        false => {
-            let links = { &written.events }.iter();
-            let links = links.filter(|(_, link)| !matches!(link, Link::None));
-            assert!(detail.event_count() <= links.count() as u64);
-        }
+
+        let links = { &written.events }.iter();
+        let links = links.filter(|(_, link)| !matches!(link, Link::None));
+        assert!(detail.event_count() <= links.count() as u64);
     }
     // If a detail is dropped after its event was written, a placeholder without a payload takes its
     // place.

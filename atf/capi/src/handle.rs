@@ -268,9 +268,10 @@ fn bury<T>(handle: *mut Handle<T>) {
     let oldest = {
         let mut graves = GRAVES.lock().unwrap_or_else(PoisonError::into_inner);
         graves.push_back(grave);
-        match graves.len() > QUARANTINE {
-            true => graves.pop_front(),
-            false => None,
+        if graves.len() > QUARANTINE {
+            graves.pop_front()
+        } else {
+            None
         }
     };
     if let Some(grave) = oldest {

@@ -121,9 +121,10 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
 /// Requires an output pointer.
 #[inline]
 pub(crate) fn required<T>(place: *mut T, what: &'static str) -> Outcome<()> {
-    match place.is_null() {
-        false => Ok(()),
-        true => Err(argument(what)),
+    if place.is_null() {
+        Err(argument(what))
+    } else {
+        Ok(())
     }
 }
 
@@ -135,8 +136,8 @@ pub(crate) fn required<T>(place: *mut T, what: &'static str) -> Outcome<()> {
 /// `place` is null or valid for writing `size` bytes.
 pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) -> Outcome<()> {
     required(place, "the struct to fill is null")?;
-    if size > MOST_SIZED {
-        return Err(argument("the struct's size is 0: pass sizeof"));
+    if !(1..=MOST_SIZED).contains(&size) {
+        return Err(argument("the struct's size is invalid: pass sizeof"));
     }
     let known = size.min(size_of::<T>());
     let place = place.cast::<u8>();
@@ -145,6 +146,19 @@ pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) 
     // SAFETY: `known` is at most the size of both; C's memory and the local value do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(std::ptr::from_ref(value).cast(), place, known) };
     Ok(())
+}
+
+/// Like [`put_sized`], but ignores a null `place`.
+///
+/// # Safety
+///
+/// As for [`put_sized`].
+pub(crate) unsafe fn offer_sized<T: Plain>(place: *mut T, size: usize, value: &T) -> Outcome<()> {
+    if place.is_null() {
+        return Ok(());
+    }
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { put_sized(place, size, value) }
 }
 
 /// Reads a struct that begins with its size in bytes, as compiled into the caller. Members that the

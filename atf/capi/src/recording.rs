@@ -13,7 +13,7 @@ use atf::write::Event;
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, argument, put, put_sized};
+use crate::memory::{self, argument, offer_sized, put};
 use crate::record_options::{AtfRecordOptions, AtfRecordSummary, record_options};
 use crate::session_writer::AtfSessionWriter;
 use crate::status::{AtfStatus, Failure, Outcome};
@@ -231,9 +231,12 @@ pub unsafe extern "C" fn atf_recording_flush(
     recording: *const AtfRecording,
     deadline_ns: u64,
 ) -> AtfStatus {
-    let body = |this: &Recording| match this.flush(Duration::from_nanos(deadline_ns))? {
-        true => Ok(()),
-        false => Err(Failure::Quiet(AtfStatus::Timeout)),
+    let body = |this: &Recording| {
+        if this.flush(Duration::from_nanos(deadline_ns))? {
+            Ok(())
+        } else {
+            Err(Failure::Quiet(AtfStatus::Timeout))
+        }
     };
     // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(recording, body) })
@@ -307,9 +310,12 @@ pub unsafe extern "C" fn atf_recording_wait_for_triggers(
     recording: *const AtfRecording,
     deadline_ns: u64,
 ) -> AtfStatus {
-    let body = |this: &Recording| match this.wait_for_triggers(Duration::from_nanos(deadline_ns)) {
-        true => Ok(()),
-        false => Err(Failure::Quiet(AtfStatus::Timeout)),
+    let body = |this: &Recording| {
+        if this.wait_for_triggers(Duration::from_nanos(deadline_ns)) {
+            Ok(())
+        } else {
+            Err(Failure::Quiet(AtfStatus::Timeout))
+        }
     };
     // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(recording, body) })
@@ -344,11 +350,8 @@ pub unsafe extern "C" fn atf_recording_stop(
     boundary::status(|| {
         // SAFETY: guaranteed by this function's caller.
         let made = unsafe { handle::with(recording, |this| Ok(this.stop()?)) }?;
-        match summary.is_null() {
-            true => Ok(()),
-            // SAFETY: guaranteed by this function's caller.
-            false => unsafe { put_sized(summary, summary_size, &made.into()) },
-        }
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { offer_sized(summary, summary_size, &made.into()) }
     })
 }
 

@@ -80,13 +80,12 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
     if given.reserved != [0; 2] {
         return Err(argument("a reserved option is not 0"));
     }
-    let symbols = match given.symbols_path.is_null() {
-        true => None,
-        false => {
-            // SAFETY: the caller guarantees a string.
-            let path = unsafe { memory::path(given.symbols_path) }?;
-            Some(Manifest::open(path)?)
-        }
+    let symbols = if given.symbols_path.is_null() {
+        None
+    } else {
+        // SAFETY: the caller guarantees a string.
+        let path = unsafe { memory::path(given.symbols_path) }?;
+        Some(Manifest::open(path)?)
     };
     Ok(RecoverOptions::default()
         .salvage(given.salvage != 0)

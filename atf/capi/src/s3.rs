@@ -172,9 +172,10 @@ pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
             return Ok(());
         }
         let this = &mut taken.object;
-        let finalized = match this.is_finalized() {
-            true => Ok(()),
-            false => this.finalize().map(drop),
+        let finalized = if this.is_finalized() {
+            Ok(())
+        } else {
+            this.finalize().map(drop)
         };
         let finalized = finalized.inspect_err(|failure| this.warn(failure));
         this.warn_of_untold();

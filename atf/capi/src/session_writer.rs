@@ -12,7 +12,7 @@ use atf::write::{SessionTotals, SessionWriter};
 use crate::boundary;
 use crate::clock::{self, AtfTimingAnchor};
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, Plain, argument, put_sized, reserved_are_0};
+use crate::memory::{self, Plain, argument, offer_sized, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 use crate::thread_writer::{AtfThreadWriter, Writer};
@@ -451,11 +451,8 @@ pub unsafe extern "C" fn atf_session_writer_finish(
     boundary::status(|| {
         // SAFETY: guaranteed by this function's caller.
         let made = unsafe { handle::with(session, |this| Ok(this.writer.finalize()?)) }?;
-        match totals.is_null() {
-            true => Ok(()),
-            // SAFETY: guaranteed by this function's caller.
-            false => unsafe { put_sized(totals, totals_size, &made.into()) },
-        }
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { offer_sized(totals, totals_size, &made.into()) }
     })
 }
 

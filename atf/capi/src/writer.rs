@@ -7,7 +7,7 @@ use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
 use crate::boundary;
 use crate::handle::{self, give};
-use crate::memory::{self, Plain, argument, put, put_sized, reserved_are_0};
+use crate::memory::{self, Plain, argument, offer_sized, put, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Outcome};
 use crate::thread_writer::{AtfThreadWriter, Writer, using, write_quickly};
@@ -338,11 +338,8 @@ pub unsafe extern "C" fn atf_writer_finish(
         };
         // SAFETY: guaranteed by this function's caller.
         let made = unsafe { handle::with_mut(writer, body) }?;
-        match summary.is_null() {
-            true => Ok(()),
-            // SAFETY: guaranteed by this function's caller.
-            false => unsafe { put_sized(summary, summary_size, &made.into()) },
-        }
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { offer_sized(summary, summary_size, &made.into()) }
     })
 }
 

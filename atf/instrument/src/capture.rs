@@ -60,9 +60,10 @@ impl Stack {
     /// Returns how many bytes can be read at a stack pointer. Signal handlers, coroutines and the
     /// like may run on another stack, about which nothing is known.
     fn room(&self, sp: usize) -> usize {
-        match (self.start..self.end).contains(&sp) {
-            true => self.end.saturating_sub(sp),
-            false => 0,
+        if (self.start..self.end).contains(&sp) {
+            self.end.saturating_sub(sp)
+        } else {
+            0
         }
     }
 }

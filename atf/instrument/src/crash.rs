@@ -69,13 +69,14 @@ extern "C" fn ended(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
 /// Fires the trigger, waits until the events are written, and calls the program's handler, which
 /// may return or jump elsewhere. Without a handler, lets the program die as it would have anyway.
 extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    keep_errno(|| match signals::has_handler(signal) {
-        true => {
+    keep_errno(|| {
+        if signals::has_handler(signal) {
             let start = now_ns();
             write_last(HANDLED.patience(start));
             HANDLED.spend(now_ns().saturating_sub(start));
+        } else {
+            write_last(PATIENCE);
         }
-        false => write_last(PATIENCE),
     });
     if signals::pass_on(signal, info, context) {
         return;

@@ -31,10 +31,11 @@ pub(crate) fn handle(signal: c_int, handler: Handler) {
     };
     let mut action = before;
     action.sa_sigaction = address;
-    action.sa_flags = match is_function(&before) {
+    action.sa_flags = if is_function(&before) {
         // Clear the flag that resets the handler after one signal; `pass_on` applies it instead.
-        true => (before.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND,
-        false => libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART,
+        (before.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND
+    } else {
+        libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART
     };
     // Store the action before the handler can be called.
     place.store(Box::into_raw(Box::new(before)), Ordering::Release);

@@ -203,14 +203,13 @@ impl IndexFollower {
                 self.look_at(&input)?;
             }
         }
-        Ok(match self.given < self.buffer.len() {
-            true => None,
-            false if self.finalized.is_some() => match self.problem.take() {
-                Some(problem) => return Err(problem),
-                None => Some(Polled::Finalized),
-            },
-            false => Some(Polled::NotYet),
-        })
+        if self.given < self.buffer.len() {
+            Ok(None)
+        } else if self.finalized.is_some() {
+            self.problem.take().map_or(Ok(Some(Polled::Finalized)), Err)
+        } else {
+            Ok(Some(Polled::NotYet))
+        }
     }
 
     fn look_at(&mut self, input: &Input) -> Result<()> {

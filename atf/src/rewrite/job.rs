@@ -66,6 +66,21 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Keeps the wire version, the details and the whole session, but not the rest.
+    pub(super) fn new(action: Action, durability: Durability) -> Self {
+        Self {
+            action,
+            wire: None,
+            salvage: false,
+            details: Details::Keep,
+            keeps_rest: false,
+            symbols: None,
+            module_names_only: false,
+            cut: None,
+            durability,
+        }
+    }
+
     /// Returns whether the new manifest keeps the old one's unknown keys.
     pub(super) fn keeps_unknown_keys(&self) -> bool {
         self.keeps_rest || self.cut.is_some()

@@ -225,15 +225,10 @@ pub fn recover(
     options: &RecoverOptions<'_>,
 ) -> Result<Report> {
     let job = Job {
-        action: Action::Recover,
-        wire: None,
         salvage: options.salvage,
-        details: Details::Keep,
         keeps_rest: true,
         symbols: options.symbols.as_ref(),
-        module_names_only: false,
-        cut: None,
-        durability: options.durability,
+        ..Job::new(Action::Recover, options.durability)
     };
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
@@ -257,15 +252,11 @@ pub fn convert(
     options: &ConvertOptions<'_>,
 ) -> Result<Report> {
     let job = Job {
-        action: Action::Convert,
         wire: Some(wire),
         salvage: options.salvage,
-        details: Details::Keep,
         keeps_rest: true,
         symbols: options.symbols.as_ref(),
-        module_names_only: false,
-        cut: None,
-        durability: options.durability,
+        ..Job::new(Action::Convert, options.durability)
     };
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
@@ -288,19 +279,13 @@ pub fn scrub(
     options: &ScrubOptions<'_>,
 ) -> Result<Report> {
     let job = Job {
-        action: Action::Scrub,
-        wire: None,
-        salvage: false,
         details: if options.drop_details {
             Details::Drop
         } else {
             Details::Scrub
         },
-        keeps_rest: false,
-        symbols: None,
         module_names_only: options.module_names_only,
-        cut: None,
-        durability: options.durability,
+        ..Job::new(Action::Scrub, options.durability)
     };
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
@@ -353,15 +338,8 @@ pub fn cut(
         threads: options.threads.clone(),
     };
     let job = Job {
-        action: Action::Cut,
-        wire: None,
-        salvage: false,
-        details: Details::Keep,
-        keeps_rest: false,
-        symbols: None,
-        module_names_only: false,
         cut: Some(&range),
-        durability: options.durability,
+        ..Job::new(Action::Cut, options.durability)
     };
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }

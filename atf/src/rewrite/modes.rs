@@ -22,11 +22,14 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
     for name in names(to)? {
         let [source, target] = [from, to].map(|folder| folder.join(&name));
         let what = fs::symlink_metadata(&target).map_err(at(&target))?;
-        let mode = match what.is_dir() {
-            true if thread_id(&name.to_string_lossy()).is_some() => folder(&source, &target)?,
-            // Copied folders already have their modes.
-            true => continue,
-            false => match Mode::of(&source) {
+        let mode = if what.is_dir() {
+            if thread_id(&name.to_string_lossy()).is_none() {
+                // Copied folders already have their modes.
+                continue;
+            }
+            folder(&source, &target)?
+        } else {
+            match Mode::of(&source) {
                 Ok(mode) => {
                     limit(&target, mode)?;
                     Some(mode)
@@ -36,7 +39,7 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
                     None
                 }
                 Err(error) => return Err(at(&source)(error)),
-            },
+            }
         };
         of_all = match (of_all, mode) {
             (Some(all), Some(one)) => Some(Mode::limited_to(all, one)),

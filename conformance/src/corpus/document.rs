@@ -307,9 +307,11 @@ fn manifest(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> &'static str 
     let mut own = broken.iter().filter(|(file, _)| *file == path);
     let keeping = ["ATF-MANI-002", "ATF-MANI-003", "ATF-SESS-003"];
     let is_there = trace.files().contains_key(&path) || trace.symlinks().contains_key(&path);
-    match own.any(|(_, rule)| keeping.contains(rule)) {
-        _ if !is_there => "absent",
-        true => "ignored",
-        false => "used",
+    if !is_there {
+        "absent"
+    } else if own.any(|(_, rule)| keeping.contains(rule)) {
+        "ignored"
+    } else {
+        "used"
     }
 }

@@ -22,10 +22,12 @@ use crate::{FileReport, Kind, Output, Verdict, check};
 #[must_use]
 pub fn read(path: &Path) -> Value {
     let verdicts = Verdicts::of(path);
-    match path.is_dir() {
-        true => session::document(path, &verdicts),
-        false if is_detail(path) => file::detail(path, verdicts.of_file(path)),
-        false => file::index(path, verdicts.of_file(path)),
+    if path.is_dir() {
+        session::document(path, &verdicts)
+    } else if is_detail(path) {
+        file::detail(path, verdicts.of_file(path))
+    } else {
+        file::index(path, verdicts.of_file(path))
     }
 }
 

@@ -68,8 +68,9 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
 }
 
 fn check(events: u64, synth: &Synth) -> Result<()> {
-    match events == synth.events_per_thread {
-        true => Ok(()),
-        false => Err("the analysis lacks events".into()),
+    if events == synth.events_per_thread {
+        Ok(())
+    } else {
+        Err("the analysis lacks events".into())
     }
 }

@@ -172,9 +172,10 @@ fn record(context: &mut Context, (how, goal): (&str, f64), is_implicit: bool) ->
         Time::Wall,
         |watch| {
             let recorded = RecordedInC::start(&from_c)?;
-            let recorder = match is_implicit {
-                true => ptr::null(),
-                false => recorded.recorder.cast_const().cast(),
+            let recorder = if is_implicit {
+                ptr::null()
+            } else {
+                recorded.recorder.cast_const().cast()
             };
             for round in 0..rounds {
                 let first = round * CAPACITY;
@@ -202,9 +203,12 @@ fn record(context: &mut Context, (how, goal): (&str, f64), is_implicit: bool) ->
             )?;
             let mut recorder = recording.thread(None)?;
             for round in 0..rounds {
-                watch.time(|| match is_implicit {
-                    true => play(round, |event| recording.record(event).map(drop)),
-                    false => play(round, |event| recorder.record(event).map(drop)),
+                watch.time(|| {
+                    if is_implicit {
+                        play(round, |event| recording.record(event).map(drop))
+                    } else {
+                        play(round, |event| recorder.record(event).map(drop))
+                    }
                 })?;
                 // The second flush finds nothing, so the drain goes to sleep.
                 for _ in 0..2 {

@@ -314,6 +314,8 @@ static void facts(const char *folder) {
     TRUE(info.is_cut == 0 && info.cut.to_ns == 0);
     SAYS(ATF_ERROR_ARGUMENT, atf_session_facts(reader, NULL, sizeof facts));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_facts(NULL, &facts, sizeof facts));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_facts(reader, &facts, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_facts(reader, &facts, SIZE_MAX));
     SAYS(ATF_OK, atf_session_close(reader));
 
     TRUE(mkdir(in(folder, "facts"), 0700) == 0);

@@ -184,10 +184,14 @@ impl ThreadInfo {
         let mut linked = 0;
         self.detail = match (thread.detail(), thread.detail_error()) {
             (Some(reader), _) => Some(FileInfo::new(&detail, Kind::Detail, |problems| {
-                let scan = || match verify {
-                    true if is_index_read => thread.scan_details(),
-                    true => reader.scan().map(Some),
-                    false => Ok(None),
+                let scan = || {
+                    if !verify {
+                        Ok(None)
+                    } else if is_index_read {
+                        thread.scan_details()
+                    } else {
+                        reader.scan().map(Some)
+                    }
                 };
                 let scan =
                     || scan().inspect(|scan| linked = scan.as_ref().map_or(0, |it| it.linked));

@@ -345,22 +345,22 @@ impl Engine<'_> {
                     continue;
                 }
             };
-            let why = match is_thread {
-                false => "not part of a session".to_owned(),
-                true if self.job.keeps_rest => {
-                    let folder = out.join(UNREADABLE);
-                    stage::create_folder(&folder)?;
-                    let to = free_path(&folder, &text, "")?;
-                    let left = stage::copy(&from, &to, self.job.durability)?;
-                    let left: Vec<_> = not_copied(path, left).collect();
-                    let copied = copied(&text, &left);
-                    report.left_behind.extend(left);
-                    let Some(copied) = copied else {
-                        continue;
-                    };
-                    format!("{RENAMED}{copied}")
-                }
-                true => RENAMED.to_owned(),
+            let why = if !is_thread {
+                "not part of a session".to_owned()
+            } else if self.job.keeps_rest {
+                let folder = out.join(UNREADABLE);
+                stage::create_folder(&folder)?;
+                let to = free_path(&folder, &text, "")?;
+                let left = stage::copy(&from, &to, self.job.durability)?;
+                let left: Vec<_> = not_copied(path, left).collect();
+                let copied = copied(&text, &left);
+                report.left_behind.extend(left);
+                let Some(copied) = copied else {
+                    continue;
+                };
+                format!("{RENAMED}{copied}")
+            } else {
+                RENAMED.to_owned()
             };
             report
                 .left_behind

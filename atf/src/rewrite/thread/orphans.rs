@@ -28,19 +28,19 @@ impl Walk<'_, '_> {
             if !index.is_readable(seq) {
                 continue;
             }
-            let why = match is_zero(&bytes) {
-                true => DropReason::Hole,
-                false if self.job.salvage => {
-                    let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
-                    let (writer, aside) = match &mut salvaged {
-                        Some(open) => open,
-                        None => salvaged.insert(self.open_salvaged()?),
-                    };
-                    writer.write(&event, &bytes).map_err(Failure::Write)?;
-                    aside.add(seq, offset);
-                    continue;
-                }
-                false => DropReason::BehindHole,
+            let why = if is_zero(&bytes) {
+                DropReason::Hole
+            } else if self.job.salvage {
+                let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
+                let (writer, aside) = match &mut salvaged {
+                    Some(open) => open,
+                    None => salvaged.insert(self.open_salvaged()?),
+                };
+                writer.write(&event, &bytes).map_err(Failure::Write)?;
+                aside.add(seq, offset);
+                continue;
+            } else {
+                DropReason::BehindHole
             };
             match &mut run {
                 Some((last, start, size))
