@@ -105,7 +105,7 @@ pub(super) fn rewrite(
     let listed = old.iter().flat_map(|old| &old.threads);
     let mut loses_entry = false;
     for thread in listed {
-        let is_missing = job.cut.is_none() && !facts.threads.contains_key(&thread.id);
+        let is_missing = job.has_thread(thread.id) && !facts.threads.contains_key(&thread.id);
         let kind = match facts.is_unread(thread.id) {
             Some(true) => NoteKind::EntryDropped,
             None if is_missing => NoteKind::ThreadMissing,

@@ -1,5 +1,6 @@
 //! Tests which events and details a cut keeps or adds, and the manifest that it writes.
 
+use std::fs;
 use std::path::Path;
 
 use atf::manifest::{Cut, Symbol};
@@ -332,6 +333,24 @@ fn calls_given_up_because_too_many_are_open_are_told() {
     assert_eq!(read(&places.path("part"), 0).len() as u64, deep - 3 + 1);
     assert_eq!(report.losses(), 1, "{report}");
     assert!(report.to_string().contains("3 calls"), "{report}");
+}
+
+#[test]
+fn a_thread_without_a_folder_is_missing_unless_the_cut_leaves_it_out() {
+    let places = Places::new();
+    write(&places.path("all"), Wire::V1, &[events(), events()]);
+    fs::remove_dir_all(places.path("all").join("thread_1")).unwrap();
+    let all = CutOptions::default();
+    for (options, name, missing) in [
+        (all.clone(), "part", 1),
+        (all.clone().threads([1].into()), "none", 1),
+        (all.threads([0].into()), "other", 0),
+    ] {
+        let report = cut(places.path("all"), places.path(name), &options).unwrap();
+        let notes = &report.sessions[0].manifest.as_ref().unwrap().notes;
+        let found = (notes.count(NoteKind::ThreadMissing), report.losses());
+        assert_eq!(found, (missing, missing), "{name}: {report}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `cut`: every command can read the new session.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
@@ -110,6 +111,19 @@ fn threads_and_times_are_checked_before_anything_is_written() {
     );
     let thread = cut(SAMPLE, &folder.path().join("one"), &["--thread", "1"]);
     assert!(thread.contains("of 1 thread"), "{thread}");
+}
+
+#[test]
+fn a_listed_thread_without_a_folder_is_told() {
+    let folder = TempDir::new().unwrap();
+    let synth = ["synth", "--threads", "2", "--events", "100", "--out", "s"];
+    clean(folder.path(), &synth);
+    fs::remove_dir_all(folder.path().join("s/thread_1")).unwrap();
+    let output = atf(folder.path(), &["cut", "s", "--out", "part"]);
+    let (status, text, messages) = texts(&output);
+    let lost = "lost: a thread whose folder is missing: manifest.json: threads[1]: thread 1";
+    assert!(text.contains(lost), "{text}{messages}");
+    assert_eq!(status, 1);
 }
 
 #[test]
