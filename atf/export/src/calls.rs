@@ -144,7 +144,7 @@ impl CallVisitor for Calls<'_, '_> {
         })?;
         self.problems.extend_from_slice(problems);
         if let Some(totals) = totals {
-            self.totals.push(*totals);
+            self.totals.push(totals.clone());
             let lost = count_of(self.lost_of_thread);
             self.lost_details = self.lost_details.saturating_add(lost);
         }

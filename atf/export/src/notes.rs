@@ -26,7 +26,7 @@ pub(crate) fn notes_of(
         lost(lost_details, Missing::Details),
         unwritten,
     ];
-    let counts = counted(&Totals::of(&[*totals]));
+    let counts = counted(&Totals::of(std::slice::from_ref(totals)));
     counts
         .chain(missing(losses))
         .chain(told(problems))

@@ -179,11 +179,11 @@ pub fn calls<'a, V: CallVisitor>(
         let mut problems = Vec::new();
         let mut walk = Walk::new(unit.id(), options, Calls::new(visitor));
         let end = unit.read(&mut problems, |step| {
-            if let Step::Files(files) = step {
-                return walk.observer().begin_folder(*files);
-            }
             walk.step(&step)?;
-            walk.observer().check()
+            match step {
+                Step::Files(files) => walk.observer().begin_folder(*files),
+                Step::Gap | Step::Event(..) => walk.observer().check(),
+            }
         })?;
         let (mut totals, mut calls) = walk.finish()?;
         calls.check()?;

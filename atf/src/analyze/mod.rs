@@ -63,6 +63,7 @@ mod walk;
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::slice;
 
 use crate::clock::MediaClock;
@@ -215,11 +216,23 @@ impl Threads<'_> {
 }
 
 /// A thread's totals within the time range.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadTotals {
     /// The id in the folder's name, or in a single file's header.
     pub thread: u32,
+/// The place of an event in a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventPlace {
+    /// The thread, by the id in its folder's name, or in a single file's header.
+    pub thread: u32,
+    /// The index file, in the folder of the event's segment; `None` if it was not opened by path.
+    pub path: Option<PathBuf>,
+    /// The event's position in that file.
+    pub seq: u64,
+}
+
     /// The number of events.
     pub events: u64,
     /// The number of calls that overlap the time range.
@@ -231,9 +244,9 @@ pub struct ThreadTotals {
     /// The number of events that are earlier than the previous event, as in
     /// [`Disorder::count`](crate::index::Disorder::count).
     pub out_of_order: u64,
-    /// The position of the first such event in its file, as in
+    /// The place of the first such event, as in
     /// [`Disorder::first_seq`](crate::index::Disorder::first_seq).
-    pub first_out_of_order: Option<u64>,
+    pub first_out_of_order: Option<EventPlace>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
     /// The time during which at least one call was open, in nanoseconds.
@@ -256,7 +269,7 @@ impl ThreadTotals {
 }
 
 /// The totals over several threads.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
     /// The number of threads that were read.
@@ -271,8 +284,8 @@ pub struct Totals {
     pub unmatched: u64,
     /// The number of events that are earlier than the previous event of their thread.
     pub out_of_order: u64,
-    /// The thread and the position of the first such event, in the first thread that has one.
-    pub first_out_of_order: Option<(u32, u64)>,
+    /// The place of the first such event, in the first thread that has one.
+    pub first_out_of_order: Option<EventPlace>,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
     /// The time during which calls were open, in nanoseconds, added up over threads. Saturates at
@@ -306,8 +319,9 @@ impl Totals {
             ] {
                 *sum = sum.saturating_add(number);
             }
-            let first = one.first_out_of_order.map(|seq| (one.thread, seq));
-            all.first_out_of_order = all.first_out_of_order.or(first);
+            if all.first_out_of_order.is_none() {
+                all.first_out_of_order.clone_from(&one.first_out_of_order);
+            }
             all.times = match (all.times, one.times) {
                 (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
                 (all, one) => all.or(one),

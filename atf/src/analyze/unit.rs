@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Analysed, Options, Source, Threads, problem};
 use crate::completeness::Completeness;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::INDEX_FILE;
 use crate::index::{IndexEvent, IndexReader};
 use crate::manifest::{Loss, ManifestThread};
 use crate::session::{self, Problem, ThreadSegment};
@@ -189,6 +190,14 @@ impl Files<'_> {
             Self::Segment(segment) => Some(segment.entry.path()),
             Self::Thread(thread) => Some(thread.path()),
             Self::Index(_) => None,
+        }
+    }
+
+    /// Returns the path of the index file; `None` if it was not opened by path.
+    pub(super) fn index_path(&self) -> Option<PathBuf> {
+        match self {
+            Self::Index(index) => index.input().path().map(Path::to_path_buf),
+            Self::Segment(_) | Self::Thread(_) => Some(self.path()?.join(INDEX_FILE)),
         }
     }
 

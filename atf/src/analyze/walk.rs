@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::mem;
+use std::path::PathBuf;
 
 use super::unit::Step;
-use super::{Options, ThreadTotals};
+use super::{EventPlace, Options, ThreadTotals};
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
@@ -72,6 +73,9 @@ pub(super) struct Walk<'o, O: Observer> {
     clock_ns: Option<u64>,
     /// The previous event's own time, which may be less than the clock.
     before_ns: u64,
+    /// The index file that is being read, and the position of its first event in the thread.
+    file: (Option<PathBuf>, u64),
+    next_seq: u64,
     totals: ThreadTotals,
 }
 
@@ -90,6 +94,8 @@ impl<'o, O: Observer> Walk<'o, O> {
             frames: VecDeque::new(),
             clock_ns: None,
             before_ns: 0,
+            file: (None, 0),
+            next_seq: 0,
             totals: ThreadTotals::new(thread),
         }
     }
@@ -99,12 +105,16 @@ impl<'o, O: Observer> Walk<'o, O> {
         match step {
             Step::Event(seq, event) => self.event(*seq, event),
             Step::Gap => self.end_all(|stack, ended| stack.interrupt(ended)),
-            Step::Files(_) => Ok(()),
+            Step::Files(files) => {
+                self.file = (files.index_path(), self.next_seq);
+                Ok(())
+            }
         }
     }
 
     /// Processes event `seq`.
     fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
+        self.next_seq = seq.saturating_add(1);
         let now_ns = self.advance(seq, self.options.time(event.timestamp_ns));
         let mut ended = Ok(());
         let Self {
@@ -194,7 +204,12 @@ impl<'o, O: Observer> Walk<'o, O> {
             totals.times = Some((start_ns, now_ns));
             if is_earlier {
                 totals.out_of_order = totals.out_of_order.saturating_add(1);
-                totals.first_out_of_order.get_or_insert(seq);
+                let (path, first_seq) = &self.file;
+                totals.first_out_of_order.get_or_insert_with(|| EventPlace {
+                    thread: totals.thread,
+                    path: path.clone(),
+                    seq: seq.saturating_sub(*first_seq),
+                });
             }
         }
         let (start_ns, end_ns) = (self.options.clip(before_ns), self.options.clip(now_ns));

@@ -46,7 +46,13 @@ proptest! {
         let in_media = options.clone().clock(Some(clock.clone()));
         let found = functions(&trace, &in_media).unwrap();
         let expected = functions(&media, &options).unwrap();
-        prop_assert_eq!(found.totals(), expected.totals());
+        let [mut found_totals, mut totals] = [found.totals(), expected.totals()];
+        // The sessions are in different folders.
+        for totals in [&mut found_totals, &mut totals] {
+            let places = totals.first_out_of_order.as_mut();
+            places.into_iter().for_each(|place| place.path = None);
+        }
+        prop_assert_eq!(found_totals, totals);
         prop_assert_eq!(found.functions, expected.functions);
         let found = tree(&trace, &in_media).unwrap();
         let expected = tree(&media, &options).unwrap();

@@ -359,6 +359,20 @@ fn calls_that_were_given_up_before_a_gap_are_not_open_at_the_end() {
 }
 
 #[test]
+fn the_first_event_out_of_order_is_found_in_its_segment() {
+    let folder = TempDir::new().unwrap();
+    let times = [10, 20, 30, 40, 35, 50];
+    let events: Vec<Short> = times.map(|time| (time, CALL, 7)).to_vec();
+    write(folder.path(), &[(events, vec![500])]);
+    let functions = analyze::functions(&open(folder.path()), &Options::default()).unwrap();
+    let place = functions.totals().first_out_of_order.unwrap();
+    // The second segment has the last three events.
+    let index = folder.path().join(name(2)).join("thread_0/index.atf");
+    let found = (place.thread, place.path, place.seq);
+    assert_eq!(found, (0, Some(index), 1));
+}
+
+#[test]
 fn segments_are_grouped_by_process_and_ordered_by_number() {
     let paths = [
         "a/pid_7_segment_000010",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use atf::analyze::{FunctionTimes, Node, Times, Totals};
+use atf::analyze::{EventPlace, FunctionTimes, Node, Times, Totals};
 use atf::manifest::Missing;
 use atf::symbols::Function;
 
@@ -269,8 +269,14 @@ impl std::fmt::Display for Summed<'_> {
         if let Some(order) = time_goes_back(totals.out_of_order) {
             write!(f, ", {order}")?;
         }
-        if let Some((thread, seq)) = totals.first_out_of_order {
-            write!(f, " (first: thread {thread}, events[{seq}])")?;
+        if let Some(EventPlace {
+            thread, path, seq, ..
+        }) = &totals.first_out_of_order
+        {
+            match path {
+                Some(path) => write!(f, " (first: {}: events[{seq}])", Printable(path.display()))?,
+                None => write!(f, " (first: thread {thread}, events[{seq}])")?,
+            }
         }
         match totals.given_up {
             0 => Ok(()),

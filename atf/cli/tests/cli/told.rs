@@ -81,7 +81,7 @@ fn info_and_report_count_a_wrong_timestamp_once() {
     super::report::session(folder.path(), &events, "f");
     for (arguments, place) in [
         (&["info", "--verify", "."][..], ""),
-        (&["report", "."], " (first: thread 4, events[4])"),
+        (&["report", "."], " (first: ./thread_4/index.atf: events[4])"),
     ] {
         let output = atf(folder.path(), arguments);
         let (_, text, _) = texts(&output);
@@ -90,11 +90,25 @@ fn info_and_report_count_a_wrong_timestamp_once() {
     }
     let output = atf(folder.path(), &["report", "--json", "."]);
     let totals = &lines(texts(&output).1)[0]["totals"];
-    let first = serde_json::json!({"thread": 4, "seq": "4"});
+    let path = "./thread_4/index.atf";
+    let first = serde_json::json!({"thread": 4, "path": path, "seq": "4"});
     assert_eq!(
         (&totals["out_of_order"], &totals["first_out_of_order"]),
         (&"1".into(), &first)
     );
+}
+
+#[test]
+fn the_first_backward_time_names_its_process() {
+    let folder = TempDir::new().unwrap();
+    for (process, second_ns) in [("run/pid_1", 20), ("run/pid_2", 5)] {
+        let events = [(10, 1, 1), (second_ns, 2, 1)];
+        super::report::session(&folder.path().join(process), &events, "f");
+    }
+    let output = atf(folder.path(), &["diff", "run", "run"]);
+    let (_, text, _) = texts(&output);
+    let place = " (first: run/pid_2/thread_4/index.atf: events[1])";
+    assert_eq!(text.matches(place).count(), 2, "{text}");
 }
 
 #[test]
