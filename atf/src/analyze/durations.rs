@@ -1,5 +1,5 @@
 //! A histogram of durations. The minimum and maximum are exact; other quantiles are off by at most
-//! 1.6 %.
+//! 1.6 %, unless the histogram was coarsened to save memory.
 
 /// There are `1 << BITS` buckets per power of two.
 const BITS: u32 = 5;
@@ -7,12 +7,20 @@ const BUCKETS: u64 = 1 << BITS;
 /// The number of bits that store a bucket's count.
 const COUNT_BITS: u32 = 53;
 const MOST: u64 = (1 << COUNT_BITS) - 1;
+/// The number of the last bucket.
+const LAST: u64 = bucket_of(u64::MAX);
+/// The coarseness at which all durations are in one bucket.
+pub(super) const COARSEST: u32 = u64::BITS - LAST.leading_zeros();
 
 /// The durations of a function's calls.
 ///
 /// The minimum and the maximum are exact. Any other [quantile](Self::quantile_ns) is at most 1/64
 /// (1.6 %) away from the exact one: each power of two is divided into 32 equal buckets, and a
 /// quantile is the middle of its bucket. Durations below 64 ns are exact.
+///
+/// To stay within [`max_buckets`](super::Options::max_buckets), the histograms of all functions may
+/// be [coarsened](super::Functions::coarseness) n times. Each bucket then spans 2ⁿ of those
+/// described here, and a quantile may be 2ⁿ times as far away from the exact one.
 ///
 /// Memory: 8 bytes per bucket in use, at most 15 KiB. While all durations are equal, no memory is
 /// allocated.
@@ -25,6 +33,8 @@ pub struct Durations {
     /// bucket's number into the upper bits and its count into the lower [`COUNT_BITS`]. Most
     /// functions have few calls, so they need little memory.
     buckets: Vec<u64>,
+    /// The logarithm of the number of buckets of full resolution that each of these buckets spans.
+    coarseness: u32,
 }
 
 /// A part of a histogram, from [`Durations::buckets`].
@@ -98,13 +108,17 @@ impl Durations {
     }
 
     /// Returns the histogram: the buckets that count at least one duration, by ascending duration.
-    /// Their limits are the same in every trace, so histograms can be compared and added.
+    /// Their limits are the same in every trace, unless it is
+    /// [coarsened](super::Functions::coarseness), so histograms can be compared and added.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
         let is_equal = self.buckets.is_empty() && self.count > 0;
-        let all_equal = is_equal.then(|| (bucket_of(self.min_ns), self.count));
+        let all_equal = is_equal.then(|| (self.bucket(self.min_ns), self.count));
         let counts = self.buckets.iter().map(|packed| unpack(*packed));
         all_equal.into_iter().chain(counts).map(|(bucket, count)| {
-            let (from_ns, to_ns) = limits(bucket);
+            let first = bucket.wrapping_shl(self.coarseness);
+            let after = bucket.wrapping_add(1).wrapping_shl(self.coarseness);
+            let last = after.wrapping_sub(1).min(LAST);
+            let ((from_ns, _), (_, to_ns)) = (limits(first), limits(last));
             Bucket {
                 from_ns,
                 to_ns,
@@ -113,39 +127,66 @@ impl Durations {
         })
     }
 
-    pub(super) fn add(&mut self, ns: u64) {
-        self.add_times(ns, 1);
+    /// Adds a duration, and returns the number of new buckets.
+    pub(super) fn add(&mut self, ns: u64) -> usize {
+        self.add_times(ns, 1)
     }
 
-    /// Adds all durations of another function or thread.
-    pub(super) fn merge(&mut self, other: &Self) {
-        if other.count == 0 {
-            return;
-        }
+    /// Adds all durations of another function or thread, which are at most as coarse as
+    /// `coarseness`. Returns the number of new buckets.
+    pub(super) fn merge(&mut self, other: &Self, coarseness: u32) -> usize {
+        let before = self.buckets.len();
+        self.coarsen(coarseness);
         if other.buckets.is_empty() {
-            return self.add_times(other.min_ns, other.count);
+            if other.count > 0 {
+                self.add_times(other.min_ns, other.count);
+            }
+        } else {
+            self.spread();
+            for packed in &other.buckets {
+                let (bucket, count) = unpack(*packed);
+                let finer = coarseness.saturating_sub(other.coarseness);
+                self.count_in(bucket.wrapping_shr(finer), count);
+            }
+            self.widen(other.min_ns, other.max_ns, other.count);
         }
-        self.spread();
-        for packed in &other.buckets {
-            let (bucket, count) = unpack(*packed);
-            self.count_in(bucket, count);
-        }
-        self.widen(other.min_ns, other.max_ns, other.count);
+        self.buckets.len().saturating_sub(before)
     }
 
-    fn add_times(&mut self, ns: u64, times: u64) {
+    /// Merges neighbouring buckets up to a coarseness, and returns the number of buckets.
+    pub(super) fn coarsen(&mut self, coarseness: u32) -> usize {
+        let finer = coarseness.saturating_sub(self.coarseness);
+        if finer > 0 {
+            self.coarseness = coarseness;
+            let buckets = std::mem::take(&mut self.buckets);
+            for packed in buckets {
+                let (bucket, count) = unpack(packed);
+                self.count_in(bucket.wrapping_shr(finer), count);
+            }
+        }
+        self.buckets.len()
+    }
+
+    fn add_times(&mut self, ns: u64, times: u64) -> usize {
+        let before = self.buckets.len();
         let is_equal = self.count == 0 || (self.min_ns == ns && self.max_ns == ns);
         if !self.buckets.is_empty() || !is_equal {
             self.spread();
-            self.count_in(bucket_of(ns), times);
+            self.count_in(self.bucket(ns), times);
         }
         self.widen(ns, ns, times);
+        self.buckets.len().saturating_sub(before)
+    }
+
+    /// Returns the number of a duration's bucket in this histogram.
+    fn bucket(&self, ns: u64) -> u64 {
+        bucket_of(ns).wrapping_shr(self.coarseness)
     }
 
     /// If all durations so far have been equal, creates the bucket that counts them.
     fn spread(&mut self) {
         if self.buckets.is_empty() && self.count > 0 {
-            self.count_in(bucket_of(self.min_ns), self.count);
+            self.count_in(self.bucket(self.min_ns), self.count);
         }
     }
 
@@ -182,12 +223,14 @@ const fn unpack(packed: u64) -> (u64, u64) {
 
 /// Returns the number of a duration's bucket: the duration itself below 32 ns; above that, there
 /// are 32 buckets per power of two.
-fn bucket_of(ns: u64) -> u64 {
-    let shift = ns.checked_ilog2().and_then(|log| log.checked_sub(BITS));
-    let Some(shift) = shift else {
+const fn bucket_of(ns: u64) -> u64 {
+    let Some(log) = ns.checked_ilog2() else {
         return ns;
     };
-    let power = u64::from(shift).saturating_add(1);
+    let Some(shift) = log.checked_sub(BITS) else {
+        return ns;
+    };
+    let power = (shift as u64).saturating_add(1);
     power.wrapping_shl(BITS) | (ns.wrapping_shr(shift) & (BUCKETS - 1))
 }
 
@@ -229,12 +272,14 @@ mod tests {
     fn equal_durations_need_no_buckets() {
         let mut all = Durations::default();
         let mut part = Durations::default();
-        (0..5).for_each(|_| part.add(1_000_003));
-        all.merge(&part);
+        for _ in 0..5 {
+            part.add(1_000_003);
+        }
+        all.merge(&part, 0);
         assert!(all.buckets.is_empty());
         assert_eq!(all.quantile_ns(500), Some(1_000_003));
         all.add(7);
-        all.merge(&part);
+        all.merge(&part, 0);
         assert_eq!((all.count(), all.buckets.len()), (11, 2));
         let quantile = |permille| all.quantile_ns(permille);
         assert_eq!([0, 90].map(quantile), [Some(7); 2]);
@@ -244,6 +289,34 @@ mod tests {
         }
         assert_eq!((all.min_ns(), all.max_ns()), (Some(7), Some(1_000_003)));
         assert_eq!(Durations::default().quantile_ns(500), None);
+    }
+
+    #[test]
+    fn coarser_buckets_count_the_same_durations() {
+        let (mut fine, mut all) = (Durations::default(), Durations::default());
+        let values: Vec<u64> = (0..64).flat_map(|power| [1 << power, (3 << power) / 2]).collect();
+        for ns in &values {
+            fine.add(*ns);
+        }
+        let mut before = all.merge(&fine, 0);
+        assert_eq!(before, fine.buckets.len());
+        for coarseness in 1..=COARSEST {
+            let count = all.coarsen(coarseness);
+            assert!(count < before || count == 1, "{count} of {before}");
+            before = count;
+            // Adding the same durations again adds no bucket.
+            assert_eq!(all.merge(&fine, coarseness), 0);
+            for bucket in all.buckets() {
+                let within = |ns: &&u64| (bucket.from_ns..=bucket.to_ns).contains(*ns);
+                let expected = values.iter().filter(within).count() as u64;
+                assert_eq!(bucket.count, expected * u64::from(coarseness + 1), "{bucket:?}");
+                // A quantile is the middle of a bucket.
+                let half = (bucket.to_ns - bucket.from_ns).div_ceil(2);
+                let is_near = half <= (bucket.from_ns >> 6) << coarseness;
+                assert!(is_near || coarseness > BITS || bucket.from_ns < 64, "{bucket:?}");
+            }
+        }
+        assert_eq!(before, 1, "the coarsest histogram has one bucket");
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! Computes times, counts and durations per function.
 
 use std::cmp::Reverse;
+use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
 
 use super::durations::Durations;
-use super::table::{Place, Table, Times};
+use super::merging::{Figures, Merged, Merging};
+use super::table::{Place, Times};
 use super::walk::{Began, Ended, Observer};
 use super::{Options, ThreadTotals, Threads, Totals, run};
 use crate::error::Result;
+use crate::parallel;
 use crate::session::Problem;
 use crate::spans::Unmatched;
 
@@ -23,6 +27,9 @@ pub struct Functions {
     pub threads: Vec<ThreadTotals>,
     /// How the events differ from what the tracer wrote, and which threads were not read.
     pub problems: Vec<Problem>,
+    /// How many times the ranges of all [`Durations`] were doubled in width because of
+    /// [`max_buckets`](Options::max_buckets); 0 if they have their full resolution.
+    pub coarseness: u32,
 }
 
 /// A function's calls and their times.
@@ -45,13 +52,32 @@ impl Functions {
     pub fn totals(&self) -> Totals {
         Totals::of(&self.threads)
     }
+
+    /// Returns a sentence about the precision of quantiles, if
+    /// [`max_buckets`](Options::max_buckets) reduced it.
+    #[must_use]
+    pub fn coarseness_note(&self) -> Option<String> {
+        let parts = 32_u32.checked_shr(self.coarseness).filter(|parts| *parts > 0);
+        let precision = match (self.coarseness, parts) {
+            (0, _) => return None,
+            (_, Some(parts)) => format!("up to {} % off", 50_u32.div_ceil(parts)),
+            (_, None) => "rough guesses".to_owned(),
+        };
+        Some(format!(
+            "too many different durations to keep apart: other quantiles than minimum and maximum are {precision}"
+        ))
+    }
 }
 
 /// Returns the functions in a trace with their calls, times and durations, hottest first.
 ///
-/// Memory for each thread read in parallel: about 150 bytes per function, plus its [`Durations`]
-/// (usually less than 1 KiB, at most 15 KiB), plus 28 MiB if 262,144 calls are open. At most
-/// [`max_functions`](Options::max_functions) functions are listed separately.
+/// Memory: about 150 bytes per function of the result (at most
+/// [`max_functions`](Options::max_functions) functions), plus 8 to 48 bytes per bucket of its
+/// [`Durations`] (at most [`max_buckets`](Options::max_buckets) buckets), plus 20 MB in total for
+/// the threads being read, which merge their functions into the result as they go. Only open calls
+/// add to this: 28 MiB per core if 262,144 are open. If there are more functions than the limit, the
+/// trace is read again, one thread after another, so that the result does not depend on the number
+/// of cores.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -84,14 +110,27 @@ impl Functions {
 /// Only [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are in
 /// [`problems`](Functions::problems).
 pub fn functions<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Functions> {
-    let mut table = Table::<u64, Of>::new(options.max_functions);
-    let new = || ByFunction(Table::new(options.max_functions));
-    let (threads, problems) = run(&threads.into(), options, new, |thread| {
-        table.merge(thread.0, |all, one| {
-            all.durations.merge(&one.durations);
-            all.unmatched = all.unmatched.saturating_add(one.unmatched);
-        });
-    })?;
+    let threads = threads.into();
+    let jobs = options.jobs.unwrap_or_else(parallel::cores);
+    let (functions, is_full) = read(&threads, options, jobs)?;
+    if is_full && jobs.get() > 1 {
+        drop(functions);
+        return Ok(read(&threads, options, NonZero::<usize>::MIN)?.0);
+    }
+    Ok(functions)
+}
+
+/// Adds up the functions. Also returns whether some have no entry because of the limit.
+fn read(
+    threads: &Threads<'_>,
+    options: &Options,
+    jobs: NonZero<usize>,
+) -> Result<(Functions, bool)> {
+    let all = Mutex::new(Merged::new(options.max_functions, options.max_buckets));
+    let new = || ByFunction(Merging::new(&all, jobs));
+    let (threads, problems) = run(threads, &options.clone().jobs(Some(jobs)), new, drop)?;
+    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (is_full, coarseness) = (all.table.is_full(), all.coarseness);
     let function = |(function_id, times, of): (u64, Times, Of)| FunctionTimes {
         function_id,
         times,
@@ -99,18 +138,20 @@ pub fn functions<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Resu
         unmatched: of.unmatched,
     };
     let is_told = |function: &FunctionTimes| !function.times.is_empty() || function.unmatched > 0;
-    let (rows, (times, of)) = table.into_rows();
+    let (rows, (times, of)) = all.table.into_rows();
     let mut functions: Vec<_> = rows.map(function).filter(is_told).collect();
     functions.sort_unstable_by_key(|it| (Reverse(it.times.self_ns), it.function_id));
-    Ok(Functions {
+    let functions = Functions {
         functions,
         others: Some(function((0, times, of))).filter(is_told),
         threads,
         problems,
-    })
+        coarseness,
+    };
+    Ok((functions, is_full))
 }
 
-struct ByFunction(Table<u64, Of>);
+struct ByFunction<'a>(Merging<'a, u64, Of>);
 
 /// A function's figures other than times.
 #[derive(Debug, Default)]
@@ -119,29 +160,50 @@ struct Of {
     unmatched: u64,
 }
 
-impl Observer for ByFunction {
+impl Figures for Of {
+    fn merge(&mut self, other: Self, coarseness: u32) -> usize {
+        self.unmatched = self.unmatched.saturating_add(other.unmatched);
+        self.durations.merge(&other.durations, coarseness)
+    }
+
+    fn coarsen(&mut self, coarseness: u32) -> usize {
+        self.durations.coarsen(coarseness)
+    }
+}
+
+impl Observer for ByFunction<'_> {
     type Place = Place;
 
     fn call(&mut self, _: Option<Place>, call: &Began<'_>) -> Place {
-        let place = self.0.place(call.event.function_id);
-        self.0.begin(place, call.now_ns);
+        let place = self.0.table.place(call.event.function_id);
+        self.0.table.begin(place, call.now_ns);
         place
     }
 
     fn spend(&mut self, place: Place, ns: u64) {
-        self.0.spend(place, ns);
+        self.0.table.spend(place, ns);
     }
 
     fn end(&mut self, place: Place, ended: &Ended) {
-        self.0.end(place, ended);
+        self.0.table.end(place, ended);
         if ended.is_counted && ended.is_known {
-            self.0.value(place).durations.add(ended.duration_ns);
+            let durations = &mut self.0.table.value(place).durations;
+            let new = durations.add(ended.duration_ns);
+            self.0.buckets = self.0.buckets.saturating_add(new);
         }
     }
 
     fn unmatched(&mut self, unmatched: &Unmatched, _: u64) {
-        let place = self.0.place(unmatched.function_id);
-        let of = self.0.value(place);
+        let place = self.0.table.place(unmatched.function_id);
+        let of = self.0.table.value(place);
         of.unmatched = of.unmatched.saturating_add(1);
+    }
+
+    fn tidy<'p>(&mut self, open: impl Iterator<Item = &'p mut Place>) {
+        self.0.tidy(open);
+    }
+
+    fn finish(&mut self) {
+        self.0.hand_over();
     }
 }

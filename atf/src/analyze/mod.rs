@@ -46,14 +46,14 @@
 //! An analysis takes about 60 ns per event on one core. Threads are read in parallel, but each
 //! thread is read on a single core, however large it is, because a call can be paired only once all
 //! earlier events are known. Memory does not grow with the number of events; each function
-//! documents its own use. At any one time, the results of about five threads per core are in
-//! memory.
+//! documents its own use.
 
 mod calls;
 mod diff;
 mod durations;
 mod functions;
 mod last;
+mod merging;
 mod pairs;
 mod places;
 mod table;
@@ -103,6 +103,10 @@ pub struct Options {
     /// How many nodes of a tree, or pairs of functions, to list separately; a million by default.
     /// The rest share one entry.
     pub max_nodes: usize,
+    /// How many buckets the [`Durations`] of all functions may have together; 2²¹ by default. If
+    /// more would be needed, the durations of all functions are
+    /// [coarsened](Functions::coarseness).
+    pub max_buckets: usize,
     /// How many threads to read in parallel; `None`, the default, for one per core.
     pub jobs: Option<NonZero<usize>>,
     /// The clock of a recording, for `from_ns`, `to_ns` and the results; `None`, the default, for
@@ -117,6 +121,7 @@ setters!(Options {
     to_ns: u64,
     max_functions: usize,
     max_nodes: usize,
+    max_buckets: usize,
     jobs: Option<NonZero<usize>>,
     clock: Option<MediaClock>,
 });
@@ -130,6 +135,7 @@ impl Default for Options {
             to_ns: u64::MAX,
             max_functions: 1 << 20,
             max_nodes: 1_000_000,
+            max_buckets: 1 << 21,
             jobs: None,
             clock: None,
         }
@@ -215,12 +221,6 @@ impl Threads<'_> {
     }
 }
 
-/// A thread's totals within the time range.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ThreadTotals {
-    /// The id in the folder's name, or in a single file's header.
-    pub thread: u32,
 /// The place of an event in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -233,6 +233,12 @@ pub struct EventPlace {
     pub seq: u64,
 }
 
+/// A thread's totals within the time range.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThreadTotals {
+    /// The id in the folder's name, or in a single file's header.
+    pub thread: u32,
     /// The number of events.
     pub events: u64,
     /// The number of calls that overlap the time range.

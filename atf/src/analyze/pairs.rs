@@ -1,11 +1,15 @@
 //! Adds up times per pair of caller and callee.
 
 use std::cmp::Reverse;
+use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
 
-use super::table::{Place, Table, Times};
+use super::merging::{Merged, Merging};
+use super::table::{Place, Times};
 use super::walk::{Began, Ended, Observer};
 use super::{Options, ThreadTotals, Threads, Totals, run};
 use crate::error::Result;
+use crate::parallel;
 use crate::session::Problem;
 use crate::spans::Unmatched;
 
@@ -58,19 +62,31 @@ impl Pairs {
 
 /// Returns who called whom: each pair of caller and callee with its calls and times.
 ///
-/// Memory: about 100 bytes per pair, for each thread read in parallel; at most
-/// [`max_nodes`](Options::max_nodes) pairs are listed separately.
+/// Memory: about 100 bytes per pair of the result (at most [`max_nodes`](Options::max_nodes) pairs),
+/// plus, for the threads being read, as [`functions`](super::functions()) needs.
 ///
 /// # Errors
 ///
 /// The errors of [`functions`](super::functions()).
 pub fn pairs<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Pairs> {
-    let mut table = Table::<Key, ()>::new(options.max_nodes);
-    let new = || ByPair(Table::new(options.max_nodes));
-    let (threads, problems) = run(&threads.into(), options, new, |thread| {
-        table.merge(thread.0, |(), ()| ());
-    })?;
-    let (rows, (others, ())) = table.into_rows();
+    let threads = threads.into();
+    let jobs = options.jobs.unwrap_or_else(parallel::cores);
+    let (pairs, is_full) = read(&threads, options, jobs)?;
+    if is_full && jobs.get() > 1 {
+        drop(pairs);
+        return Ok(read(&threads, options, NonZero::<usize>::MIN)?.0);
+    }
+    Ok(pairs)
+}
+
+/// Adds up the pairs. Also returns whether some have no entry because of the limit.
+fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Result<(Pairs, bool)> {
+    let all = Mutex::new(Merged::<Key, ()>::new(options.max_nodes, 0));
+    let new = || ByPair(Merging::new(&all, jobs));
+    let (threads, problems) = run(threads, &options.clone().jobs(Some(jobs)), new, drop)?;
+    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let is_full = all.table.is_full();
+    let (rows, (others, ())) = all.table.into_rows();
     let pair = |((caller, callee), times, ())| Pair {
         caller,
         callee,
@@ -79,36 +95,45 @@ pub fn pairs<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<P
     let pairs = rows.map(pair).filter(|pair| !pair.times.is_empty());
     let mut pairs: Vec<_> = pairs.collect();
     pairs.sort_unstable_by_key(|it| (Reverse(it.times.total_ns), it.caller, it.callee));
-    Ok(Pairs {
+    let pairs = Pairs {
         pairs,
         others: Some(others).filter(|others| !others.is_empty()),
         threads,
         problems,
-    })
+    };
+    Ok((pairs, is_full))
 }
 
 type Key = (Option<u64>, u64);
 
-struct ByPair(Table<Key, ()>);
+struct ByPair<'a>(Merging<'a, Key, ()>);
 
-impl Observer for ByPair {
+impl Observer for ByPair<'_> {
     /// The place of the pair's row, and the callee's id.
     type Place = (Place, u64);
 
     fn call(&mut self, caller: Option<Self::Place>, call: &Began<'_>) -> Self::Place {
         let function_id = call.event.function_id;
-        let place = self.0.place((caller.map(|(_, id)| id), function_id));
-        self.0.begin(place, call.now_ns);
+        let place = self.0.table.place((caller.map(|(_, id)| id), function_id));
+        self.0.table.begin(place, call.now_ns);
         (place, function_id)
     }
 
     fn spend(&mut self, (place, _): Self::Place, ns: u64) {
-        self.0.spend(place, ns);
+        self.0.table.spend(place, ns);
     }
 
     fn end(&mut self, (place, _): Self::Place, ended: &Ended) {
-        self.0.end(place, ended);
+        self.0.table.end(place, ended);
     }
 
     fn unmatched(&mut self, _: &Unmatched, _: u64) {}
+
+    fn tidy<'p>(&mut self, open: impl Iterator<Item = &'p mut Self::Place>) {
+        self.0.tidy(open.map(|(place, _)| place));
+    }
+
+    fn finish(&mut self) {
+        self.0.hand_over();
+    }
 }

@@ -51,6 +51,8 @@ pub(super) struct Table<K, V> {
     /// The sums over keys without a row.
     others: Row<(), V>,
     limit: usize,
+    /// Whether a key has no row because of the limit.
+    is_full: bool,
 }
 
 /// The position of a key's row; `None` if the key has no row of its own.
@@ -94,7 +96,37 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
             places: Places::default(),
             others: Row::new(()),
             limit,
+            is_full: false,
         }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns whether a key has no row because of the limit.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Returns the values of all rows, and of the keys without a row.
+    pub(super) fn values(&mut self) -> impl Iterator<Item = &mut V> {
+        let rows = self.rows.iter_mut().map(|row| &mut row.value);
+        rows.chain([&mut self.others.value])
+    }
+
+    /// Returns a table in which the open calls can continue when this table is merged into another
+    /// one. Changes the calls' places to those in the new table.
+    pub(super) fn split<'p>(&self, open: impl Iterator<Item = &'p mut Place>) -> Self {
+        let mut next = Self::new(self.limit);
+        for place in open {
+            if let Some(row) = place.and_then(|at| self.rows.get(at as usize)) {
+                *place = next.place(row.key);
+                let (_, active, since_ns, _) = next.parts(*place);
+                (*active, *since_ns) = (row.active, row.since_ns);
+            }
+        }
+        next
     }
 
     /// Returns a key's place, adding a row for the key if there is room.
@@ -103,7 +135,9 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
             return Some(place);
         }
         let next = u32::try_from(self.rows.len()).ok();
-        let place = next.filter(|_| self.rows.len() < self.limit)?;
+        let next = next.filter(|_| self.rows.len() < self.limit);
+        self.is_full |= next.is_none();
+        let place = next?;
         self.rows.push(Row::new(key));
         self.places.add(&self.rows);
         Some(place)

@@ -131,6 +131,39 @@ fn a_million_functions_stay_within_the_limit() {
 }
 
 #[test]
+fn durations_are_coarsened_to_the_limit_on_buckets() {
+    // 100 functions, each with one call per power of two.
+    let mut now_ns = 0;
+    let mut events = Vec::new();
+    for id in 0..100 {
+        for power in 0..40 {
+            events.push((now_ns, CALL, id));
+            now_ns += 1 << power;
+            events.push((now_ns, RETURN, id));
+        }
+    }
+    let index = index(&events);
+    let mut before = 0;
+    for (max_buckets, coarseness) in [(4_000, 0), (3_999, 2), (2_000, 6), (100, 11), (0, 11)] {
+        let options = Options::default().max_buckets(max_buckets);
+        let found = analyze::functions(&index, &options).unwrap();
+        let buckets = found.functions.iter().map(|it| it.durations.buckets().count());
+        let buckets: usize = buckets.sum();
+        // A function with different durations has one bucket at least.
+        assert!(buckets <= max_buckets.max(100), "{buckets} of {max_buckets}");
+        assert!(found.coarseness >= before, "{max_buckets}");
+        before = found.coarseness;
+        assert_eq!(found.coarseness, coarseness, "{max_buckets}: {buckets}");
+        assert_eq!(found.coarseness_note().is_some(), coarseness > 0);
+        for function in &found.functions {
+            let durations = &function.durations;
+            let extremes = (durations.min_ns(), durations.max_ns(), durations.count());
+            assert_eq!(extremes, (Some(1), Some(1 << 39), 40));
+        }
+    }
+}
+
+#[test]
 fn time_that_goes_back_or_wraps_gives_no_wrong_times() {
     let most = u64::MAX;
     let events = [

@@ -228,6 +228,25 @@ proptest! {
     }
 
     #[test]
+    fn rows_and_ranges_of_durations_depend_neither_on_the_cores_nor_on_the_order(
+        threads in threads(),
+        limit in 0..6_usize,
+        max_buckets in 0..40_usize,
+    ) {
+        let (_folder, session) = session(&threads);
+        let options = |jobs: usize| {
+            let options = Options::default().max_functions(limit).max_nodes(limit);
+            options.max_buckets(max_buckets).jobs(NonZero::new(jobs))
+        };
+        let functions = |jobs| analyze::functions(&session, &options(jobs)).unwrap();
+        let [one, three] = [1, 3].map(functions);
+        prop_assert_eq!(&one.functions, &three.functions);
+        prop_assert_eq!((&one.others, one.coarseness), (&three.others, three.coarseness));
+        let [one, three] = [1, 3].map(|jobs| analyze::pairs(&session, &options(jobs)).unwrap());
+        prop_assert_eq!((one.pairs, one.others), (three.pairs, three.others));
+    }
+
+    #[test]
     fn what_no_row_has_is_added_up(threads in threads(), limit in 0..6_usize) {
         let (_folder, session) = session(&threads);
         let options = Options::default().max_functions(limit).max_nodes(limit);
