@@ -1,9 +1,11 @@
 """Damage and missing files are reported, and all readable rows are returned."""
 
+import struct
+
 import atf
 import pyarrow as pa
 import pytest
-from conftest import CRASHED, SMALL, expected_events
+from conftest import CRASHED, FOOTER_SIZE, SMALL, crc32c, expected_events
 
 
 def test_a_crashed_trace_ends_with_an_error_after_all_its_rows():
@@ -37,6 +39,21 @@ def test_a_flipped_bit_is_found_by_the_checksum(flipped):
     table = atf.open(flipped, problems="keep").events()
     assert pa.table(table).num_rows == 2000
     assert [problem.kind for problem in table.problems()] == ["ChecksumMismatch"]
+
+
+def test_damaged_details_are_among_the_problems(copy):
+    path = copy / "thread_0" / "detail.atf"
+    data = bytearray(path.read_bytes())
+    footer = len(data) - FOOTER_SIZE
+    struct.pack_into("<I", data, footer + 4, crc32c(data[64:footer]))
+    data[footer - 1] ^= 1
+    path.write_bytes(data)
+    rows = pa.table(atf.open(copy).problems()).to_pylist()
+    assert [(row["thread"], row["kind"]) for row in rows] == [(0, "ChecksumMismatch")]
+    assert rows[0]["path"].endswith("thread_0/detail.atf")
+    with pytest.raises(Exception, match="detail.atf.*checksum"):
+        pa.table(atf.open(copy).details())
+    assert pa.table(atf.open(copy).events()).num_rows == 2000, "events do not depend on details"
 
 
 def test_a_partial_reading_says_that_it_verified_nothing(flipped):

@@ -1,6 +1,7 @@
 //! Passes the start and the end of each call in a trace to a visitor.
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
 use super::unit::{Files, Step, Unit};
@@ -98,22 +99,37 @@ impl ThreadStart<'_> {
 
 /// One of a thread's folders. A thread has one folder per [segment](crate::session::Segments).
 #[derive(Debug, Clone, Copy)]
-pub struct ThreadFolder<'a>(&'a Files<'a>);
+pub struct ThreadFolder<'a> {
+    files: &'a Files<'a>,
+    /// The problems of the details that the visitor opened.
+    problems: &'a RefCell<Vec<Error>>,
+}
 
 impl ThreadFolder<'_> {
     /// Returns the folder's path; `None` for a single index file.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
-        self.0.path()
+        self.files.path()
     }
 
     /// Opens the files to read the details of calls; returns `None` for a single index file.
+    ///
+    /// The problems that [`thread_end`](CallVisitor::thread_end) receives then include those of
+    /// the details, such as a wrong checksum, and an error of this function. Without this call,
+    /// finalized details are not read.
     ///
     /// # Errors
     ///
     /// The errors of [`ThreadReader::open`].
     pub fn open(&self) -> Result<Option<ThreadReader>> {
-        self.0.open()
+        let opened = self.files.open();
+        let problems = match &opened {
+            Ok(Some(thread)) => thread.problems_beside().unwrap_or_else(|error| vec![error]),
+            Ok(None) => Vec::new(),
+            Err(error) => vec![error.clone()],
+        };
+        self.problems.borrow_mut().extend(problems);
+        opened
     }
 }
 
@@ -177,7 +193,9 @@ pub fn calls<'a, V: CallVisitor>(
         let unit = &unit;
         visitor.thread_start(&ThreadStart { unit, options })?;
         let mut problems = Vec::new();
-        let mut walk = Walk::new(unit.id(), options, Calls::new(visitor));
+        let of_details = RefCell::new(Vec::new());
+        let calls = Calls::new(visitor, &of_details);
+        let mut walk = Walk::new(unit.id(), options, calls);
         let end = unit.read(&mut problems, |step| {
             walk.step(&step)?;
             match step {
@@ -190,6 +208,7 @@ pub fn calls<'a, V: CallVisitor>(
         if let Some(end) = &end {
             problems.extend(end.given_up(totals.given_up));
         }
+        add_new(&mut problems, of_details.take());
         totals.lost_events = unit.lost(options, |listed| listed.lost_events);
         let analysed = unit.analysed(end.map(|_| totals), problems);
         visitor.thread_end(analysed.result.as_ref(), &analysed.problems)?;
@@ -197,9 +216,18 @@ pub fn calls<'a, V: CallVisitor>(
     Ok(problems)
 }
 
+/// Adds the problems that are not known yet.
+fn add_new(known: &mut Vec<Error>, problems: Vec<Error>) {
+    let mut texts: BTreeSet<String> = known.iter().map(Error::to_string).collect();
+    let new = problems.into_iter();
+    known.extend(new.filter(|error| texts.insert(error.to_string())));
+}
+
 /// Passes a thread's calls to a visitor.
 struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
+    /// The problems of the details that the visitor opened.
+    problems: &'v RefCell<Vec<Error>>,
     /// The folders so far.
     folders: Vec<Files<'a>>,
     /// The index of the folder that the visitor received last.
@@ -223,9 +251,10 @@ struct Open {
 }
 
 impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
-    fn new(visitor: &'v mut V) -> Self {
+    fn new(visitor: &'v mut V, problems: &'v RefCell<Vec<Error>>) -> Self {
         Self {
             visitor,
+            problems,
             folders: Vec::new(),
             folder: 0,
             open: VecDeque::new(),
@@ -249,7 +278,10 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
     fn begin_folder(&mut self, files: Files<'a>) -> Result<(), V::Error> {
         self.folder = self.folders.len();
         self.folders.push(files);
-        self.visitor.folder(&ThreadFolder(&files))
+        self.visitor.folder(&ThreadFolder {
+            files: &files,
+            problems: self.problems,
+        })
     }
 
     /// Passes a folder to the visitor, unless it is the folder that the visitor received last.
@@ -258,7 +290,12 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
             && folder != self.folder
         {
             self.folder = folder;
-            self.visit(|visitor| visitor.folder(&ThreadFolder(&files)));
+            let problems = self.problems;
+            let folder = ThreadFolder {
+                files: &files,
+                problems,
+            };
+            self.visit(|visitor| visitor.folder(&folder));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The table `problems`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use atf::session::ThreadEntry;
 
@@ -46,11 +46,20 @@ impl Source for Problems {
     }
 }
 
-/// Reads all events of a thread and returns its problems.
+/// Reads all events and details of a thread and returns its problems.
 fn of_thread(entry: &ThreadEntry) -> Vec<Problem> {
     let mut found = Outcome::default();
     let mut events = ThreadEvents::open_all(entry, None);
     while events.next(&mut found).is_some() {}
+    // The events alone do not show whether finalized details are damaged.
+    let opened = entry.open().and_then(|thread| thread.problems());
+    let problems = opened.unwrap_or_else(|error| vec![error]);
+    let texts: BTreeSet<String> = found.problems.iter().map(|it| it.error.to_string()).collect();
+    for error in problems {
+        if !texts.contains(&error.to_string()) {
+            found.add_of_thread(entry.id(), error);
+        }
+    }
     found.problems
 }
 

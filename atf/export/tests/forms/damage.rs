@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use atf::ErrorKind;
 use atf::analyze::Options;
 use atf::session::SessionReader;
 use atf_export::{
@@ -156,6 +157,25 @@ fn a_truncated_file_is_noted_in_the_forms() {
             "{form:?}: {text}"
         );
     }
+}
+
+#[test]
+fn damaged_details_are_noted_in_the_form_that_has_details() {
+    let (folder, _) = session();
+    let path = folder.path().join("pid_42/thread_7/detail.atf");
+    let mut bytes = fs::read(&path).unwrap();
+    // The last byte of the last detail's stack; a footer of 64 bytes follows.
+    let last = bytes.len() - 64 - 1;
+    bytes[last] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
+    let (out, summary) = exported(&session, &Options::default(), Form::Perfetto);
+    let kinds: Vec<_> = summary.problems.iter().map(|it| it.error.kind()).collect();
+    assert!(matches!(kinds[..], [ErrorKind::ChecksumMismatch { .. }]), "{kinds:?}");
+    let text = String::from_utf8_lossy(&out);
+    assert!(text.contains("thread_7/detail.atf: footer"), "{text}");
+    let (_, summary) = exported(&session, &Options::default(), Form::Chrome);
+    assert!(summary.is_whole(), "this form has no details");
 }
 
 #[test]
