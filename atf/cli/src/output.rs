@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use atf::Error;
 use atf::check::text_with_rule;
 
-use crate::text::Printable;
+use crate::text::{Counted, Printable};
 
 /// Why a subcommand failed.
 #[derive(Debug)]
@@ -83,6 +83,29 @@ pub(crate) fn complain(message: impl fmt::Display) {
 pub(crate) fn damaged(error: &Error) -> State {
     complain(text_with_rule(error));
     State::Damaged
+}
+
+/// The maximum number of problems to list in text output.
+const LISTED: usize = 20;
+
+/// Lists the problems of a trace in text output.
+pub(crate) fn write_problems(
+    out: &mut impl Write,
+    colours: Colours,
+    problems: &[String],
+) -> io::Result<()> {
+    let Colours { bad, dim, .. } = colours;
+    if !problems.is_empty() {
+        let count = Counted(problems.len() as u64, "problem");
+        writeln!(out, "{bad}{count}{bad:#}: events may be missing or wrong")?;
+    }
+    for problem in problems.iter().take(LISTED) {
+        writeln!(out, "  {}", Printable(problem))?;
+    }
+    match problems.len().saturating_sub(LISTED) {
+        0 => Ok(()),
+        more => writeln!(out, "{dim}  … {more} not shown; --json shows all{dim:#}"),
+    }
 }
 
 /// Lists the available choices below a message.

@@ -1,5 +1,6 @@
-//! CSV: one row per call, in the order in which the calls of each thread ended. The format is that
-//! of RFC 4180, but lines end with a line feed.
+//! CSV: one row per call, in the order in which the calls of each thread ended. After them, notes on
+//! missing events are in rows of their own. The format is that of RFC 4180, but lines end with a line
+//! feed.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -10,7 +11,7 @@ use atf::symbols::Function;
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// Writes one row per call. CSV has no place for notes on missing events.
+/// Writes one row per call, and one row without a call for each note on missing events.
 #[derive(Debug)]
 pub(crate) struct Csv<W> {
     out: W,
@@ -25,6 +26,11 @@ impl<W: Write> Csv<W> {
             pid: 0,
             thread: 0,
         }
+    }
+
+    fn notes(&mut self, thread: &str, notes: &[String]) -> io::Result<()> {
+        let mut notes = notes.iter().map(|note| quoted(note));
+        notes.try_for_each(|note| writeln!(self.out, "{},{thread},,,,,,,,{note}", self.pid))
     }
 }
 
@@ -41,7 +47,7 @@ pub fn quoted(field: &str) -> Cow<'_, str> {
 impl<'a, W: Write> Sink<'a> for Csv<W> {
     fn start(&mut self, _: &TraceInfo) -> io::Result<()> {
         let columns = "process,thread,function_id,function,start_ns,duration_ns,self_ns,depth,end";
-        writeln!(self.out, "{columns}")
+        writeln!(self.out, "{columns},note")
     }
 
     fn process(&mut self, process: &ProcessInfo) -> io::Result<()> {
@@ -79,19 +85,19 @@ impl<'a, W: Write> Sink<'a> for Csv<W> {
         if call.is_known() {
             write!(self.out, "{}", call.end_ns.saturating_sub(call.start_ns))?;
         }
-        writeln!(self.out, ",{},{},{end}", call.self_ns, call.depth)
+        writeln!(self.out, ",{},{},{end},", call.self_ns, call.depth)
     }
 
     fn unmatched(&mut self, _: Function<'a>, _: u64) -> io::Result<()> {
         Ok(())
     }
 
-    fn thread_end(&mut self, _: &ThreadEnd<'_>) -> io::Result<()> {
-        Ok(())
+    fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()> {
+        self.notes(&self.thread.to_string(), end.notes)
     }
 
-    fn process_end(&mut self, _: &[String]) -> io::Result<()> {
-        Ok(())
+    fn process_end(&mut self, notes: &[String]) -> io::Result<()> {
+        self.notes("", notes)
     }
 
     fn finish(&mut self) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::io::Write;
 use atf::analyze::{Node, Options};
 
 use crate::names::{OTHERS, name_of};
-use crate::notes::count_of;
+use crate::notes::{count_of, notes_of_process};
 use crate::{Error, Process, Summary};
 
 /// The maximum number of frames of a stack. Each line repeats the whole stack, so without a limit
@@ -25,7 +25,8 @@ pub(crate) fn shallow(nodes: &[Node]) -> impl Iterator<Item = Node> {
 }
 
 /// Writes the self time of each stack in nanoseconds, in the format that flamegraph.pl and inferno
-/// read. With several processes, a stack begins with its process.
+/// read. With several processes, a stack begins with its process. Each note on missing events is a
+/// stack with the time 0.
 pub(crate) fn write(
     processes: &[Process<'_>],
     options: &Options,
@@ -47,6 +48,11 @@ pub(crate) fn write(
             if node.times.self_ns > 0 {
                 writeln!(out, "{} {}", stack.text, node.times.self_ns)?;
             }
+        }
+        // The format has no comments. A stack without time has no width in a flame graph.
+        for note in notes_of_process(process, &tree.threads, &tree.problems) {
+            stack.push(above, &format!("({note})"));
+            writeln!(out, "{} 0", stack.text)?;
         }
         let lost = count_of(process.lost_details(&tree.threads));
         summary.add(&tree.threads, lost, tree.problems);

@@ -294,7 +294,9 @@ mod tests {
     #[test]
     fn coarser_buckets_count_the_same_durations() {
         let (mut fine, mut all) = (Durations::default(), Durations::default());
-        let values: Vec<u64> = (0..64).flat_map(|power| [1 << power, (3 << power) / 2]).collect();
+        let values: Vec<u64> = (0..64)
+            .flat_map(|power| [1 << power, (3 << power) / 2])
+            .collect();
         for ns in &values {
             fine.add(*ns);
         }
@@ -309,11 +311,18 @@ mod tests {
             for bucket in all.buckets() {
                 let within = |ns: &&u64| (bucket.from_ns..=bucket.to_ns).contains(*ns);
                 let expected = values.iter().filter(within).count() as u64;
-                assert_eq!(bucket.count, expected * u64::from(coarseness + 1), "{bucket:?}");
+                assert_eq!(
+                    bucket.count,
+                    expected * u64::from(coarseness + 1),
+                    "{bucket:?}"
+                );
                 // A quantile is the middle of a bucket.
                 let half = (bucket.to_ns - bucket.from_ns).div_ceil(2);
                 let is_near = half <= (bucket.from_ns >> 6) << coarseness;
-                assert!(is_near || coarseness > BITS || bucket.from_ns < 64, "{bucket:?}");
+                assert!(
+                    is_near || coarseness > BITS || bucket.from_ns < 64,
+                    "{bucket:?}"
+                );
             }
         }
         assert_eq!(before, 1, "the coarsest histogram has one bucket");

@@ -57,7 +57,9 @@ impl Functions {
     /// [`max_buckets`](Options::max_buckets) reduced it.
     #[must_use]
     pub fn coarseness_note(&self) -> Option<String> {
-        let parts = 32_u32.checked_shr(self.coarseness).filter(|parts| *parts > 0);
+        let parts = 32_u32
+            .checked_shr(self.coarseness)
+            .filter(|parts| *parts > 0);
         let precision = match (self.coarseness, parts) {
             (0, _) => return None,
             (_, Some(parts)) => format!("up to {} % off", 50_u32.div_ceil(parts)),

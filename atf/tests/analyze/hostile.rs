@@ -147,10 +147,16 @@ fn durations_are_coarsened_to_the_limit_on_buckets() {
     for (max_buckets, coarseness) in [(4_000, 0), (3_999, 2), (2_000, 6), (100, 11), (0, 11)] {
         let options = Options::default().max_buckets(max_buckets);
         let found = analyze::functions(&index, &options).unwrap();
-        let buckets = found.functions.iter().map(|it| it.durations.buckets().count());
+        let buckets = found
+            .functions
+            .iter()
+            .map(|it| it.durations.buckets().count());
         let buckets: usize = buckets.sum();
         // A function with different durations has one bucket at least.
-        assert!(buckets <= max_buckets.max(100), "{buckets} of {max_buckets}");
+        assert!(
+            buckets <= max_buckets.max(100),
+            "{buckets} of {max_buckets}"
+        );
         assert!(found.coarseness >= before, "{max_buckets}");
         before = found.coarseness;
         assert_eq!(found.coarseness, coarseness, "{max_buckets}: {buckets}");

@@ -428,13 +428,13 @@ const REPORT: &[Column] = &[
     Column::number("min_ns", "shortest duration in ns", ANALYSIS).or_null(NO_END),
     Column::number(
         "median_ns",
-        "median of the durations in ns, at most 1.6 % off",
+        "median of the durations in ns, at most 1.6 % off, or more if the ranges in `histogram` are wider",
         ANALYSIS,
     )
     .or_null(NO_END),
     Column::number(
         "p99_ns",
-        "99th percentile of the durations in ns, at most 1.6 % off",
+        "99th percentile of the durations in ns, at most 1.6 % off, or more if the ranges in `histogram` are wider",
         ANALYSIS,
     )
     .or_null(NO_END),

@@ -30,9 +30,11 @@ runs of the same program:
   machine, half of the functions differed by more than 28 percent, a fifth by more than 50.
 
 JSON: one object; 64-bit numbers are decimal strings. CSV: a line per function; times in
-nanoseconds. A row's state is changed, appeared, vanished or noise.
+nanoseconds. A row's state is changed, appeared, vanished or noise. The last column of CSV, `note`,
+is for rows without a function, on open calls, losses and damage.
 
-All events are verified as they are read. Problems are written to standard error as by `atf dump`.
+All events are verified as they are read. Problems are part of the output, in which text lists at
+most 20 per run; with --json and --csv they are also written to standard error.
 Damaged or missing data causes differences: compare such runs with care.
 
 Memory: as for `atf report`, and about 300 bytes per function and run.

@@ -19,14 +19,14 @@ FORM            opens it; what it loses
                 as the time until the next one. Also as speedscope.
   folded        flamegraph.pl, inferno, speedscope; single calls, their times, threads: the self
                 time of each stack in nanoseconds. `;` in a name becomes `:`.
-  csv           spreadsheets; details, what is missing, returns without a call. A row per call:
-                duration_ns is empty if no event ended it.
+  csv           spreadsheets; details. A row per call: duration_ns is empty if no event ended it.
 
 All forms: times never go back, as for `atf report`, and names are truncated to 4096 bytes. Threads
 are numbered from 1, since some tools take 0 for the idle thread; their names contain the trace's
 ids. chrome, perfetto and csv have each call's start and end as in the trace; perfetto and csv also
-its times, the others count from the trace's first event. Every form except csv and folded records
-what is missing: open calls, losses, damage.
+its times, the others count from the trace's first event. Every form records what is missing: open
+calls, losses, damage. csv has such notes in rows of their own, in the last column; folded has them
+as stacks with the time 0.
 
 --from and --to are inclusive; TIME is as for `atf dump`. Calls that overlap the range are cut to
 it. Several processes of a session, or the segments of one process, become one file; several

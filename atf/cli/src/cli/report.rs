@@ -42,16 +42,19 @@ before it, as open calls.
 
 JSON lines: an object per session, with --by-thread per thread. 64-bit numbers are decimal strings.
 The rows of a tree have a depth, and each follows its parent.
-CSV: a line per row, all sessions in one table; times in nanoseconds. Open calls and losses of a
-session are written to standard error.
+CSV: a line per row, all sessions in one table; times in nanoseconds. The last column, `note`, is
+for rows without numbers, on open calls, losses and damage.
 
-All events are verified as they are read. Problems are written to standard error as by `atf dump`.
+All events are verified as they are read. Problems are part of the output, in which text lists at
+most 20 per table; with --json and --csv they are also written to standard error.
 
-Memory: about 150 bytes per function and 8 per line of its histogram as CSV, usually less than 1 KB
-and at most 15, for about five threads per core; open calls 28 MB per core for 262,144. If more are
-open, the outermost are given up and counted, and the exit status is 1. A tree has at most a million
-nodes of 110 bytes, and 120 more per node that is shown; threads that are being read add 20 MB. A
-million functions or pairs are told apart. Beyond a limit, the rest are combined in one row.
+Memory: 8 bytes per line of all histograms as CSV, at most 2 million of them. For more, the ranges
+become wider, median and p99 less precise, and a note says so. Functions and pairs take 150 bytes
+each, and a million are told apart; with --by-thread 131,072 functions, and 262,144 lines, for each
+core. Open calls take 28 MB per core for 262,144. If more are open, the outermost are given up and
+counted, and the exit status is 1. A tree has at most a million nodes of 110 bytes, and 120 more per
+node that is shown. Threads that are being read add 20 MB. Beyond a limit, the rest are combined in
+one row.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
 for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.

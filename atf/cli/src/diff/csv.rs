@@ -12,7 +12,8 @@ use crate::text::{Counted, Printable};
 const COLUMNS: &str = "function,function_id,module,state,change_ns,\
     calls_before_min,calls_before,calls_before_max,calls_after_min,calls_after,calls_after_max,\
     self_ns_before_min,self_ns_before,self_ns_before_max,self_ns_after_min,self_ns_after,self_ns_after_max,\
-    total_ns_before_min,total_ns_before,total_ns_before_max,total_ns_after_min,total_ns_after,total_ns_after_max";
+    total_ns_before_min,total_ns_before,total_ns_before_max,total_ns_after_min,total_ns_after,total_ns_after_max,\
+    note";
 
 /// Writes a comparison.
 pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failure> {
@@ -44,7 +45,20 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
         let fields: Vec<_> = text
             .chain(numbers.map(|it| it.to_string().into()))
             .collect();
-        writeln!(out, "{}", fields.join(","))?;
+        writeln!(out, "{},", fields.join(","))?;
+    }
+    // Notes on missing or wrong events are rows without a function.
+    let empty = ",".repeat(COLUMNS.split(',').count() - 1);
+    for (side, runs) in shown.sides() {
+        for (about, totals) in runs {
+            let sums = about.summed(totals);
+            let sums = sums.has_more_than_calls().then(|| sums.to_string());
+            for note in sums.iter().chain(&about.problems) {
+                let path = about.path.display();
+                let note = Printable(format_args!("{side} {path}: {note}")).to_string();
+                writeln!(out, "{empty}{}", quoted(&note))?;
+            }
+        }
     }
     out.flush()?;
     // The table has no columns for these counts, so report them on standard error.

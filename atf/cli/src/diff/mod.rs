@@ -9,6 +9,7 @@ use std::slice;
 
 use atf::Error;
 use atf::analyze::{self, Change, Diff, Run, Subject, Totals};
+use atf::check::text_with_rule;
 use atf::manifest::Missing;
 
 use crate::clock::Clock;
@@ -84,8 +85,8 @@ impl Comparison<'_> {
     pub(crate) fn run(&self) -> Outcome {
         let mut told = Told::default();
         let sides = [
-            Side::read(&self.before, self.clock, &mut told)?,
-            Side::read(&self.after, self.clock, &mut told)?,
+            Side::read(&self.before, self.clock, self.form, &mut told)?,
+            Side::read(&self.after, self.clock, self.form, &mut told)?,
         ];
         let [before, after] = match sides {
             [Ok(before), Ok(after)] => [before, after],
@@ -120,6 +121,7 @@ impl Side {
     fn read(
         traces: &Paths<'_>,
         clock: Clock,
+        form: Form,
         told: &mut Told,
     ) -> Result<Result<Self, Error>, Failure> {
         let names = other_names(traces.symbols)?;
@@ -152,8 +154,11 @@ impl Side {
                     run.add(&functions, |id| part.function(id));
                     about.unwritten = about.unwritten.or(part.unwritten());
                     for problem in &functions.problems {
-                        told.tell(&problem.error);
-                        about.problems.push(problem.error.to_string());
+                        let message = told.add(&problem.error);
+                        if form != Form::Text {
+                            message.iter().for_each(complain);
+                        }
+                        about.problems.push(text_with_rule(&problem.error));
                     }
                 }
                 before = Some(part);

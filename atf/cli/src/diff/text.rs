@@ -5,7 +5,7 @@ use std::io::Write;
 use atf::analyze::{Change, Spread, Subject};
 
 use super::{Shown, shown_name, state};
-use crate::output::{Colours, Failure};
+use crate::output::{Colours, Failure, write_problems};
 use crate::report::{Listed, Modules};
 use crate::text::{Counted, Printable, Span};
 
@@ -19,15 +19,9 @@ pub(super) fn write(
     for (side, runs) in shown.sides() {
         for (about, totals) in runs {
             let path = Printable(about.path.display());
-            write!(
-                out,
-                "{strong}{side:<6} {path}{strong:#}: {}",
-                about.summed(totals)
-            )?;
-            match about.problems.len() as u64 {
-                0 => writeln!(out)?,
-                count => writeln!(out, ", {}", Counted(count, "problem"))?,
-            }
+            let sums = about.summed(totals);
+            writeln!(out, "{strong}{side:<6} {path}{strong:#}: {sums}")?;
+            write_problems(&mut out, colours, &about.problems)?;
         }
     }
     let times = if shown.is_single() { 11 } else { 25 };

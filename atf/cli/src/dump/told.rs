@@ -14,7 +14,7 @@ use crate::loss::Lost;
 use crate::output::{State, complain};
 use crate::text::{Counted, Since};
 
-/// Reports problems on standard error and remembers them.
+/// Reports problems on standard error, or passes them on to the output, and remembers them.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     said: BTreeSet<String>,
@@ -23,11 +23,13 @@ pub(crate) struct Told {
 impl Told {
     /// Reports a problem unless it was reported before.
     pub(crate) fn tell(&mut self, problem: &Error) {
+        self.add(problem).iter().for_each(complain);
+    }
+
+    /// Remembers a problem without reporting it. Returns its message unless it is already known.
+    pub(crate) fn add(&mut self, problem: &Error) -> Option<String> {
         let message = text_with_rule(problem);
-        if !self.said.contains(&message) {
-            complain(&message);
-            self.said.insert(message);
-        }
+        self.said.insert(message.clone()).then_some(message)
     }
 
     /// Returns `Damaged` if any problem was reported.

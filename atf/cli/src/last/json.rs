@@ -38,7 +38,7 @@ struct Session<'a> {
     unwritten_events: Option<U64>,
     threads: Vec<Thread<'a>>,
     /// The messages of all problems, which are also written to standard error.
-    problems: Vec<String>,
+    problems: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -147,9 +147,8 @@ impl<'a> Thread<'a> {
 }
 
 impl<W: Write> Sink for Json<W> {
-    fn part(&mut self, part: &Part, last: &Last) -> Result<(), Failure> {
+    fn part(&mut self, part: &Part, last: &Last, problems: &[String]) -> Result<(), Failure> {
         let threads = last.threads.iter();
-        let problems = last.problems.iter();
         let manifest = part.manifest();
         let session = Session {
             path: json::path(&part.path),
@@ -159,7 +158,7 @@ impl<W: Write> Sink for Json<W> {
                 .and_then(|manifest| manifest.unwritten_events)
                 .map(U64),
             threads: threads.map(|thread| Thread::new(part, thread)).collect(),
-            problems: problems.map(|problem| problem.error.to_string()).collect(),
+            problems,
         };
         serde_json::to_writer(&mut self.out, &session)?;
         self.out.write_all(b"\n")?;

@@ -9,7 +9,7 @@ use atf::analyze::{self, Last, LastOfThread};
 
 use crate::clock::Clock;
 use crate::dump::Told;
-use crate::output::{Colours, Failure, Outcome, damaged, stdout};
+use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parts::{Part, check_threads, other_names, tell_unnamed};
 
 use json::Json;
@@ -37,8 +37,8 @@ pub(crate) struct Ends<'a> {
 }
 
 trait Sink {
-    /// Writes the threads of a session.
-    fn part(&mut self, part: &Part, last: &Last) -> Result<(), Failure>;
+    /// Writes the threads of a session, and the messages of its problems.
+    fn part(&mut self, part: &Part, last: &Last, problems: &[String]) -> Result<(), Failure>;
 
     fn flush(&mut self) -> Result<(), Failure>;
 }
@@ -72,10 +72,13 @@ impl Ends<'_> {
                 options.threads = ids;
             }
             let last = analyze::last(part.threads(), &options, self.calls, self.events)?;
-            sink.part(part, &last)?;
-            last.problems
-                .iter()
-                .for_each(|problem| told.tell(&problem.error));
+            let problems = last.problems.iter();
+            let problems = problems.filter_map(|problem| told.add(&problem.error));
+            let problems: Vec<_> = problems.collect();
+            if self.json {
+                problems.iter().for_each(complain);
+            }
+            sink.part(part, &last, &problems)?;
         }
         sink.flush()?;
         Ok(told.state())

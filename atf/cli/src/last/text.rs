@@ -13,7 +13,7 @@ use atf::spans::Span as Call;
 use super::{Sink, died, end_ns};
 use crate::dump::Shown;
 use crate::info::Ending;
-use crate::output::{Colours, Failure};
+use crate::output::{Colours, Failure, write_problems};
 use crate::parts::Part;
 use crate::text::{Counted, Printable, Since, Span};
 
@@ -271,7 +271,7 @@ impl<W: Write> Text<W> {
 }
 
 impl<W: Write> Sink for Text<W> {
-    fn part(&mut self, part: &Part, last: &Last) -> Written {
+    fn part(&mut self, part: &Part, last: &Last, problems: &[String]) -> Written {
         if self.has_written {
             writeln!(self.out)?;
         }
@@ -329,7 +329,10 @@ impl<W: Write> Sink for Text<W> {
                 "\n{strong}thread {id}{strong:#}: {bad}unreadable{bad:#}"
             )?;
         }
-        Ok(())
+        if !problems.is_empty() {
+            writeln!(self.out)?;
+        }
+        Ok(write_problems(&mut self.out, self.colours, problems)?)
     }
 
     fn flush(&mut self) -> Written {

@@ -13,31 +13,42 @@ use crate::dump::Shown;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// Writes tables as CSV (RFC 4180, but with a line feed at the end of each line).
+/// Writes tables as CSV (RFC 4180, but with a line feed at the end of each line). The last column
+/// contains notes on missing or wrong events, each in a row without numbers.
 pub(super) struct Csv<W> {
     out: W,
-    has_columns: bool,
+    /// The number of columns between the section's place and the note; 0 before the first table.
+    columns: usize,
 }
 
 type Written = Result<(), Failure>;
 
 impl<W: Write> Csv<W> {
     pub(super) const fn new(out: W) -> Self {
-        Self {
-            out,
-            has_columns: false,
-        }
+        Self { out, columns: 0 }
     }
 
+    /// Writes a row without a note.
     fn line(&mut self, fields: &[String]) -> Written {
         let fields: Vec<_> = fields.iter().map(|field| quoted(field)).collect();
-        Ok(writeln!(self.out, "{}", fields.join(","))?)
+        Ok(writeln!(self.out, "{},", fields.join(","))?)
+    }
+
+    fn note(&mut self, place: &[String; 2], note: &str) -> Written {
+        let [path, thread] = place.each_ref().map(|field| quoted(field));
+        let empty = ",".repeat(self.columns);
+        let note = Printable(note).to_string();
+        Ok(writeln!(
+            self.out,
+            "{path},{thread},{empty}{}",
+            quoted(&note)
+        )?)
     }
 
     fn columns(&mut self, columns: &str) -> Written {
-        if !self.has_columns {
-            writeln!(self.out, "path,thread,{columns}")?;
-            self.has_columns = true;
+        if self.columns == 0 {
+            writeln!(self.out, "path,thread,{columns},note")?;
+            self.columns = columns.split(',').count();
         }
         Ok(())
     }
@@ -139,7 +150,14 @@ impl<W: Write> Sink for Csv<W> {
                 }
             }
         }
-        // The table has no columns for these values, so report them on standard error.
+        let sums = section.summed();
+        if sums.has_more_than_calls() {
+            self.note(&place, &sums.to_string())?;
+        }
+        for note in section.note.iter().chain(&section.problems) {
+            self.note(&place, note)?;
+        }
+        // Report on standard error what the rows do not show.
         let place = Place(section);
         let cut = match &section.rows {
             Rows::Functions(_, cut) | Rows::Histograms(_, cut) | Rows::Tree(_, cut) => cut.rows,
@@ -155,7 +173,6 @@ impl<W: Write> Sink for Csv<W> {
                 "{place}: {rows} not shown; to show all, {how}"
             ));
         }
-        let sums = section.summed();
         if sums.has_more_than_calls() {
             complain(format_args!("{place}: {sums}"));
         }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use atf::analyze::{Bucket, FunctionTimes, Node, Times};
+use atf::analyze::{Bucket, EventPlace, FunctionTimes, Node, Times};
 use serde::Serialize;
 
 use super::rows::{Cut, Row, Rows};
@@ -30,6 +30,10 @@ struct Table<'a> {
     #[serde(flatten)]
     content: Content<'a>,
     totals: Sums,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+    /// The messages of the problems that no earlier object has.
+    problems: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -137,7 +141,7 @@ pub(crate) struct Sums {
     unmatched: U64,
     out_of_order: U64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    first_out_of_order: Option<EventPlace>,
+    first_out_of_order: Option<Place>,
     given_up: U64,
     lost_events: U64,
     /// The maximum number of events per thread that the tracer had not yet written when it ended.
@@ -147,20 +151,28 @@ pub(crate) struct Sums {
     end_ns: Option<U64>,
 }
 
-/// The thread and position of an event.
+/// The thread, the index file and the position of an event.
 #[derive(Serialize)]
-struct EventPlace {
+struct Place {
     thread: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
     seq: U64,
+}
+
+impl From<&EventPlace> for Place {
+    fn from(place: &EventPlace) -> Self {
+        Self {
+            thread: place.thread,
+            path: place.path.as_deref().map(json::path),
+            seq: place.seq.into(),
+        }
+    }
 }
 
 impl From<Summed<'_>> for Sums {
     fn from(summed: Summed<'_>) -> Self {
         let totals = summed.totals;
-        let place = |(thread, seq)| EventPlace {
-            thread,
-            seq: U64(seq),
-        };
         Self {
             threads: totals.threads.into(),
             events: totals.events.into(),
@@ -168,7 +180,7 @@ impl From<Summed<'_>> for Sums {
             open: totals.open.into(),
             unmatched: totals.unmatched.into(),
             out_of_order: totals.out_of_order.into(),
-            first_out_of_order: totals.first_out_of_order.map(place),
+            first_out_of_order: totals.first_out_of_order.as_ref().map(Place::from),
             given_up: totals.given_up.into(),
             lost_events: totals.lost_events.into(),
             unwritten_events: summed.unwritten_events().unwrap_or(0).into(),
@@ -273,6 +285,8 @@ impl<W: Write> Sink for Json<W> {
             thread_name: section.thread.and_then(|id| section.part.thread_name(id)),
             content: content(&section.rows),
             totals: section.summed().into(),
+            note: section.note.as_deref(),
+            problems: &section.problems,
         };
         serde_json::to_writer(&mut self.out, &table)?;
         self.out.write_all(b"\n")?;

@@ -6,17 +6,19 @@ mod modules;
 mod rows;
 mod text;
 
+use std::mem;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use atf::Error;
 use atf::analyze::{self, Functions, Options, Pairs, Totals, Tree};
 use atf::session::Problem;
 use atf::symbols::Pattern;
 
 use crate::clock::Clock;
 use crate::dump::Told;
-use crate::output::{Colours, Failure, Outcome, damaged, stdout};
+use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parallel;
 use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
 use crate::time::Time;
@@ -92,6 +94,9 @@ pub(crate) struct Report<'a> {
     pub(crate) form: Form,
 }
 
+/// The maximum number of functions in a table of a single thread.
+const OF_THREAD: usize = 1 << 17;
+
 /// The result for a session or a thread.
 enum Found {
     Functions(Functions),
@@ -108,6 +113,10 @@ struct Section<'a> {
     totals: Totals,
     /// The length of the time range, if it covers only part of the trace.
     range_ns: Option<u64>,
+    /// How precise the quantiles are, if less than usual.
+    note: Option<String>,
+    /// The messages of the problems that no earlier section has.
+    problems: Vec<String>,
 }
 
 impl Section<'_> {
@@ -163,12 +172,16 @@ impl Report<'_> {
                 options.threads = ids;
             }
             let found = self.analyze(part, &options)?;
-            return self.write(part, None, (&found, &options), sink, told);
+            return self.write(part, None, (&found, &options), &[], sink, told);
         }
-        if self.threads.is_empty() {
-            part.problems().iter().for_each(|error| told.tell(error));
+        let of_part = self.threads.is_empty().then(|| part.problems());
+        let mut of_part = of_part.unwrap_or_default();
+        if ids.is_empty() {
+            of_part.iter().for_each(|error| told.tell(error));
         }
-        // Analyze only a few threads at a time, so that not all results are in memory at once.
+        // Analyze only a few threads at a time, so that not all results are in memory at once. The
+        // limits do not depend on the number of cores, because the results must not.
+        options = options.max_functions(OF_THREAD).max_buckets(2 * OF_THREAD);
         let ids: Vec<u32> = ids.into_iter().collect();
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         for ids in ids.chunks(cores) {
@@ -177,7 +190,8 @@ impl Report<'_> {
                 self.analyze(part, &options.jobs(Some(NonZero::<usize>::MIN)))
             });
             for (id, found) in ids.iter().zip(found) {
-                self.write(part, Some(*id), (&found?, &options), sink, told)?;
+                let problems = mem::take(&mut of_part);
+                self.write(part, Some(*id), (&found?, &options), &problems, sink, told)?;
             }
         }
         Ok(())
@@ -194,15 +208,17 @@ impl Report<'_> {
         })
     }
 
+    /// Writes a table. `problems` are those that the analysis did not find.
     fn write(
         &self,
         part: &Part,
         thread: Option<u32>,
         (found, options): (&Found, &Options),
+        problems: &[Error],
         sink: &mut dyn Sink,
         told: &mut Told,
     ) -> Result<(), Failure> {
-        let (mut totals, problems) = match found {
+        let (mut totals, found_problems) = match found {
             Found::Functions(found) => (found.totals(), &found.problems),
             Found::Tree(found) => (found.totals(), &found.problems),
             Found::Pairs(found) => (found.totals(), &found.problems),
@@ -213,17 +229,24 @@ impl Report<'_> {
         {
             totals.lost_events = totals.lost_events.saturating_add(loss.count);
         }
+        let found_problems: &[Problem] = found_problems;
+        let all = found_problems.iter().map(|problem| &problem.error);
+        let all = problems.iter().chain(all);
+        let problems: Vec<_> = all.filter_map(|error| told.add(error)).collect();
+        if self.form != Form::Text {
+            problems.iter().for_each(complain);
+        }
         sink.section(&Section {
             part,
             thread,
             rows: self.rows(part, found),
             totals,
             range_ns: part.range_ns(options),
-        })?;
-        let problems: &[Problem] = problems;
-        problems
-            .iter()
-            .for_each(|problem| told.tell(&problem.error));
-        Ok(())
+            note: match found {
+                Found::Functions(found) => found.coarseness_note(),
+                Found::Tree(_) | Found::Pairs(_) => None,
+            },
+            problems,
+        })
     }
 }

@@ -12,7 +12,7 @@ use super::modules::{Listed, Modules};
 use super::rows::{Cut, PairRows, Row, Rows};
 use super::{Section, Sink};
 use crate::dump::Shown;
-use crate::output::{Colours, Failure};
+use crate::output::{Colours, Failure, write_problems};
 use crate::text::{Counted, Printable, Span, time_goes_back};
 
 /// The length of a histogram's longest bar.
@@ -223,7 +223,8 @@ impl Summed<'_> {
         }
     }
 
-    /// Returns whether there are open, unmatched, out-of-order or abandoned calls, or lost events.
+    /// Returns whether there are open, unmatched, out-of-order or abandoned calls, or lost or
+    /// unwritten events.
     pub(crate) fn has_more_than_calls(&self) -> bool {
         let totals = self.totals;
         [
@@ -235,6 +236,7 @@ impl Summed<'_> {
         ]
         .iter()
         .any(|count| *count > 0)
+            || self.unwritten.is_some()
     }
 }
 
@@ -321,7 +323,15 @@ impl<W: Write> Sink for Text<W> {
                 all.iter().try_for_each(|rows| self.pairs(what, rows))?;
             }
         }
-        Ok(writeln!(self.out, "total: {}", section.summed())?)
+        writeln!(self.out, "total: {}", section.summed())?;
+        if let Some(note) = &section.note {
+            writeln!(self.out, "note: {note}")?;
+        }
+        Ok(write_problems(
+            &mut self.out,
+            self.colours,
+            &section.problems,
+        )?)
     }
 
     fn flush(&mut self) -> Written {

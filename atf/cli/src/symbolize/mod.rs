@@ -178,6 +178,10 @@ impl Report {
             let functions = Counted(self.without_module.0, "function");
             writeln!(out, "{functions} of modules that are not listed")?;
         }
+        if self.unread_threads.0 > 0 {
+            let threads = Counted(self.unread_threads.0, "thread");
+            writeln!(out, "{threads} whose events could not all be read")?;
+        }
         let names = Counted(self.names_added.0, "name");
         writeln!(out, "{names} added to {}", Printable(&self.manifest))
     }

@@ -279,10 +279,58 @@ fn a_histogram_counts_the_durations_of_the_spans() {
     }
     assert!(rows.len() > 100 && durations.is_empty(), "{durations:?}");
     let text = written(&atf_samples::folder(), &[&options[..], &["--csv"]].concat());
-    for (line, row) in text.lines().skip(1).zip(&rows) {
-        assert!(line.ends_with(row), "{line} {row}");
+    let (found, notes): (Vec<_>, Vec<_>) =
+        text.lines().skip(1).partition(|line| line.ends_with(','));
+    for (line, row) in found.iter().zip(&rows) {
+        assert!(line.ends_with(&format!("{row},")), "{line} {row}");
     }
-    assert_eq!(text.lines().count(), rows.len() + 1);
+    assert_eq!((found.len(), notes.len()), (rows.len(), 4));
+}
+
+/// Each form of a table lists the problems, so that a saved output shows what is missing.
+#[test]
+fn damage_is_part_of_each_form() {
+    let columns = |text: &str| {
+        let rows = text.lines().map(|row| {
+            let quoted = row
+                .split('"')
+                .skip(1)
+                .step_by(2)
+                .map(|it| it.matches(',').count());
+            row.matches(',').count() - quoted.sum::<usize>()
+        });
+        rows.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    let path = "sample-crashed/session_20260105_101500/pid_4243";
+    let problem = "thread_1/index.atf: footer: no footer: the file was not finalized";
+    for command in [
+        &["report", path][..],
+        &["report", "--by-thread", path],
+        &["report", "--tree", path],
+        &["report", "--callers", "*load0", path],
+        &["report", "--callees", "*load0", path],
+        &["report", "--histogram", "*load0", path],
+        &["diff", "sample-small", path],
+        &["last", path],
+    ] {
+        for form in ["", "--json", "--csv"] {
+            if (command[0], form) == ("last", "--csv") {
+                continue;
+            }
+            let form = Some(form).filter(|form| !form.is_empty());
+            let arguments: Vec<_> = command.iter().copied().chain(form).collect();
+            let output = atf(&atf_samples::folder(), &arguments);
+            let (status, text, messages) = texts(&output);
+            assert_eq!(status, 1, "{arguments:?}");
+            assert_eq!(text.matches(problem).count(), 1, "{arguments:?}: {text}");
+            // Text is for people, who would see the message twice.
+            let told = messages.matches(problem).count();
+            assert_eq!(told, usize::from(form.is_some()), "{arguments:?}");
+            if form == Some("--csv") {
+                assert_eq!(columns(text), 1, "{arguments:?}: {text}");
+            }
+        }
+    }
 }
 
 /// Writes a session with these events in one thread, and a manifest with a name for function 1.
@@ -330,11 +378,17 @@ fn hostile_names_stay_in_their_field() {
     let name = r#""a,""b""\u{a}\u{1b}[31mc""#;
     assert_eq!(
         rows[1],
-        format!("s,,0x0000000000000001,{name},1,0,4,4,4,4,4,4,0")
+        format!("s,,0x0000000000000001,{name},1,0,4,4,4,4,4,4,0,")
     );
     assert_eq!(
         rows[2],
-        "s,,0x0000000000000003,0x0000000000000003,0,0,0,0,,,,,1"
+        "s,,0x0000000000000003,0x0000000000000003,0,0,0,0,,,,,1,"
+    );
+    let note =
+        "1 thread, 3 events, 1 call in 4 ns; 0 calls open at the end, 1 return without a call";
+    assert!(
+        rows[3].starts_with(&format!("s,{}\"{note}, ", ",".repeat(12))),
+        "{rows:?}"
     );
     for arguments in [
         &["report", "--by-thread", "s"][..],
@@ -448,9 +502,11 @@ fn what_cannot_be_told_is_refused_or_told() {
         (&["report", "nosuchpath"], 2, "nosuchpath"),
     ] {
         let output = atf(&atf_samples::folder(), arguments);
-        let (found, _, messages) = texts(&output);
+        let (found, text, messages) = texts(&output);
         assert_eq!(found, status, "{arguments:?} {messages}");
-        assert!(messages.contains(message), "{arguments:?} {messages}");
+        // Problems are part of the output.
+        let told = if status == 1 { text } else { messages };
+        assert!(told.contains(message), "{arguments:?} {text} {messages}");
     }
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("s");
@@ -462,9 +518,9 @@ fn what_cannot_be_told_is_refused_or_told() {
         &["last", "s"],
     ] {
         let output = atf(folder.path(), arguments);
-        let (status, _, messages) = texts(&output);
-        assert_eq!(status, 1);
-        assert!(messages.contains("thread_x"), "{arguments:?} {messages}");
+        let (status, text, messages) = texts(&output);
+        assert_eq!((status, messages), (1, ""));
+        assert_eq!(text.matches("thread_x").count(), 1, "{arguments:?} {text}");
     }
     fs::write(folder.path().join("index.atf"), [0; 100]).unwrap();
     for command in ["report", "last"] {
@@ -492,13 +548,11 @@ fn calls_given_up_are_told() {
             &["s"]
         };
         let output = atf(folder.path(), &[&[command], paths].concat());
-        let (status, written, messages) = texts(&output);
+        let (status, written, _) = texts(&output);
         assert_eq!(status, 1);
         assert!(written.contains(text), "{written}");
-        assert!(
-            messages.contains("more than 262144 calls were open"),
-            "{messages}"
-        );
+        let problem = "more than 262144 calls were open";
+        assert!(written.contains(problem), "{written}");
     }
 }
 

@@ -139,7 +139,9 @@ fn calls_over_segments_have_their_full_time_in_every_command() {
         assert_eq!(status, 0);
         text.to_owned()
     };
-    let mut rows: Vec<_> = export("csv").lines().skip(1).map(str::to_owned).collect();
+    let rows = export("csv");
+    let rows = rows.lines().skip(1).filter(|row| row.ends_with(','));
+    let mut rows: Vec<_> = rows.map(str::to_owned).collect();
     rows.sort();
     assert_eq!(rows.len(), CALLS.len());
     for (name, start, end) in CALLS {
@@ -180,10 +182,19 @@ fn a_missing_middle_segment_is_stated_and_breaks_calls() {
         &["diff", "run", "run"],
     ] {
         let output = atf(folder.path(), command);
-        let (status, _, messages) = texts(&output);
+        let (status, text, messages) = texts(&output);
         assert_eq!(status, 1, "{command:?}");
         let said = "pid_42_segment_000003: segment 2 of the recording is missing before this one";
-        assert_eq!(messages.matches(said).count(), 1, "{command:?}: {messages}");
+        let [in_text, told] = [text, messages].map(|it| it.matches(said).count());
+        let expected = match command[0] {
+            "report" | "last" => (1, 0),
+            "diff" => (2, 0),
+            "dump" => (0, 1),
+            // The line of a flame graph and its tooltip.
+            "flamegraph" => (2, 1),
+            _ => (1, 1),
+        };
+        assert_eq!((in_text, told), expected, "{command:?}: {messages}");
     }
     let output = atf(folder.path(), &["dump", "--spans", "--json", "run"]);
     let spans = lines(texts(&output).1);

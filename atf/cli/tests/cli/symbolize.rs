@@ -156,7 +156,10 @@ fn each_module_without_names_has_its_reason() {
     let (status, text, messages) = texts(&output);
     assert_eq!(
         (status, text),
-        (1, "0 names added to session/manifest.json\n")
+        (
+            1,
+            "1 thread whose events could not all be read\n0 names added to session/manifest.json\n"
+        )
     );
     assert!(messages.contains("thread_0/index.atf"), "{messages}");
 }

@@ -81,7 +81,10 @@ fn info_and_report_count_a_wrong_timestamp_once() {
     super::report::session(folder.path(), &events, "f");
     for (arguments, place) in [
         (&["info", "--verify", "."][..], ""),
-        (&["report", "."], " (first: ./thread_4/index.atf: events[4])"),
+        (
+            &["report", "."],
+            " (first: ./thread_4/index.atf: events[4])",
+        ),
     ] {
         let output = atf(folder.path(), arguments);
         let (_, text, _) = texts(&output);
@@ -460,8 +463,8 @@ fn check_and_report_name_the_same_rule_for_links_to_missing_details() {
         let folder = session(Some(&whole));
         fs::write(folder.path().join("s/thread_7/detail.atf"), bytes).unwrap();
         let (_, findings, _) = run(&folder, &["check", "s"]);
-        let (_, _, messages) = run(&folder, &["report", "s"]);
-        for text in [findings, messages] {
+        let (_, report, _) = run(&folder, &["report", "s"]);
+        for text in [findings, report] {
             assert!(text.contains(rule) && !text.contains(other), "{text}");
         }
     }

@@ -66,8 +66,8 @@ fn check(session: &SessionReader, options: &Options) {
     let mut checker = Checker::default();
     let summary = export_to(&[Process::of_session(session)], options, &mut checker).unwrap();
     let counted = atf::analyze::functions(session, options).unwrap().totals();
-    assert_eq!(summary.totals, [counted]);
     assert_eq!(checker.calls, counted.calls);
+    assert_eq!(summary.totals, [counted]);
     for form in FORMS {
         let (out, _) = exported(session, options, form);
         if matches!(form, Form::Chrome | Form::Speedscope | Form::Firefox) {
@@ -143,12 +143,7 @@ fn a_truncated_file_is_noted_in_the_forms() {
     // Keep the header, six events and half of the seventh.
     fs::write(&path, &bytes[..64 + 6 * 32 + 16]).unwrap();
     let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
-    for form in [
-        Form::Chrome,
-        Form::Perfetto,
-        Form::Speedscope,
-        Form::Firefox,
-    ] {
+    for form in FORMS {
         let (out, summary) = exported(&session, &Options::default(), form);
         assert!(!summary.is_whole());
         let text = String::from_utf8_lossy(&out);
@@ -171,7 +166,10 @@ fn damaged_details_are_noted_in_the_form_that_has_details() {
     let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
     let (out, summary) = exported(&session, &Options::default(), Form::Perfetto);
     let kinds: Vec<_> = summary.problems.iter().map(|it| it.error.kind()).collect();
-    assert!(matches!(kinds[..], [ErrorKind::ChecksumMismatch { .. }]), "{kinds:?}");
+    assert!(
+        matches!(kinds[..], [ErrorKind::ChecksumMismatch { .. }]),
+        "{kinds:?}"
+    );
     let text = String::from_utf8_lossy(&out);
     assert!(text.contains("thread_7/detail.atf: footer"), "{text}");
     let (_, summary) = exported(&session, &Options::default(), Form::Chrome);
@@ -201,6 +199,7 @@ fn losses_of_the_session_are_noted_in_the_forms() {
         Form::Perfetto,
         Form::Speedscope,
         Form::Firefox,
+        Form::Csv,
     ] {
         let (out, _) = exported(&session, &Options::default(), form);
         let text = String::from_utf8_lossy(&out);

@@ -13,7 +13,10 @@ fn folded_stacks_have_the_self_time_of_all_threads() {
     let expected = "main 1450\n\
                     main;[u8: 4]::<\"x\">, \\ &    300\n\
                     main;[u8: 4]::<\"x\">, \\ &   ;0x100000003 50\n\
-                    main;main 50\n";
+                    main;main 50\n\
+                    (1 call open at the end) 0\n\
+                    (1 return without a call) 0\n\
+                    (the tracer lost 5 events, from 1800 to 1900 ns) 0\n";
     let folded = text(&session, &Options::default(), Form::Folded);
     assert_eq!(folded, expected);
 }
@@ -21,15 +24,18 @@ fn folded_stacks_have_the_self_time_of_all_threads() {
 #[test]
 fn csv_has_each_call_with_its_times_and_its_end() {
     let (_folder, session) = session();
-    let expected = "process,thread,function_id,function,start_ns,duration_ns,self_ns,depth,end
-42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",1100,250,250,1,exception
-42,0,0x0000000100000003,0x100000003,1450,50,50,1,not_returned
-42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",1400,100,50,1,return
-42,0,0x0000000000000001,main,1000,1000,650,1,return
-42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",2345,0,0,1,return
-42,0,0x0000000000000001,main,2400,50,50,1,return
-42,0,0x0000000000000001,main,2100,,300,1,open
-42,7,0x0000000000000001,main,1200,500,500,1,return
+    let expected = "process,thread,function_id,function,start_ns,duration_ns,self_ns,depth,end,note
+42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",1100,250,250,1,exception,
+42,0,0x0000000100000003,0x100000003,1450,50,50,1,not_returned,
+42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",1400,100,50,1,return,
+42,0,0x0000000000000001,main,1000,1000,650,1,return,
+42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",2345,0,0,1,return,
+42,0,0x0000000000000001,main,2400,50,50,1,return,
+42,0,0x0000000000000001,main,2100,,300,1,open,
+42,0,,,,,,,,1 call open at the end
+42,0,,,,,,,,1 return without a call
+42,7,0x0000000000000001,main,1200,500,500,1,return,
+42,7,,,,,,,,\"the tracer lost 5 events, from 1800 to 1900 ns\"
 ";
     assert_eq!(text(&session, &Options::default(), Form::Csv), expected);
 }
@@ -52,8 +58,8 @@ fn calls_are_cut_to_the_time_range_and_those_outside_are_left_out() {
     let options = Options::default().from_ns(30).to_ns(80);
     let rows = text(&session, &options, Form::Csv);
     // The odd name spans two lines.
-    let ends = rows.lines().filter(|row| row.ends_with(",return"));
-    let ends = ends.map(|row| row.rsplitn(6, ',').take(5).collect::<Vec<_>>());
+    let ends = rows.lines().filter(|row| row.ends_with(",return,"));
+    let ends = ends.map(|row| row.rsplitn(7, ',').skip(1).take(5).collect::<Vec<_>>());
     // main was open at the start; its self time lasts from 40 to 60.
     assert_eq!(
         ends.collect::<Vec<_>>(),
