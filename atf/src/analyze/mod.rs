@@ -98,7 +98,7 @@ pub struct Options {
     pub from_ns: u64,
     /// The end of the time range in nanoseconds, inclusive; [`u64::MAX`] by default.
     pub to_ns: u64,
-    /// How many functions to list separately; 2²⁰ by default. The rest share one entry.
+    /// How many functions to list separately; 2¹⁹ by default. The rest share one entry.
     pub max_functions: usize,
     /// How many nodes of a tree, or pairs of functions, to list separately; a million by default.
     /// The rest share one entry.
@@ -133,7 +133,7 @@ impl Default for Options {
             threads: BTreeSet::new(),
             from_ns: 0,
             to_ns: u64::MAX,
-            max_functions: 1 << 20,
+            max_functions: 1 << 19,
             max_nodes: 1_000_000,
             max_buckets: 1 << 21,
             jobs: None,

@@ -406,7 +406,7 @@ const MODULES: &[Column] = &[
     .or_null("not stated"),
 ];
 
-const BEYOND: &str = "the sum of the functions after the first million";
+const BEYOND: &str = "the sum of the functions after the first 524,288";
 const ANALYSIS: &str = "analysis of all events";
 const NO_END: &str = "no call of the function has an end";
 

@@ -49,12 +49,12 @@ All events are verified as they are read. Problems are part of the output, in wh
 most 20 per table; with --json and --csv they are also written to standard error.
 
 Memory: 8 bytes per line of all histograms as CSV, at most 2 million of them. For more, the ranges
-become wider, median and p99 less precise, and a note says so. Functions and pairs take 150 bytes
-each, and a million are told apart; with --by-thread 131,072 functions, and 262,144 lines, for each
-core. Open calls take 28 MB per core for 262,144. If more are open, the outermost are given up and
-counted, and the exit status is 1. A tree has at most a million nodes of 110 bytes, and 120 more per
-node that is shown. Threads that are being read add 20 MB. Beyond a limit, the rest are combined in
-one row.
+become wider, median and p99 less precise, and a note says so. Functions take 350 bytes each, pairs
+150; 524,288 functions and a million pairs are told apart. With --by-thread, 131,072 functions and
+262,144 lines are, for each core. Open calls take 28 MB per core for 262,144. If more are open, the
+outermost are given up and counted, and the exit status is 1. A tree has at most a million nodes of
+110 bytes, and 120 more per node that is shown. Threads that are being read add 20 MB. Beyond a
+limit, the rest are combined in one row.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
 for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.

@@ -20,6 +20,10 @@ use crate::report::{Form, Summed};
 use crate::target::{are_of_one_run, check_distinct};
 use crate::text::{Printable, head, length_if_cut};
 
+/// The maximum number of functions of a process. A comparison needs more memory per function than a
+/// report.
+const OF_RUN: usize = 1 << 18;
+
 /// The options of `diff`.
 #[derive(Debug)]
 pub(crate) struct Comparison<'a> {
@@ -138,7 +142,8 @@ impl Side {
             tell_unnamed(&parts);
             let mut before: Option<&Part> = None;
             for part in &parts {
-                let functions = analyze::functions(part.threads(), &part.options(None, None)?)?;
+                let options = part.options(None, None)?.max_functions(OF_RUN);
+                let functions = analyze::functions(part.threads(), &options)?;
                 let is_same_run = before.is_some_and(|before: &Part| {
                     are_of_one_run([&before.path, &part.path].into_iter())
                 });

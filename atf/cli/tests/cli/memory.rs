@@ -159,6 +159,44 @@ fn many_functions_with_widely_spread_durations_fit() {
     }
 }
 
+/// This trace has as many functions as a report tells apart, more than a comparison does, and more
+/// different durations than histograms keep.
+#[test]
+fn functions_and_durations_that_reach_their_limits_fit() {
+    const FUNCTIONS: u64 = 1 << 19;
+    if !tools::has("python3") {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let writer = SessionWriter::create(folder.path().join("s"), &WriteOptions::default()).unwrap();
+    for (id, powers, powers_of_some) in [(0, 0..3, 3..20), (1, 3..4, 20..30)] {
+        let mut thread = writer.thread(id).unwrap();
+        let mut now_ns = 0;
+        let all = powers.flat_map(|power| (0..FUNCTIONS).map(move |function| (function, power)));
+        let some = powers_of_some.flat_map(|power| (0..10_000).map(move |id| (id, power)));
+        for (function, power) in all.chain(some) {
+            for kind in [EventKind::CALL, EventKind::RETURN] {
+                let event = Event::new(now_ns, function, kind, 1);
+                thread.write(&event).unwrap();
+                now_ns += 1 << power;
+            }
+        }
+        thread.finalize().unwrap();
+    }
+    writer.finalize().unwrap();
+    for command in [
+        &["report", "s"][..],
+        &["report", "--by-thread", "s"],
+        &["report", "--histogram", "*", "--csv", "s"],
+        &["diff", "s", "s"],
+    ] {
+        let peak = peak(folder.path(), command);
+        assert!(peak <= LIMIT, "{command:?}: {peak} bytes");
+    }
+    let text = super::written(folder.path(), &["report", "s"]);
+    assert!(text.contains("\nnote: too many different durations"), "{text}");
+}
+
 /// The tree of the calls in this trace has more nodes than the commands keep.
 #[test]
 fn a_call_tree_that_reaches_its_limit_fits() {
