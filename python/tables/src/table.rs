@@ -94,7 +94,7 @@ impl Table {
             Self::Histogram => {
                 "One row per function and range of durations that has calls: functions as in `report`, durations \
                  ascending. The ranges are the same in every trace: each spans a 32nd of a power of two, and those \
-                 below 64 ns a single duration."
+                 below 64 ns a single duration. If there were more than 2,097,152 of them, all are wider."
             }
             Self::Problems => {
                 "One row per problem that may cause missing or wrong events. Reading this table reads all \
