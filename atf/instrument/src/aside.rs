@@ -9,6 +9,7 @@ use std::ffi::{CStr, c_void};
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -27,9 +28,46 @@ const NAME: &CStr = c"atf-names";
 /// The name of the thread that drains rings and writes the manifest.
 const DRAIN_NAME: &CStr = c"atf-drain";
 
+/// The name of the thread that ends the process.
+const EXIT_NAME: &CStr = c"atf-exit";
+
+/// How many threads of this library run.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the main thread has ended while the process continues, as after `pthread_exit`.
+///
+/// The C library then ends the process together with the last thread. Since it counts this
+/// library's threads too, they must not end, or one of them might end the process.
+pub(crate) static IS_MAIN_OVER: AtomicBool = AtomicBool::new(false);
+
+/// The result of a thread's work.
 struct Shared<T> {
     result: Mutex<Option<T>>,
     is_done: Condvar,
+}
+
+impl<T> Shared<T> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            result: Mutex::new(None),
+            is_done: Condvar::new(),
+        })
+    }
+
+    fn store(&self, result: T) {
+        *lock(&self.result) = Some(result);
+        self.is_done.notify_one();
+    }
+
+    /// Waits for the result. Returns `None` after `patience`.
+    fn wait(&self, patience: Duration) -> Option<T> {
+        let result = lock(&self.result);
+        let is_missing = |result: &mut Option<T>| result.is_none();
+        let waited = self
+            .is_done
+            .wait_timeout_while(result, patience, is_missing);
+        waited.unwrap_or_else(PoisonError::into_inner).0.take()
+    }
 }
 
 /// A thread's work.
@@ -42,41 +80,43 @@ where
     T: Send + 'static,
     F: FnOnce() -> T + Send + 'static,
 {
-    let shared = Arc::new(Shared {
-        result: Mutex::new(None),
-        is_done: Condvar::new(),
-    });
+    let shared = Shared::new();
     let theirs = Arc::clone(&shared);
-    spawn(Box::new(move || {
-        let result = work();
-        *lock(&theirs.result) = Some(result);
-        theirs.is_done.notify_one();
-    }))?;
-    let waited = shared
-        .is_done
-        .wait_timeout_while(lock(&shared.result), PATIENCE, |result| result.is_none());
-    let (mut result, _) = waited.unwrap_or_else(PoisonError::into_inner);
-    result.take().ok_or_else(|| io::ErrorKind::TimedOut.into())
+    spawn(Box::new(move || theirs.store(work())))?;
+    let result = shared.wait(PATIENCE);
+    result.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
 /// Starts a thread that nothing waits for.
 pub(crate) fn spawn(work: Work) -> io::Result<()> {
-    let thread = without_signals(|| start(NAME, work))?;
-    // SAFETY: the thread was started, and nothing else joins or detaches it.
-    unsafe { libc::pthread_detach(thread) };
-    Ok(())
+    without_signals(|| start(NAME, work))
 }
 
-/// Starts the thread that drains rings. Returns a function that waits for the thread to end and
-/// returns whether it ended without a panic.
+/// Starts the thread that ends the process after the program's last thread.
+pub(crate) fn end_process(work: Work) -> io::Result<()> {
+    without_signals(|| start(EXIT_NAME, work))
+}
+
+/// Starts the thread that drains rings. Returns a function that waits for the work to be done and
+/// returns whether it was done without a panic.
 pub(crate) fn drain(work: Work) -> io::Result<Box<dyn FnOnce() -> bool + Send>> {
-    let thread = start(DRAIN_NAME, work)?;
-    Ok(Box::new(move || {
-        let mut result = ptr::null_mut();
-        // SAFETY: the thread is joined once, here, and the call writes its result to the pointer.
-        let status = unsafe { libc::pthread_join(thread, &raw mut result) };
-        status == 0 && result == ENDED_WELL
-    }))
+    let shared = Shared::new();
+    let theirs = Arc::clone(&shared);
+    let work = move || theirs.store(panic::catch_unwind(AssertUnwindSafe(work)).is_ok());
+    start(DRAIN_NAME, Box::new(work))?;
+    Ok(Box::new(move || shared.wait(Duration::MAX) == Some(true)))
+}
+
+/// Returns how many threads of this library run. Threads that are just starting or ending may not
+/// be counted.
+pub(crate) fn count() -> usize {
+    COUNT.load(Ordering::Acquire)
+}
+
+/// Forgets the parent's threads in a forked child.
+pub(crate) fn forked() {
+    COUNT.store(0, Ordering::Release);
+    IS_MAIN_OVER.store(false, Ordering::Release);
 }
 
 /// Returns whether the calling thread is the drain's thread.
@@ -84,11 +124,8 @@ pub(crate) fn is_drain() -> bool {
     thread::name().starts_with(DRAIN_NAME.to_bytes_with_nul())
 }
 
-/// The result of a thread that ended without a panic.
-const ENDED_WELL: *mut c_void = ptr::without_provenance_mut(1);
-
 /// Starts a thread. On failure, returns the system's error.
-fn start(name: &'static CStr, work: Work) -> io::Result<libc::pthread_t> {
+fn start(name: &'static CStr, work: Work) -> io::Result<()> {
     let work = Box::into_raw(Box::new((name, work)));
     // SAFETY: zeros are valid for its integers, and the call below initializes it.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
@@ -96,12 +133,16 @@ fn start(name: &'static CStr, work: Work) -> io::Result<libc::pthread_t> {
     unsafe { libc::pthread_attr_init(&raw mut attributes) };
     // SAFETY: the attributes are initialized.
     unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, STACK) };
+    // SAFETY: the attributes are initialized.
+    unsafe {
+        libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED)
+    };
     let mut thread = 0;
     let attributes = &raw const attributes;
     // SAFETY: the attributes are initialized, the call writes the thread's id, and `begin`
     // expects this type of work.
     match unsafe { libc::pthread_create(&raw mut thread, attributes, begin, work.cast()) } {
-        0 => Ok(thread),
+        0 => Ok(()),
         status => {
             // SAFETY: the pointer comes from `Box::into_raw` above, and no thread received it.
             drop(unsafe { Box::from_raw(work) });
@@ -117,8 +158,13 @@ extern "C" fn begin(work: *mut c_void) -> *mut c_void {
     let (name, work) = *unsafe { Box::from_raw(work.cast::<(&CStr, Work)>()) };
     // SAFETY: the name is a string of at most 16 bytes, which the call only reads.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
-    match panic::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(()) => ENDED_WELL,
-        Err(_) => ptr::null_mut(),
+    COUNT.fetch_add(1, Ordering::AcqRel);
+    // The panic was reported on standard error.
+    let _ = panic::catch_unwind(AssertUnwindSafe(work));
+    while IS_MAIN_OVER.load(Ordering::Acquire) {
+        // SAFETY: the call has no preconditions.
+        unsafe { libc::pause() };
     }
+    COUNT.fetch_sub(1, Ordering::AcqRel);
+    ptr::null_mut()
 }

@@ -15,6 +15,7 @@
 //! | a thread ends | its files are finalized after the destructors of its thread-local variables |
 //! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on, with a flight recorder before a crash, and at the end of the thread and the program |
 //! | the program ends by `exit` | all threads are finalized, even those still running |
+//! | the main thread calls `pthread_exit` | the process ends within 50 ms of its last thread, with the destructors recorded on a thread of this library |
 //! | a signal, `_exit` or `exec` ends it | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
 //! | `fork` | the child records its own session, next to its parent's |
@@ -53,6 +54,7 @@ mod environment;
 mod functions;
 mod guest;
 pub mod hook;
+mod last_thread;
 mod lifecycle;
 mod marks;
 mod modules;

@@ -15,6 +15,7 @@ use atf::write::{SessionWriter, session_name};
 
 use crate::aside;
 use crate::guest::{complain, uncancelled, without_signals};
+use crate::last_thread;
 use crate::process::{self, IS_OFF, PROCESS, Process, current};
 use crate::settings::{Place, Settings};
 use crate::storage::GuestDisk;
@@ -59,7 +60,10 @@ fn start_once() {
         None
     });
     match started {
-        Some(process) => PROCESS.store(Box::into_raw(process), Ordering::Release),
+        Some(process) => {
+            PROCESS.store(Box::into_raw(process), Ordering::SeqCst);
+            last_thread::wait_if_needed();
+        }
         None => IS_OFF.store(true, Ordering::Release),
     }
 }
@@ -107,11 +111,13 @@ fn create(settings: &Settings) -> atf::Result<SessionWriter> {
 /// parent's recording, not even to drop it.
 pub(crate) extern "C" fn forked() {
     process::abandon();
+    last_thread::forked();
     thread::DATA.set(ptr::null());
     release();
 }
 
-/// Registers the fork handlers when the library is loaded, before any other thread can fork.
+/// Registers the handlers of forks and of the main thread's end when the library is loaded, before
+/// any other thread can fork.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
@@ -120,6 +126,9 @@ extern "C" fn begin() {
     // SAFETY: the functions belong to this library, which is never unloaded, because its hooks are
     // called from everywhere.
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
+    if thread::is_main() {
+        last_thread::watch_main_thread();
+    }
 }
 
 /// Ends the recording when the process exits.
@@ -128,9 +137,5 @@ extern "C" fn begin() {
 static END: extern "C" fn() = end;
 
 extern "C" fn end() {
-    IS_OFF.store(true, Ordering::Release);
-    thread::stop();
-    if let Some(process) = current().filter(|_| !process::is_forked()) {
-        process.finish();
-    }
+    process::end();
 }

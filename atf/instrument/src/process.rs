@@ -117,6 +117,15 @@ pub(crate) fn abandon() {
     PROCESS.store(ptr::null_mut(), Ordering::Release);
 }
 
+/// Ends the recording of the process.
+pub(crate) fn end() {
+    IS_OFF.store(true, Ordering::Release);
+    thread::stop();
+    if let Some(process) = current().filter(|_| !is_forked()) {
+        process.finish();
+    }
+}
+
 /// The number of attempts to get hold of the recording at the end of the process, and the time
 /// between two attempts.
 const ATTEMPTS: u32 = 200;

@@ -21,6 +21,13 @@ pub(crate) fn stop() {
     DATA.set(OFF);
 }
 
+/// Returns whether the calling thread is the process's main thread.
+pub(crate) fn is_main() -> bool {
+    // SAFETY: the call has no preconditions.
+    let thread = unsafe { libc::gettid() };
+    u32::try_from(thread) == Ok(std::process::id())
+}
+
 /// Returns the calling thread's name, padded with zeros.
 pub(crate) fn name() -> [u8; 16] {
     let mut name = [0_u8; 16];

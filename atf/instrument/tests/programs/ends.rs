@@ -22,6 +22,27 @@ fn threads_that_still_run_are_finalized_too() {
 }
 
 #[test]
+fn a_program_whose_main_thread_has_ended_ends_with_its_last_thread() {
+    let filter = ("ATF_FUNCTIONS", "*");
+    Program::each("main_exit.c", |program| {
+        for variables in [&[][..], &[("ATF_RING", "64")], &[filter]] {
+            for (mode, calls) in [("alone", 2), ("thread", 4), ("join", 4), ("late", 1)] {
+                let mut command = program.command(&[mode]);
+                let run = program.finished(command.envs(variables.iter().copied()));
+                assert!(run.output.status.success(), "{mode}: {:?}", run.output);
+                assert_eq!((run.counted(), run.told().as_str()), (calls, ""), "{mode}");
+                let trace = run.session().accepted();
+                let returned = Calls {
+                    returned: calls,
+                    ..Calls::default()
+                };
+                assert_eq!(trace.calls(), returned, "{mode}");
+            }
+        }
+    });
+}
+
+#[test]
 fn a_program_that_dies_leaves_all_its_events() {
     Program::each("life.c", |program| {
         for (way, code, signal) in [("_exit", Some(3), None), ("abort", None, Some(6))] {

@@ -1,0 +1,92 @@
+//! Ends the process after the program's last thread, if the main thread has called `pthread_exit`.
+//!
+//! Otherwise, the C library would do so. But it also counts the threads of this library, and the
+//! drain's thread runs until the process ends.
+
+use std::ffi::{c_int, c_void};
+use std::fs;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::aside::{self, IS_MAIN_OVER};
+use crate::process;
+use crate::thread;
+
+/// The time between two checks whether the last thread has ended.
+const LOOKING: Duration = Duration::from_millis(10);
+
+/// Whether a thread is waiting for the last thread.
+static IS_WAITING: AtomicBool = AtomicBool::new(false);
+
+/// Makes the calling thread, which must be the main thread, report its end.
+pub(crate) fn watch_main_thread() {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: the pointer refers to a key, which the call writes.
+        let status = unsafe { libc::pthread_key_create(&raw mut key, Some(main_ended)) };
+        (status == 0).then_some(key)
+    });
+    if let Some(key) = key {
+        // SAFETY: the key was created above. The value is not null, so that the destructor is
+        // called.
+        unsafe { libc::pthread_setspecific(*key, thread::OFF) };
+    }
+}
+
+/// Makes the only thread of a forked child its main thread.
+pub(crate) fn forked() {
+    aside::forked();
+    IS_WAITING.store(false, Ordering::Release);
+    watch_main_thread();
+}
+
+unsafe extern "C" fn main_ended(_: *mut c_void) {
+    IS_MAIN_OVER.store(true, Ordering::SeqCst);
+    wait_if_needed();
+}
+
+/// Starts to wait for the last thread if the main thread has ended and the process is recorded.
+pub(crate) fn wait_if_needed() {
+    let is_needed = IS_MAIN_OVER.load(Ordering::SeqCst) && process::recorded().is_some();
+    if !is_needed || IS_WAITING.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    if aside::end_process(Box::new(end_process)).is_err() {
+        // Without the drain's thread, the C library ends the process.
+        IS_MAIN_OVER.store(false, Ordering::Release);
+        process::end();
+    }
+}
+
+/// Waits for the program's last thread, and ends the process as the C library would.
+fn end_process() {
+    // A thread of the program may have started another one and ended while they were counted.
+    let mut found = 0_u32;
+    while found < 2 {
+        std::thread::sleep(LOOKING);
+        found = if is_last() {
+            found.saturating_add(1)
+        } else {
+            0
+        };
+    }
+    // Record the destructors that `exit` calls.
+    thread::DATA.set(ptr::null());
+    const STATUS: c_int = 0;
+    // SAFETY: no other thread can call `exit`.
+    unsafe { libc::exit(STATUS) };
+}
+
+/// Returns whether only this library's threads run. The main thread is still listed after its end.
+fn is_last() -> bool {
+    // The state follows the name, which may contain anything.
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let is_over = stat
+        .rsplit_once(") ")
+        .is_some_and(|(_, rest)| rest.starts_with('Z'));
+    let threads = fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    is_over && threads == aside::count().saturating_add(1)
+}
